@@ -96,13 +96,15 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
         opens_at=now - timedelta(days=10),
         closes_at=now + timedelta(days=3),
     )
-    ruler = GroundTruth(
+    ground_truth = GroundTruth(
         competition=competition, number=1, file_key="none", file_name="truth.csv", sha256="0" * 64, metric="accuracy",
         metric_version="0" * 12, id_column="id", submission_columns=["id", "label"], rows=1000, public_rows=300,
         private_rows=700,
     )  # fmt: skip
-    ruler.save()
-    Competition.objects.filter(pk=competition.pk).update(ground_truth=ruler, launched_at=now - timedelta(days=10))
+    ground_truth.save()
+    Competition.objects.filter(pk=competition.pk).update(
+        ground_truth=ground_truth, launched_at=now - timedelta(days=10)
+    )
     people = User.objects.bulk_create([User(username=f"{slug}-{i}", password="!") for i in range(teams)])
     squads = Team.objects.bulk_create(
         [Team(competition=competition, name=f"Team {i:05d} of {slug}", captain=p) for i, p in enumerate(people)]
@@ -123,19 +125,21 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
             files.append(file)
             for split in Split:
                 value = min(1.0, level + 0.08 * number / per_team + chance.uniform(-0.02, 0.02))
-                scores.append(Score(submission=file, ground_truth=ruler, split=split, value=value))
+                scores.append(Score(submission=file, ground_truth=ground_truth, split=split, value=value))
     Submission.objects.bulk_create(files, batch_size=2000)
     Score.objects.bulk_create(scores, batch_size=2000)
-    standings_module.rebuild(GroundTruth.objects.get(pk=ruler.pk))
-    add_doubts(ruler, seed)
+    standings_module.rebuild(GroundTruth.objects.get(pk=ground_truth.pk))
+    add_doubts(ground_truth, seed)
     return Competition.objects.get(pk=competition.pk)
 
 
-def add_doubts(ruler: GroundTruth, seed: int) -> None:
+def add_doubts(ground_truth: GroundTruth, seed: int) -> None:
     """Doubts of the scores that stand on the board: nobody reads the others'."""
     chance = np.random.default_rng(seed)
-    stands = Standing.objects.filter(ground_truth=ruler).values("submission")
-    for scores in batched(Score.objects.filter(ground_truth=ruler, split=Split.PUBLIC, submission__in=stands), 500):
+    stands = Standing.objects.filter(ground_truth=ground_truth).values("submission")
+    for scores in batched(
+        Score.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC, submission__in=stands), 500
+    ):
         Uncertainty.objects.bulk_create(
             Uncertainty(
                 score=score,
@@ -202,11 +206,11 @@ def interleaved(asks: dict[str, Callable[[], bytes]], *, rounds: int, number: in
 
 def first_reads(competition: Competition, ask: Callable[[], bytes], number: int = 15) -> list[float]:
     """Seconds of the first read after each of some new scores, with which somebody of page one gets better."""
-    ruler, chance = GroundTruth.objects.get(competition=competition, number=1), random.Random(11)
-    first = list(Standing.objects.filter(ground_truth=ruler, split=Split.PUBLIC).order_by("sort_key")[:100])
+    ground_truth, chance = GroundTruth.objects.get(competition=competition, number=1), random.Random(11)
+    first = list(Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by("sort_key")[:100])
     times = []
     for standing in chance.sample(first, number):
-        improve(ruler, standing, chance.uniform(0.0, 0.01))
+        improve(ground_truth, standing, chance.uniform(0.0, 0.01))
         competition.touch_board()
         begin = time.perf_counter()
         ask()
@@ -214,16 +218,18 @@ def first_reads(competition: Competition, ask: Callable[[], bytes], number: int 
     return times
 
 
-def improve(ruler: GroundTruth, standing: Standing, by: float) -> None:
+def improve(ground_truth: GroundTruth, standing: Standing, by: float) -> None:
     """A team hands in a better file."""
     now, value = datetime.now(UTC), min(1.0, standing.value + by)
     file = Submission.objects.create(
-        competition=ruler.competition, team=standing.team, file_name="better.csv", file_key="none", size=1,
+        competition=ground_truth.competition, team=standing.team, file_name="better.csv", file_key="none", size=1,
         sha256=f"{standing.team_id:064x}", received_at=now, upload_key=f"better-{standing.team_id}", status="scored",
         finished_at=now,
     )  # fmt: skip
-    Score.objects.bulk_create(Score(submission=file, ground_truth=ruler, split=split, value=value) for split in Split)
-    standings_module.note_score(file, ruler, value)
+    Score.objects.bulk_create(
+        Score(submission=file, ground_truth=ground_truth, split=split, value=value) for split in Split
+    )
+    standings_module.note_score(file, ground_truth, value)
 
 
 def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 20) -> int:

@@ -63,7 +63,7 @@ def competition_of(host: User, number: int, rows: int) -> Competition:
     truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()]
     )
-    publishing.publish(competition=competition, user=host)
+    publishing.publish_draft(competition=competition, user=host)
     launches.launch(competition=competition)
     return competition
 

@@ -49,7 +49,7 @@ def fill(submissions: int, rows: int) -> None:
     )  # fmt: skip
     truth = "id,label,Usage\n" + "".join(f"{i},{i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(rows))
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
-    ruler = publishing.publish(competition=pets, user=ada)
+    ground_truth = publishing.publish_draft(competition=pets, user=ada)
     launches.launch(competition=pets)
     people = User.objects.bulk_create(User(username=f"p{i}", email=f"p{i}@example.org") for i in range(TEAMS))
     teams = Team.objects.bulk_create(Team(competition=pets, name=user.username, captain=user) for user in people)
@@ -68,11 +68,11 @@ def fill(submissions: int, rows: int) -> None:
             )
         )  # fmt: skip
     Submission.objects.bulk_create(made, batch_size=500)
-    instrument = Instrument.at_hand("accuracy", ruler.metric_version)
+    instrument = Instrument.at_hand("accuracy", ground_truth.metric_version)
     Score.objects.bulk_create(
         (
             Score(
-                submission=submission, ground_truth=ruler, split=split, value=(number % 997) / 997,
+                submission=submission, ground_truth=ground_truth, split=split, value=(number % 997) / 997,
                 measured_at=now, instrument=instrument,
             )
             for number, submission in enumerate(made)
@@ -80,7 +80,7 @@ def fill(submissions: int, rows: int) -> None:
         ),
         batch_size=500,
     )  # fmt: skip
-    standings.rebuild(ruler)
+    standings.rebuild(ground_truth)
 
 
 def look() -> None:

@@ -188,7 +188,7 @@ def turn(competition: Competition, state: str) -> None:
     if state in ("steady", "hidden"):
         BoardSettings.objects.filter(pk=competition.pk).update(mode=state, step=0.01)
     elif state == "waiting":
-        held.update(candidate=_second_ruler(competition))
+        held.update(candidate=_second_ground_truth(competition))
     elif state in ("closed", "revealed"):
         held.update(
             candidate=None, closes_at=now - timedelta(hours=1), revealed_at=now if state == "revealed" else None
@@ -203,18 +203,20 @@ def turn(competition: Competition, state: str) -> None:
 
 def _grade(competition: Competition) -> None:
     """Every tenth team hands in late, which costs it a tenth a day; halfway to full points."""
-    ruler, now = competition.ground_truths.get(number=1), timezone.now()
+    ground_truth, now = competition.ground_truths.get(number=1), timezone.now()
     for team in competition.teams.order_by("pk")[::10]:
         file = Submission.objects.create(
             competition=competition, team=team, file_name="late.csv", file_key="none", size=1, sha256=f"{team.pk:064x}",
             received_at=now, upload_key=f"late-{team.pk}", status="scored", finished_at=now, is_late=True,
         )  # fmt: skip
-        Score.objects.bulk_create(Score(submission=file, ground_truth=ruler, split=split, value=0.9) for split in Split)
+        Score.objects.bulk_create(
+            Score(submission=file, ground_truth=ground_truth, split=split, value=0.9) for split in Split
+        )
     values = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 0.95}], "late_percent": 10}
     saved_rules.set_grade_rules(competition=competition, user=User.objects.get(username="ada"), values=values)
 
 
-def _second_ruler(competition: Competition) -> GroundTruth:
+def _second_ground_truth(competition: Competition) -> GroundTruth:
     """Measures every file a little worse than the current one."""
     first, second = (competition.ground_truths.get(number=1) for _ in range(2))
     second.pk, second.number = None, 2

@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from leaderboard import scorer
-from leaderboard.scorer import Limits, Ruler, _client
+from leaderboard.scorer import Limits, TruthSpec, _client
 from tests.measuring_here import measure_here
 
 LIMITS = Limits(seconds=120, memory_mb=3072)
@@ -43,13 +43,13 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
-def race(ruler: Ruler, sent: Path, times: int) -> tuple[list[float], list[float]]:
+def race(spec: TruthSpec, sent: Path, times: int) -> tuple[list[float], list[float]]:
     """Seconds by processes and at home, sorted."""
     there, here = [], []
     for n in range(times + 3):
         pair = (
-            seconds(lambda: scorer.measure(ruler, sent, LIMITS)),
-            seconds(lambda: measure_here(ruler, sent, LIMITS)),
+            seconds(lambda: scorer.measure(spec, sent, LIMITS)),
+            seconds(lambda: measure_here(spec, sent, LIMITS)),
         )
         if n >= 3:
             there.append(pair[0])
@@ -93,9 +93,9 @@ def highest_mb(work: Callable[[], object]) -> float:
 
 def compare(folder: Path, rows: int, metric: str, times: int) -> None:
     truth, sent = files(folder, rows)
-    ruler = Ruler(str(rows), metric, str(truth), {}, "id")
-    first = seconds(lambda: scorer.measure(ruler, sent, LIMITS))
-    there, here = race(ruler, sent, times)
+    spec = TruthSpec(str(rows), metric, str(truth), {}, "id")
+    first = seconds(lambda: scorer.measure(spec, sent, LIMITS))
+    there, here = race(spec, sent, times)
     ours, base = statistics.median(there), statistics.median(here)
     print(
         f"{rows:>9,} rows: by processes {ours * 1000:.1f} ms, in one process {base * 1000:.1f} ms, "
@@ -103,7 +103,7 @@ def compare(folder: Path, rows: int, metric: str, times: int) -> None:
         f"goal ≤ +15 ms at 10,000); with reading the truth {first * 1000:.0f} ms"
     )
     if rows >= 1_000_000:
-        peak = highest_mb(lambda: scorer.measure(ruler, sent, LIMITS))
+        peak = highest_mb(lambda: scorer.measure(spec, sent, LIMITS))
         print(f"           memory of the scorer at its highest {peak:.0f} MB (goal ≤ 400); goal < 3 s")
 
 
@@ -112,23 +112,23 @@ def poison(folder: Path, times: int) -> None:
     truth, sent = files(folder, 1000)
     bad = folder / "bad.csv"
     bad.write_text("id,label\ndie,\n")
-    ruler = Ruler("poison", "accuracy", str(truth), {}, "id")
+    spec = TruthSpec("poison", "accuracy", str(truth), {}, "id")
     scorer.close()
     _client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
     for _ in range(3):
-        scorer.measure(ruler, sent, LIMITS)
+        scorer.measure(spec, sent, LIMITS)
 
     def kill_one() -> None:
         with suppress(scorer.Died):
-            scorer.measure(ruler, bad, LIMITS)
+            scorer.measure(spec, bad, LIMITS)
 
     # A worker on each side of a file that waits: the poison that is tried before it is a part of its latency.
-    alone = sorted(seconds(lambda: scorer.measure(ruler, sent, LIMITS)) for _ in range(times))
+    alone = sorted(seconds(lambda: scorer.measure(spec, sent, LIMITS)) for _ in range(times))
     among = []
     for n in range(times):
         if n % 5 == 0:
             kill_one()
-        among.append(seconds(lambda: scorer.measure(ruler, sent, LIMITS)))
+        among.append(seconds(lambda: scorer.measure(spec, sent, LIMITS)))
     p95 = [sorted(found)[int(0.95 * times) - 1] for found in (alone, among)]
     print(
         f"poison among good files: p95 {p95[1] * 1000:.1f} ms, alone {p95[0] * 1000:.1f} ms, "

@@ -189,7 +189,7 @@ def _course(term: Term, state: str) -> Competition:
         competition=competition, metric="accuracy", params={}, file_name="answers.csv", chunks=[truth()],
         secondary=[("balanced_accuracy", {})],
     )  # fmt: skip
-    publishing.publish(competition=competition, user=ada)
+    publishing.publish_draft(competition=competition, user=ada)
     train = b"id,length,weight,warts\n" + b"".join(b"%d,%d,%d,%d\n" % (i, i % 17, i % 40, i % 9) for i in range(50))
     data_files.add_data_file(
         competition=competition, file_name="train.csv", chunks=[train], description="Animals with their species."
@@ -214,7 +214,7 @@ def _begun(ada: User, state: str, title: str) -> Competition:
             wants_fits=True,
         )  # fmt: skip
     if state == "new":
-        publishing.publish(competition=competition, user=ada)
+        publishing.publish_draft(competition=competition, user=ada)
         launches.launch(competition=competition, user=ada)
         competitions_services.change(competition=competition, user=ada, needs_code=False)
     return competition
@@ -314,7 +314,7 @@ def _end(term: Term, competition: Competition) -> None:
     truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="corrected.csv", chunks=[corrected]
     )
-    candidate = publishing.publish(competition=competition, user=ada, is_confirmed=True)
+    candidate = publishing.publish_draft(competition=competition, user=ada, is_confirmed=True)
     score.rescore(candidate.pk)
 
 

@@ -313,7 +313,7 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
             chunks=[truth.encode()],
             secondary=secondary,
         )
-        publishing.publish(competition=competition, user=host)
+        publishing.publish_draft(competition=competition, user=host)
     if launched:
         launches.launch(competition=competition)
     return competition
@@ -354,11 +354,11 @@ def work(db: None) -> Callable[[], int]:
     """Measure everything that waits, as the worker would; gives the number of rows."""
 
     def measure_all() -> int:
-        waiting, rulers = score.sweep()
+        waiting, ground_truths = score.sweep()
         for submission_id, _ in waiting:
             score.score(submission_id)
-        for ruler in rulers:
-            score.rescore(ruler)
+        for ground_truth in ground_truths:
+            score.rescore(ground_truth)
         return len(waiting)
 
     return measure_all

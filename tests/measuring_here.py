@@ -8,18 +8,18 @@ from pathlib import Path
 
 import metrics
 from leaderboard.scorer._answers import Answer, answer_of, failure_of, read
-from leaderboard.scorer._ruler import Limits, Ruler
+from leaderboard.scorer._ruler import Limits, TruthSpec
 
 _KEPT = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()
 
 
-def measure_here(ruler: Ruler, file: Path, limits: Limits) -> Answer:
+def measure_here(ground_truth: TruthSpec, file: Path, limits: Limits) -> Answer:
     """Measure one submission in this process, without limits."""
-    key = (ruler.key, ruler.truth)
+    key = (ground_truth.key, ground_truth.truth)
     try:
         if key not in _prepared:
-            _prepared[key] = ruler.prepared()
+            _prepared[key] = ground_truth.prepared()
     except Exception as error:
         return read(failure_of(error))
     while len(_prepared) > _KEPT:

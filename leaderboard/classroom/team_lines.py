@@ -101,20 +101,20 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
 
 def best_public(competition: Competition, teams: Sequence[int] | None = None) -> dict[int, float]:
     """Team → best exact public score of its files that can be ranked."""
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         return {}
-    ruler.competition = competition
-    return standings.best_values(ruler, teams=teams)
+    ground_truth.competition = competition
+    return standings.best_values(ground_truth, teams=teams)
 
 
 def below_baselines(competition: Competition) -> list[Below]:
     """For each scored baseline, best first, who is worse than it. Teams without a score are not counted here."""
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         return []
-    sign = ladder.sign_of(ruler)
-    scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ruler)
+    sign = ladder.sign_of(ground_truth)
+    scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ground_truth)
     found = scored.values_list("submission__baseline__name", "submission__baseline", "value")
     baselines = sorted(found, key=lambda row: sign * row[2])
     best = best_public(competition) if baselines else {}

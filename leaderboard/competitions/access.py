@@ -155,16 +155,16 @@ class Visit:
     @cached_property
     def ladder(self) -> ladder_module.Ladder | None:
         """How the public board shows scores to everybody; None where it shows them exactly."""
-        ruler = self.competition.ground_truth
-        return ladder_module.ladder_of(ruler) if ruler else None
+        ground_truth = self.competition.ground_truth
+        return ladder_module.ladder_of(ground_truth) if ground_truth else None
 
     def answers_to(self, team_id: int | None) -> list[ladder_module.Answer]:
         """What the public board says of a team's files; asked often for one page, worked out once."""
-        ruler = self.competition.ground_truth
-        if ruler is None or self.ladder is None or team_id is None:
+        ground_truth = self.competition.ground_truth
+        if ground_truth is None or self.ladder is None or team_id is None:
             return []
         if team_id not in self._answers:
-            self._answers[team_id] = ladder_module.answers_to(team_id, ruler, self.ladder)
+            self._answers[team_id] = ladder_module.answers_to(team_id, ground_truth, self.ladder)
         return self._answers[team_id]
 
     def shown_scores(self, team_id: int | None) -> dict[str, float]:

@@ -39,7 +39,7 @@ def _is_over(visit: Visit) -> bool:
     return visit.state in ("closed", "revealed")
 
 
-def _has_ruler(visit: Visit) -> bool:
+def _has_ground_truth(visit: Visit) -> bool:
     return visit.competition.ground_truth_id is not None
 
 
@@ -119,8 +119,8 @@ GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
     (
         _("After class"),
         (
-            Page("host_report", _("Class report"), when=_has_ruler),
-            Page("host_rows", _("Hardest rows"), when=_has_ruler),
+            Page("host_report", _("Class report"), when=_has_ground_truth),
+            Page("host_rows", _("Hardest rows"), when=_has_ground_truth),
             Page("host_grades", _("Grades"), ("host_grade_rules", "host_grade_release", "host_grade_canvas")),
             Page("host_reveal", _("Private board"), when=_is_over),
         ),

@@ -195,14 +195,16 @@ def walk(self: Any, ground_truth_id: int) -> None:
 def sweep() -> None:
     """Wake workers for what waits and is in no hands; a broker that takes no message is left alone until the next
     sweep."""
-    waiting, rulers = score.sweep()
+    waiting, ground_truths = score.sweep()
     workers.report_worker(swept=True)
     workers.alarm()
     if queue.next_slow_file():
         score_slow_files()
     bells: list[tuple[Any, tuple[object, ...]]] = [(task, ()) for due in hooks.due_tasks() for task in due]
-    bells += [(score_submission, pair) for pair in waiting[: queue.ENOUGH]] + [(rescore, (ruler,)) for ruler in rulers]
-    bells += [(walk, (ruler,)) for ruler in score.unfinished_walks()]
+    bells += [(score_submission, pair) for pair in waiting[: queue.ENOUGH]] + [
+        (rescore, (ground_truth,)) for ground_truth in ground_truths
+    ]
+    bells += [(walk, (ground_truth,)) for ground_truth in score.unfinished_walks()]
     for task, ids in bells:
         if not ring(task, *ids, expires=SWEPT_FOR):
             return

@@ -40,9 +40,9 @@ def saved_rules(competition: Competition) -> tuple[rules_module.Rules, bool] | N
 
 def proposed_rules(competition: Competition, scores: Mapping[str, float]) -> rules_module.Rules:
     """Linear between the worst baseline and the best where there are two, else by shares of the teams."""
-    ruler = competition.ground_truth
-    if ruler is not None and len(set(scores.values())) >= 2:
-        names = sorted(scores, key=lambda name: ladder.sign_of(ruler) * scores[name])
+    ground_truth = competition.ground_truth
+    if ground_truth is not None and len(set(scores.values())) >= 2:
+        names = sorted(scores, key=lambda name: ladder.sign_of(ground_truth) * scores[name])
         ends = (rules_module.Step(60.0, baseline=names[-1]), rules_module.Step(100.0, baseline=names[0]))
         return rules_module.Rules(steps=ends, title=competition.title)
     shares = ((10.0, 100.0), (25.0, 90.0), (50.0, 80.0), (100.0, 70.0))

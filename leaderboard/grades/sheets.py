@@ -15,7 +15,7 @@ from leaderboard.competitions.models import Competition, GroundTruth, Score, Sub
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_to
 from leaderboard.competitions.ranking import ladder, standings
-from leaderboard.competitions.services.boards import baseline_scores_under
+from leaderboard.competitions.services.boards import baseline_scores_by_ground_truth
 
 from . import marks
 from . import reasons as reasons_module
@@ -92,11 +92,11 @@ def grade_sheet(competition: Competition, *, at: datetime, ground_truth: GroundT
     rules, is_saved = grade_rules(competition)
     release, told = _told(competition)
     sheet = GradeSheet(rules, is_saved, deciding_split(competition, at), release=release)
-    return sheets_under([ground_truth or competition.ground_truth], sheet, competition, told=told)[0]
+    return sheets_by_ground_truth([ground_truth or competition.ground_truth], sheet, competition, told=told)[0]
 
 
-def sheets_under(
-    rulers: Sequence[GroundTruth | None],
+def sheets_by_ground_truth(
+    ground_truths: Sequence[GroundTruth | None],
     sheet: GradeSheet,
     competition: Competition,
     *,
@@ -105,13 +105,16 @@ def sheets_under(
     """The sheet filled in under each ruler: the same students by the same rules, each in the same order."""
     people = students(competition, with_valid=sheet.rules.participation_points > 0)
     names = any(step.baseline for step in sheet.rules.steps)
-    baselines = baseline_scores_under(rulers, sheet.split) if names else {}
-    late = _late_files(competition, rulers, sheet.split) if sheet.rules.late_percent is not None else {}
-    return tuple(_under(ruler, sheet, competition, people, told, baselines, late) for ruler in rulers)
+    baselines = baseline_scores_by_ground_truth(ground_truths, sheet.split) if names else {}
+    late = _late_files(competition, ground_truths, sheet.split) if sheet.rules.late_percent is not None else {}
+    return tuple(
+        _sheet_by_ground_truth(ground_truth, sheet, competition, people, told, baselines, late)
+        for ground_truth in ground_truths
+    )
 
 
-def _under(
-    ruler: GroundTruth | None,
+def _sheet_by_ground_truth(
+    ground_truth: GroundTruth | None,
     sheet: GradeSheet,
     competition: Competition,
     people: Sequence[Student],
@@ -119,12 +122,14 @@ def _under(
     baselines: Mapping[int, Mapping[str, float]],
     late: Mapping[int, Files],
 ) -> GradeSheet:
-    if ruler is None:
+    if ground_truth is None:
         return replace(sheet, faults=(_("Publish a ground truth first; grades follow from scores."),))
-    ruler.competition = competition
-    values = _values(ruler, sheet.split)
+    ground_truth.competition = competition
+    values = _values(ground_truth, sheet.split)
     try:
-        field, files = _field_and_files(ruler, sheet, values, baselines.get(ruler.pk, {}), late.get(ruler.pk, {}))
+        field, files = _field_and_files(
+            ground_truth, sheet, values, baselines.get(ground_truth.pk, {}), late.get(ground_truth.pk, {})
+        )
     except rules_module.BadRules as error:
         return replace(sheet, faults=tuple(error.faults))
     rows = [
@@ -134,11 +139,11 @@ def _under(
     return replace(sheet, rows=tuple(rows))
 
 
-def _values(ruler: GroundTruth, split: Split) -> Mapping[int, float]:
+def _values(ground_truth: GroundTruth, split: Split) -> Mapping[int, float]:
     """Team → its exact value on a split: of its best public file, or of the final that counts on the private rows."""
     if split == Split.PRIVATE:
-        return {best.team_id: best.value for its, best in standings.decided(ruler) if its == split}
-    return standings.best_values(ruler)
+        return {best.team_id: best.value for its, best in standings.decided(ground_truth) if its == split}
+    return standings.best_values(ground_truth)
 
 
 def _mark(rules: rules_module.Rules, field: marks.Field, student: Student, files: Files) -> marks.Mark:
@@ -166,10 +171,14 @@ def _told(competition: Competition) -> tuple[GradeRelease | None, dict[int, mark
 
 
 def _field_and_files(
-    ruler: GroundTruth, sheet: GradeSheet, values: Mapping[int, float], baselines: Mapping[str, float], late: Files
+    ground_truth: GroundTruth,
+    sheet: GradeSheet,
+    values: Mapping[int, float],
+    baselines: Mapping[str, float],
+    late: Files,
 ) -> tuple[marks.Field, Files]:
     """What marks are given against, and the files of each team that may decide."""
-    higher = ladder.sign_of(ruler) < 0
+    higher = ladder.sign_of(ground_truth) < 0
     anchors = marks.anchors_of(sheet.rules, baselines, higher_is_better=higher)
     files = {team: [marks.File(value)] for team, value in values.items()}
     for team, more in late.items():
@@ -178,12 +187,14 @@ def _field_and_files(
 
 
 def _late_files(
-    competition: Competition, rulers: Sequence[GroundTruth | None], split: Split
+    competition: Competition, ground_truths: Sequence[GroundTruth | None], split: Split
 ) -> dict[int, dict[int, list[marks.File]]]:
     """Ruler → team → of each day after the deadline the file with the best public score, so that nobody gets a better
     grade by trying what the private rows say. Days are counted from the deadline that the team has."""
-    signs = {ruler.pk: ladder.sign_of(ruler) for ruler in rulers if ruler is not None}
-    wanted = [(ruler, its) for ruler in signs for its in Split]
+    signs = {
+        ground_truth.pk: ladder.sign_of(ground_truth) for ground_truth in ground_truths if ground_truth is not None
+    }
+    wanted = [(ground_truth, its) for ground_truth in signs for its in Split]
     # Named from the teams on, whose index tells which files are late, and each score by its file: a join reads
     # every score of the ruler. What has a score is scored.
     late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
@@ -191,26 +202,30 @@ def _late_files(
         late.order_by()
         .annotate(extended_to=extended_to("team"))
         .values_list(
-            "team", "pk", "received_at", "extended_to", *(Subquery(_value(ruler, its)) for ruler, its in wanted)
+            "team",
+            "pk",
+            "received_at",
+            "extended_to",
+            *(Subquery(_value(ground_truth, its)) for ground_truth, its in wanted),
         )
     )
     scores: dict[tuple[int, int, Any, int], dict[Split, float]] = defaultdict(dict)
     for team, submission, received_at, granted, *values in rows:
         assert team is not None
         late_by = received_at - max(competition.closes_at, granted or competition.closes_at)
-        for (ruler, its), value in zip(wanted, values, strict=True):
+        for (ground_truth, its), value in zip(wanted, values, strict=True):
             if value is not None:
-                scores[ruler, team, submission, max(1, -(-late_by // DAY))][its] = value
+                scores[ground_truth, team, submission, max(1, -(-late_by // DAY))][its] = value
     chosen: dict[tuple[int, int, int], tuple[tuple[float, str], float]] = {}
-    for (ruler, team, submission, day), both in scores.items():
-        order = (signs[ruler] * both[Split.PUBLIC], str(submission))
-        if (ruler, team, day) not in chosen or order < chosen[ruler, team, day][0]:
-            chosen[ruler, team, day] = (order, both[split])
-    found: dict[int, dict[int, list[marks.File]]] = {ruler: defaultdict(list) for ruler in signs}
-    for (ruler, team, day), (_order, value) in chosen.items():
-        found[ruler][team].append(marks.File(value, day))
+    for (ground_truth, team, submission, day), both in scores.items():
+        order = (signs[ground_truth] * both[Split.PUBLIC], str(submission))
+        if (ground_truth, team, day) not in chosen or order < chosen[ground_truth, team, day][0]:
+            chosen[ground_truth, team, day] = (order, both[split])
+    found: dict[int, dict[int, list[marks.File]]] = {ground_truth: defaultdict(list) for ground_truth in signs}
+    for (ground_truth, team, day), (_order, value) in chosen.items():
+        found[ground_truth][team].append(marks.File(value, day))
     return found
 
 
-def _value(ruler: int, split: Split) -> QuerySet[Score, Any]:
-    return Score.objects.filter(submission=OuterRef("pk"), ground_truth=ruler, split=split).values("value")[:1]
+def _value(ground_truth: int, split: Split) -> QuerySet[Score, Any]:
+    return Score.objects.filter(submission=OuterRef("pk"), ground_truth=ground_truth, split=split).values("value")[:1]

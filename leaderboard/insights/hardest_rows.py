@@ -27,18 +27,18 @@ def find_hard_rows(*, competition: Competition) -> RowReport:
 
     Raises `CannotHost` while nobody has a score, and `child.ChildFailed`.
     """
-    ruler = _ruler_of(competition)
+    ground_truth = _current_ground_truth(competition)
     found = jobs_for_pages.run(
         "hardest_rows",
-        metric=ruler.metric_key,
-        truth=str(path_of(ruler.file_key, ruler.sha256)),
-        params=ruler.params,
-        id_column=ruler.id_column,
-        submissions=[str(path_of(file.file_key, file.sha256)) for file in _best_files(ruler)],
+        metric=ground_truth.metric_key,
+        truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
+        params=ground_truth.params,
+        id_column=ground_truth.id_column,
+        submissions=[str(path_of(file.file_key, file.sha256)) for file in _best_files(ground_truth)],
         most=MOST_ROWS,
     )
     report, _made = RowReport.objects.update_or_create(
-        ground_truth=ruler, defaults={"found": found, "made_at": timezone.now()}
+        ground_truth=ground_truth, defaults={"found": found, "made_at": timezone.now()}
     )
     return report
 
@@ -51,8 +51,8 @@ def correct_truth(
     Rows of the `ignored` ids no longer count. The draft goes the way of every other: checked, published, measured,
     compared, applied. Raises `CannotHost` where another one is on that way, and `child.ChildFailed`.
     """
-    ruler = _ruler_of(competition)
-    report = RowReport.objects.filter(ground_truth=ruler).first()
+    ground_truth = _current_ground_truth(competition)
+    report = RowReport.objects.filter(ground_truth=ground_truth).first()
     if report is None or not (corrected or ignored):
         raise CannotHost(_("Choose at least one row to correct or to ignore."))
     if TruthDraft.objects.filter(competition=competition).exists():
@@ -65,8 +65,8 @@ def correct_truth(
         target = Path(folder) / "corrected.csv"
         answer = jobs_for_pages.run(
             "correct_rows",
-            truth=str(path_of(ruler.file_key, ruler.sha256)),
-            id_column=ruler.id_column,
+            truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
+            id_column=ground_truth.id_column,
             columns=report.found["targets"],
             corrected={name: list(cells) for name, cells in corrected.items()},
             ignored=list(ignored),
@@ -77,26 +77,26 @@ def correct_truth(
         data = target.read_bytes()
     return draft_truth(
         competition=competition,
-        metric=ruler.metric,
-        params=ruler.params,
-        file_name=f"corrected-{ruler.number}.csv",
+        metric=ground_truth.metric,
+        params=ground_truth.params,
+        file_name=f"corrected-{ground_truth.number}.csv",
         chunks=[data],
-        id_column=ruler.id_column,
-        secondary=asked_of(ruler.secondary),
+        id_column=ground_truth.id_column,
+        secondary=asked_of(ground_truth.secondary),
     )
 
 
-def _ruler_of(competition: Competition) -> GroundTruth:
-    ruler = competition.ground_truth
-    if ruler is None:
+def _current_ground_truth(competition: Competition) -> GroundTruth:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         raise CannotHost(_("Publish a ground truth first."))
-    ruler.competition = competition
-    return ruler
+    ground_truth.competition = competition
+    return ground_truth
 
 
-def _best_files(ruler: GroundTruth) -> list[Submission]:
+def _best_files(ground_truth: GroundTruth) -> list[Submission]:
     """What decides now for the first ten teams."""
-    best = sorted(standings.expected(ruler), key=lambda one: one.order)[:TOP_TEAMS]
+    best = sorted(standings.expected(ground_truth), key=lambda one: one.order)[:TOP_TEAMS]
     if not best:
         raise CannotHost(_("No team has a score yet, so no row is known to be hard."))
     files = Submission.objects.in_bulk([one.submission_id for one in best])

@@ -97,9 +97,9 @@ class Report:
 
 def class_report(competition: Competition) -> Report:
     """The report at this moment, private scores included: for hosts alone. Cost grows with the number of files."""
-    ruler = competition.ground_truth
-    teams, baselines = _teams(competition, ruler), _baselines(ruler)
-    sign = ladder.sign_of(ruler) if ruler else 1.0
+    ground_truth = competition.ground_truth
+    teams, baselines = _teams(competition, ground_truth), _baselines(ground_truth)
+    sign = ladder.sign_of(ground_truth) if ground_truth else 1.0
     private = [team.private for team in teams if team.private is not None]
     both = [(team.scored, team.gap) for team in teams if team.gap is not None]
     return Report(
@@ -137,13 +137,13 @@ def report_csv(competition: Competition) -> str:
     return text.getvalue()
 
 
-def _teams(competition: Competition, ruler: GroundTruth | None) -> list[TeamFacts]:
+def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[TeamFacts]:
     """Every team, those with the best private score first, those without one last."""
     found: dict[Split, dict[int, float]] = {split: {} for split in Split}
     sign = 1.0
-    if ruler is not None:
-        ruler.competition, sign = competition, ladder.sign_of(ruler)
-        for split, best in standings.decided(ruler):
+    if ground_truth is not None:
+        ground_truth.competition, sign = competition, ladder.sign_of(ground_truth)
+        for split, best in standings.decided(ground_truth):
             found[split][best.team_id] = best.value
     public, private = found[Split.PUBLIC], found[Split.PRIVATE]
     status = Submission.Status
@@ -180,8 +180,8 @@ def _gap(public: float | None, private: float | None, sign: float) -> float | No
     return sign * (private - public) + 0.0
 
 
-def _baselines(ruler: GroundTruth | None) -> list[tuple[str, float]]:
-    rows = boards.baselines(ruler, Split.PRIVATE) if ruler else []
+def _baselines(ground_truth: GroundTruth | None) -> list[tuple[str, float]]:
+    rows = boards.baselines(ground_truth, Split.PRIVATE) if ground_truth else []
     return [(row.name, row.value) for row in rows if row.value is not None]
 
 

@@ -110,21 +110,21 @@ def compare_answers(*, competition: Competition) -> Comparison:
 
     Raises `CannotHost` where there is too little to compare, and `child.ChildFailed`.
     """
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         raise CannotHost(_("Publish a ground truth first."))
-    ruler.competition = competition
-    best = sorted(standings.expected(ruler), key=lambda one: one.order)
+    ground_truth.competition = competition
+    best = sorted(standings.expected(ground_truth), key=lambda one: one.order)
     chosen = best[:MOST_TEAMS]
     if len(chosen) < 3:
         raise CannotHost(_("At least three teams need a score: what chance does is learnt from the others."))
     files = Submission.objects.in_bulk([one.submission_id for one in chosen])
     found = jobs_for_pages.run(
         "agreement",
-        metric=ruler.metric_key,
-        truth=str(path_of(ruler.file_key, ruler.sha256)),
-        params=ruler.params,
-        id_column=ruler.id_column,
+        metric=ground_truth.metric_key,
+        truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
+        params=ground_truth.params,
+        id_column=ground_truth.id_column,
         submissions=[_path(files[one.submission_id]) for one in chosen],
     )
     by_key = Team.objects.in_bulk([one.team_id for one in chosen])

@@ -58,11 +58,11 @@ def _below_baseline(competition: Competition) -> QuerySet[Standing, int]:
 
 def _best_baseline(competition: Competition) -> float | None:
     """The sort key of the best baseline that the public board shows with its score."""
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         return None
-    sign = ladder.sign_of(ruler)
-    shown = (sign * row.value for row in boards.baselines(ruler, Split.PUBLIC) if row.value is not None)
+    sign = ladder.sign_of(ground_truth)
+    shown = (sign * row.value for row in boards.baselines(ground_truth, Split.PUBLIC) if row.value is not None)
     return min(shown, default=None)
 
 

@@ -121,14 +121,14 @@ _FINDERS: dict[ChatEvent, Callable[[Webhook, datetime], Iterator[News]]] = {
 
 def _note_first(hook: Webhook, at: datetime) -> int:
     """Compare the first place with the one seen last. The name is the one that everybody reads on the board."""
-    ruler = hook.competition.ground_truth
-    if ruler is None or hook.competition.revealed_at is not None:
+    ground_truth = hook.competition.ground_truth
+    if ground_truth is None or hook.competition.revealed_at is not None:
         return 0
-    ruler.competition = hook.competition
-    ladder = ladder_module.ladder_of(ruler)
+    ground_truth.competition = hook.competition
+    ladder = ladder_module.ladder_of(ground_truth)
     if ladder is not None and ladder.is_hidden:
         return 0
-    first = boards.in_order(ruler, Split.PUBLIC).select_related("team").first()
+    first = boards.in_order(ground_truth, Split.PUBLIC).select_related("team").first()
     team = first.team if first else None
     if hook.first_seen_at and hook.first_team_id == (team.pk if team else None):
         return 0

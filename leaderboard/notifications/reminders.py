@@ -168,11 +168,15 @@ class _Words(NamedTuple):
 
 def _words(competition: Competition, teams: Iterable[int]) -> dict[int, _Words]:
     """What becomes of each team if it does nothing; nothing that its board keeps back."""
-    ruler = competition.ground_truth
-    picks = standings.finals(ruler) if ruler is not None else {}
+    ground_truth = competition.ground_truth
+    picks = standings.finals(ground_truth) if ground_truth is not None else {}
     wanted = [best.submission_id for team in teams for best in picks.get(team, ())]
     names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
-    forgotten = unpicked.unpicked(ruler, {team: picks.get(team, []) for team in teams}) if ruler is not None else {}
+    forgotten = (
+        unpicked.unpicked(ground_truth, {team: picks.get(team, []) for team in teams})
+        if ground_truth is not None
+        else {}
+    )
     return {
         team: _Words(
             partial(

@@ -18,7 +18,7 @@ from leaderboard.scorer._answers import Answer
 from leaderboard.scorer._client import Died, Interrupted, close, measure, run_job, start, stop
 from leaderboard.scorer._confined import clean_environment
 from leaderboard.scorer._places import KINDS, OF_HOSTS, ChildFailed, NoSlowPlace, Place, TookTooLong
-from leaderboard.scorer._ruler import Limits, Ruler
+from leaderboard.scorer._ruler import Limits, TruthSpec
 
 __all__ = [
     "KINDS",
@@ -30,8 +30,8 @@ __all__ = [
     "Limits",
     "NoSlowPlace",
     "Place",
-    "Ruler",
     "TookTooLong",
+    "TruthSpec",
     "clean_environment",
     "close",
     "measure",

@@ -24,7 +24,7 @@ from ._answers import Answer, read
 from ._confined import clean_environment
 from ._messages import Ended, Garbled, Gone, ask, hang_up, receive, send
 from ._places import ChildFailed, Kind, Place, TookTooLong
-from ._ruler import Limits, Ruler
+from ._ruler import Limits, TruthSpec
 
 MOST_TRUTHS = 8
 """Ground truths that stay in memory."""
@@ -79,18 +79,18 @@ class Scorer:
                     raise Gone from error
             self._is_ready = True
 
-    def truth_process(self, ruler: Ruler, limits: Limits, until: float) -> Connection | Answer:
+    def truth_process(self, spec: TruthSpec, limits: Limits, until: float) -> Connection | Answer:
         """The connection to the process of a ground truth, or why this cannot be read. Raises `Gone`, `Ended`.
 
         It was sealed with the folders of its files open to it; in a folder that was made again it would see nothing.
         """
-        key = (ruler.key, *map(_identity, ruler.folders))
+        key = (spec.key, *map(_identity, spec.folders))
         if key not in self.truths:
             request = {
-                "ruler": asdict(ruler),
+                "spec": asdict(spec),
                 "seconds": until - time.monotonic(),
                 "memory_mb": limits.memory_mb,
-                "tables": [tempfile.gettempdir()] if _elsewhere.is_needed(ruler) else [],
+                "tables": [tempfile.gettempdir()] if _elsewhere.is_needed(spec) else [],
             }
             connection = ask(self.connection, request)
             with self.ended_at(until, connection):
@@ -185,12 +185,12 @@ _running: list[Scorer] = []
 _place = threading.Lock()
 
 
-def measure(ruler: Ruler, file: Path, limits: Limits) -> Answer:
+def measure(spec: TruthSpec, file: Path, limits: Limits) -> Answer:
     """Have one submission measured. Raises `Died`, `TookTooLong` and, after `stop`, `Interrupted`."""
     with _place:
         for _ in range(2):
             try:
-                return _measure(_started(), ruler, file, limits)
+                return _measure(_started(), spec, file, limits)
             except Gone:
                 if _was_stopped():
                     raise Interrupted from None
@@ -230,22 +230,22 @@ def _started() -> Scorer:
     return _running[0]
 
 
-def _measure(scorer: Scorer, ruler: Ruler, file: Path, limits: Limits) -> Answer:
+def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: Limits) -> Answer:
     scorer.wait_until_ready()
     until = time.monotonic() + limits.seconds
-    if not any(file.is_relative_to(folder) for folder in ruler.folders):
-        ruler = replace(ruler, folders=(*ruler.folders, str(file.parent)))
+    if not any(file.is_relative_to(folder) for folder in spec.folders):
+        spec = replace(spec, folders=(*spec.folders, str(file.parent)))
     try:
-        truth = scorer.truth_process(ruler, limits, until)
+        truth = scorer.truth_process(spec, limits, until)
         if isinstance(truth, Answer):
             return truth
         until = min(until, time.monotonic() + limits.file_seconds)
-        with _scratch(ruler) as scratch:
+        with _scratch(spec) as scratch:
             seconds = max(0.1, until - time.monotonic())
             request = {"file": str(file), "scratch": scratch, "memory_mb": limits.memory_mb, "seconds": seconds}
             with scorer.file_process(truth, request, until) as (answers, _):
                 while "run" in (message := receive(answers)):
-                    send(answers, _elsewhere.run_for_file_process(ruler, message, scratch, until - time.monotonic()))
+                    send(answers, _elsewhere.run_for_file_process(spec, message, scratch, until - time.monotonic()))
         if "ended" not in message:
             return read(message)
         reason = _reason("the file process", message["ended"], until)
@@ -273,9 +273,9 @@ def _identity(folder: str) -> str:
 
 
 @contextmanager
-def _scratch(ruler: Ruler) -> Iterator[list[str]]:
+def _scratch(spec: TruthSpec) -> Iterator[list[str]]:
     """A folder for the tables of a metric from outside; none where nothing runs elsewhere."""
-    if not _elsewhere.is_needed(ruler):
+    if not _elsewhere.is_needed(spec):
         yield []
         return
     with tempfile.TemporaryDirectory(prefix="tables-") as folder:

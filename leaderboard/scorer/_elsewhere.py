@@ -21,7 +21,7 @@ from metrics.sandbox.processes import ProcessStopped
 from metrics.sandbox.runner import OutsideRunner, run_outside
 
 from ._messages import Garbled, receive, send
-from ._ruler import Ruler
+from ._ruler import TruthSpec
 
 _NAMES = frozenset(
     {"solution.csv", "submission.csv", "stand_in.csv", "whole.csv", "sample.csv"}
@@ -32,9 +32,9 @@ _ASKED = frozenset({"id_column", "ids_are_text", "params", "parts"})
 """What a file process may say of a run. How it is confined is not among it."""
 
 
-def is_needed(ruler: Ruler) -> bool:
+def is_needed(spec: TruthSpec) -> bool:
     """Whether a metric of this ruler comes from outside."""
-    return any(map(is_outside, ruler.metric_keys))
+    return any(map(is_outside, spec.metric_keys))
 
 
 def is_outside(key: str) -> bool:
@@ -66,7 +66,7 @@ def ask_worker(worker: Connection, folder: Path) -> OutsideRunner:
 
 
 def run_for_file_process(
-    ruler: Ruler, message: Mapping[str, Any], folders: Sequence[str], left: float
+    spec: TruthSpec, message: Mapping[str, Any], folders: Sequence[str], left: float
 ) -> dict[str, Any]:
     """Have done what a file process asks for, if it is a metric of its ruler; what to answer. Raises `Garbled`.
 
@@ -74,12 +74,12 @@ def run_for_file_process(
     there is time for the others and for the score.
     """
     metric = next(
-        (found for key in ruler.metric_keys if (found := _metric(key)) and found.key == message.get("key")), None
+        (found for key in spec.metric_keys if (found := _metric(key)) and found.key == message.get("key")), None
     )
     if metric is None or message["run"] not in ("kaggle", "ours") or not isinstance(message.get("request"), dict):
         raise Garbled("a file process asked for what its ruler does not need")
     request = {name: value for name, value in message["request"].items() if name in _ASKED}
-    share = math.inf if metric.key == ruler.metric else left / len(ruler.metric_keys)
+    share = math.inf if metric.key == spec.metric else left / len(spec.metric_keys)
     try:
         with _at_most(share):
             return {"answer": run_outside(message["run"], metric, request, lambda to: _move(Path(folders[0]), to))}

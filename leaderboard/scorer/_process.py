@@ -30,7 +30,7 @@ from ._answers import answer_of, failure_of
 from ._confined import at_most, confine, confine_truth
 from ._elsewhere import ask_worker
 from ._messages import Ended, next_request, send
-from ._ruler import Ruler
+from ._ruler import TruthSpec
 
 LOADED = ("numpy", "pyarrow", "pyarrow.csv", "pyarrow.compute")
 WARM_ROWS = 200_000
@@ -64,14 +64,14 @@ def serve(client: Connection) -> None:
 def serve_truth(client: Connection, request: dict[str, Any]) -> None:
     """Read the truth, say so, and fork a file process for each submission until the client hangs up."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    ruler, seconds = Ruler(**request["ruler"]), float(request["seconds"])
+    spec, seconds = TruthSpec(**request["spec"]), float(request["seconds"])
     try:
-        for key in ruler.metric_keys:
+        for key in spec.metric_keys:
             metrics.get(key)  # one from outside that was not inspected yet is inspected now, in a process of its own
         tables = [Path(one) for one in request["tables"]]  # here file processes get folders for such metrics
-        confine_truth(request["memory_mb"], read=[Path(one) for one in (ruler.truth, *ruler.folders)], write=tables)
+        confine_truth(request["memory_mb"], read=[Path(one) for one in (spec.truth, *spec.folders)], write=tables)
         with processor_seconds(seconds):
-            truth = ruler.prepared()
+            truth = spec.prepared()
     except BaseException as error:
         send(client, failure_of(error))
         return

@@ -14,7 +14,7 @@ import metrics
 
 
 @dataclass(frozen=True)
-class Ruler:
+class TruthSpec:
     """A ground truth as `metrics.prepare` wants it; `mark` tells two of them apart, wherever their files lie.
 
     `folders` are those below which the files to be measured lie.

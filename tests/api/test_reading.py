@@ -185,8 +185,8 @@ def test_a_list_of_submissions_asks_a_fixed_number_of_questions(
 
 def fill(competition: Competition, number: int) -> None:
     """Teams with one score each."""
-    ruler = competition.ground_truth
-    assert ruler is not None
+    ground_truth = competition.ground_truth
+    assert ground_truth is not None
     now = timezone.now()
     for index in range(number):
         team = Team.objects.create(competition=competition, name=f"team {index:03}")
@@ -203,8 +203,8 @@ def fill(competition: Competition, number: int) -> None:
             upload_key=str(index),
         )
         for split in Split:
-            Score.objects.create(submission=submission, ground_truth=ruler, split=split, value=1 / (index + 1))
-    standings.rebuild(ruler)
+            Score.objects.create(submission=submission, ground_truth=ground_truth, split=split, value=1 / (index + 1))
+    standings.rebuild(ground_truth)
 
 
 def test_programs_read_intervals_and_ties_too(pets: Competition, bos: Submission, bo: User) -> None:

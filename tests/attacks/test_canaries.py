@@ -192,8 +192,8 @@ def kept_back(scene: Scene, mode: str) -> re.Pattern[str]:
     for value, file in zip((0.5038617, 0.5170194), files, strict=True):
         Score.objects.filter(submission=file, split=Split.PUBLIC).update(value=value, secondary=[{"value": 1 - value}])
         digits += [text for number in (value, 1 - value) for text in (f"{number:.4f}", f"{number:.7f}"[:6])]
-    ruler = GroundTruth.objects.select_related("competition").get(competition=scene.competition)
-    standings.rebuild(ruler)
+    ground_truth = GroundTruth.objects.select_related("competition").get(competition=scene.competition)
+    standings.rebuild(ground_truth)
     return re.compile("|".join(rf"\b{re.escape(one)}" for one in digits))
 
 

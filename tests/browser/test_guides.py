@@ -47,7 +47,7 @@ def parts_of(guide: str) -> Iterator[tuple[str, list[str]]]:
 
 def work() -> None:
     """What the worker would do after each press."""
-    for name, _ruler in score.sweep()[0]:
+    for name, _ground_truth in score.sweep()[0]:
         score.score(name)
     for number in WalkThrough.objects.filter(finished_at=None).values_list("ground_truth", flat=True):
         score.walk(number)
@@ -168,7 +168,7 @@ def test_a_student_can_do_the_whole_term_by_the_guide(walk: Callable[..., None],
     truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[term.truth()]
     )
-    publishing.publish(competition=competition, user=ada)
+    publishing.publish_draft(competition=competition, user=ada)
     launches.launch(competition=competition)
     enter(competition, cy)
     hand_in(competition, cy, term.predictions(0.5, 9))

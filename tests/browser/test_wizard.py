@@ -95,7 +95,7 @@ def pond(ada: User) -> Competition:
     truth_drafts.draft_truth(
         competition=pond, metric="", params={}, file_name="answers.csv", chunks=[ANSWERS], wants_fits=True
     )
-    publishing.publish(competition=pond, user=ada)
+    publishing.publish_draft(competition=pond, user=ada)
     truth_drafts.draft_truth(competition=pond, metric="accuracy", params={}, wants_fits=True)
     launches.walk(competition=pond, user=ada)
     score.walk(pond.ground_truth_id or 0)

@@ -72,9 +72,9 @@ def competition(group: tuple[bytes, str], ada: User, bo: User, monkeypatch: pyte
 
 @pytest.fixture
 def truth(competition: Competition) -> metrics.Truth:
-    ruler = competition.ground_truth
-    assert ruler is not None
-    return metrics.prepare(ruler.metric, path_of(ruler.file_key), ruler.params)
+    ground_truth = competition.ground_truth
+    assert ground_truth is not None
+    return metrics.prepare(ground_truth.metric, path_of(ground_truth.file_key), ground_truth.params)
 
 
 @pytest.fixture(params=DOORS)

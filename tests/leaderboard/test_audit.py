@@ -41,7 +41,7 @@ def draft_again(competition: Competition, user: User) -> None:
     truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="t2.csv", chunks=[corrected]
     )
-    publishing.publish(competition=competition, user=user)
+    publishing.publish_draft(competition=competition, user=user)
 
 
 @contextmanager

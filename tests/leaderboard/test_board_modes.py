@@ -62,10 +62,10 @@ def board_of(competition: Competition) -> list[tuple[int | None, str, float | No
     return [(row.rank, row.name, row.value) for row in boards_module.lines(competition, Split.PUBLIC)]
 
 
-def ruler_of(competition: Competition) -> GroundTruth:
-    ruler = GroundTruth.objects.select_related("competition").get(pk=competition.ground_truth_id or 0)
-    assert ruler.number
-    return ruler
+def ground_truth_of(competition: Competition) -> GroundTruth:
+    ground_truth = GroundTruth.objects.select_related("competition").get(pk=competition.ground_truth_id or 0)
+    assert ground_truth.number
+    return ground_truth
 
 
 # --- the ladder -------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def test_a_steady_board_shows_the_last_clear_improvement_of_each_team(ada: User,
     assert board_of(pets) == [(1, "cy", 0.8), (2, "bo", 0.8)]
     hand_in(pets, bo, file_with(3))  # 0.925 → 0.9
     assert board_of(pets) == [(1, "bo", 0.9), (2, "cy", 0.8)]
-    assert standings.differences(ruler_of(pets)) == []
+    assert standings.differences(ground_truth_of(pets)) == []
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
@@ -234,7 +234,7 @@ def test_the_order_of_scoring_does_not_matter(ada: User, bo: User, cy: User, mod
         dice.shuffle(files)
         for pk in files:
             score_module.score(pk)
-            assert standings.differences(ruler_of(pets)) == []
+            assert standings.differences(ground_truth_of(pets)) == []
         found.append(sorted(Standing.objects.values_list("team", "submission", "value", "received_at")))
     assert found[0] == found[1]
     assert len(found[0]) == 2
@@ -249,7 +249,7 @@ def test_a_hidden_board_holds_no_score_at_all(ada: User, bo: User, cy: User) -> 
     hand_in(pets, cy, file_with(0))
     assert board_of(pets) == [(None, "cy", None), (None, "bo", None)]
     assert not any(value or key for value, key in Standing.objects.values_list("value", "sort_key"))
-    assert placings.placing(bo.memberships.get().team, ruler_of(pets), Split.PUBLIC) is None
+    assert placings.placing(bo.memberships.get().team, ground_truth_of(pets), Split.PUBLIC) is None
 
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])
@@ -262,7 +262,7 @@ def test_after_the_reveal_everything_is_exact(ada: User, bo: User, mode: str) ->
     assert board_of(pets) == [(1, "bo", 0.7)] if mode == "steady" else [(None, "bo", None)]
     boards.reveal(competition=pets)
     assert board_of(pets) == [(1, "bo", 0.775)]  # of the two, the earlier one: both score 0.75 on the private rows
-    assert standings.differences(ruler_of(pets)) == []
+    assert standings.differences(ground_truth_of(pets)) == []
 
 
 def test_ada_changes_the_board_and_the_standings_follow(ada: User, bo: User) -> None:
@@ -275,7 +275,7 @@ def test_ada_changes_the_board_and_the_standings_follow(ada: User, bo: User) -> 
         version = pets.board_version
         competitions.change(competition=pets, **fields)
         seen.append(board_of(pets))
-        assert standings.differences(ruler_of(pets)) == []
+        assert standings.differences(ground_truth_of(pets)) == []
         assert pets.board_version > version
     assert seen == [[(1, "bo", 0.8)], [(1, "bo", 0.7)], [(1, "bo", 0.8)], [(None, "bo", None)], [(1, "bo", 0.8)]]
 
@@ -288,7 +288,7 @@ def test_late_files_never_climb(ada: User, bo: User) -> None:
     late = hand_in(pets, bo, file_with(0))
     assert late.is_late
     assert board_of(pets) == [(1, "bo", 0.7)]
-    shown = ladder_module.shown_scores(bo.memberships.get().team, ruler_of(pets))
+    shown = ladder_module.shown_scores(bo.memberships.get().team, ground_truth_of(pets))
     assert shown is not None
     assert str(late.pk) not in shown
 
@@ -313,7 +313,7 @@ def test_movement_compares_what_was_shown(ada: User, bo: User, cy: User) -> None
         file = hand_in(pets, user, file_with(wrong))
         Submission.objects.filter(pk=file.pk).update(received_at=file.received_at - timedelta(days=2))
     file = hand_in(pets, bo, file_with(1))
-    standings.rebuild(ruler_of(pets))
+    standings.rebuild(ground_truth_of(pets))
     board = boards_module.board(pets, Split.PUBLIC, at=file.received_at)
     assert [(row.name, row.movement, row.trend) for row in board.rows] == [("bo", 1, (0.7, 0.9)), ("cy", -1, (0.8,))]
 
@@ -323,7 +323,7 @@ def test_movement_compares_what_was_shown(ada: User, bo: User, cy: User) -> None
 
 def test_a_ground_truth_proposes_a_step_of_one_digit(ada: User, bo: User) -> None:
     pets = steady(ada, board_step=None)
-    step = ruler_of(pets).step
+    step = ground_truth_of(pets).step
     assert step is not None
     assert step == float(f"{step:.0e}")
     enter(pets, bo)
@@ -331,7 +331,7 @@ def test_a_ground_truth_proposes_a_step_of_one_digit(ada: User, bo: User) -> Non
     error = Uncertainty.objects.get(score__split="public").standard_error
     assert error is not None
     assert 1 < step / error < 4
-    assert ladder_module.step_of(pets, ruler_of(pets)) == step
+    assert ladder_module.step_of(pets, ground_truth_of(pets)) == step
 
 
 def test_a_steady_board_without_a_step_shows_nothing_rather_than_too_much(ada: User, bo: User) -> None:
@@ -408,7 +408,7 @@ def test_a_corrected_truth_is_previewed_exactly_and_climbed_anew(ada: User, bo: 
     truth_drafts.draft_truth(
         competition=pets, metric="accuracy", params={}, file_name="truth.csv", chunks=[corrected.encode()]
     )
-    publishing.publish(competition=pets, user=ada)
+    publishing.publish_draft(competition=pets, user=ada)
     work()
     pets.refresh_from_db()
     preview = rescoring.preview(pets)
@@ -416,4 +416,4 @@ def test_a_corrected_truth_is_previewed_exactly_and_climbed_anew(ada: User, bo: 
     assert [(move.value_now, move.value_then) for move in preview.moves] == [(0.8, 0.825)]
     rescoring.apply_candidate(competition=pets)
     assert board_of(pets) == [(1, "bo", 0.8)]
-    assert standings.differences(ruler_of(pets)) == []
+    assert standings.differences(ground_truth_of(pets)) == []

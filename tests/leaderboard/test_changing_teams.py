@@ -28,7 +28,7 @@ from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import boards, submitting
 from leaderboard.operations import consistency
 from tests.conftest import close, enter, hand_in
-from tests.leaderboard.test_board_modes import board_of, file_with, ruler_of, steady
+from tests.leaderboard.test_board_modes import board_of, file_with, ground_truth_of, steady
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -104,7 +104,7 @@ def signed_up_again(user: User, name: str) -> User:
 
 
 def promises_hold(competition: Competition) -> None:
-    assert standings.differences(ruler_of(competition)) == []
+    assert standings.differences(ground_truth_of(competition)) == []
     # `close` moves deadlines before files that were in time, so that promise is not asked for.
     found = consistency.verdicts(seed=1, only={1, 3, 6, 7})
     assert [(verdict.number, verdict.examples) for verdict in found if not verdict.holds] == []
@@ -112,10 +112,10 @@ def promises_hold(competition: Competition) -> None:
 
 def answered(competition: Competition, files: list[Submission]) -> list[bool]:
     """Of each file, whether the team that has it now reads a score of it."""
-    ruler = ruler_of(competition)
+    ground_truth = ground_truth_of(competition)
     read = set[str]()
     for team in {Submission.objects.get(pk=file.pk).team for file in files}:
-        read |= set(ladder.shown_scores(team, ruler) or ())
+        read |= set(ladder.shown_scores(team, ground_truth) or ())
     return [str(file.pk) in read for file in files]
 
 

@@ -25,13 +25,13 @@ pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 
 def arguments_of(competition: Competition, file: Path) -> dict[str, Any]:
-    ruler = competition.ground_truth
-    assert ruler is not None
+    ground_truth = competition.ground_truth
+    assert ground_truth is not None
     return {
-        "metric": ruler.metric_key,
-        "truth": str(path_of(ruler.file_key)),
-        "params": ruler.params,
-        "id_column": ruler.id_column,
+        "metric": ground_truth.metric_key,
+        "truth": str(path_of(ground_truth.file_key)),
+        "params": ground_truth.params,
+        "id_column": ground_truth.id_column,
         "submission": str(file),
     }
 

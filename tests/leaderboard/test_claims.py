@@ -161,7 +161,7 @@ def test_one_more_file_behind_a_long_queue_needs_no_bell(
     pets.refresh_from_db()
     enter(pets, bo), enter(pets, cy)
     rung: list[object] = []
-    monkeypatch.setattr(tasks, "ring_after_commit", lambda task, pk, ruler: rung.append(pk))
+    monkeypatch.setattr(tasks, "ring_after_commit", lambda task, pk, ground_truth: rung.append(pk))
     queue = [upload(pets, bo) for _ in range(queue_module.ENOUGH)]
     assert rung == [one.pk for one in queue[:-1]]
     rung.clear()

@@ -45,7 +45,7 @@ def competition(**fields: object) -> None:
     Competition.objects.update(**fields)
 
 
-def ruler(**fields: object) -> None:
+def ground_truth(**fields: object) -> None:
     found = GroundTruth.objects.get()
     values = {field.name: getattr(found, field.name) for field in GroundTruth._meta.fields if field.name != "id"}
     GroundTruth.objects.create(**{**values, "number": 2, **fields})
@@ -102,9 +102,9 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "limits_are_positive": lambda: Limits.objects.update(daily_attempts=0),
     "board_mode_known": lambda: BoardSettings.objects.update(mode="shy"),
     "board_step_is_positive": lambda: BoardSettings.objects.update(step=0.0),
-    "ground_truth_number_once": lambda: ruler(number=1),
-    "ground_truth_rows_add_up": lambda: ruler(ignored_rows=5),
-    "ground_truth_has_both_splits": lambda: ruler(rows=6, public_rows=6, private_rows=0),
+    "ground_truth_number_once": lambda: ground_truth(number=1),
+    "ground_truth_rows_add_up": lambda: ground_truth(ignored_rows=5),
+    "ground_truth_has_both_splits": lambda: ground_truth(rows=6, public_rows=6, private_rows=0),
     "truth_draft_share_between_0_and_1": lambda: TruthDraft.objects.create(
         **here(), file_key="a", file_name="a", metric="accuracy", public_share=1.0
     ),

@@ -45,12 +45,16 @@ def demo(*arguments: str) -> str:
 
 def overall(slug: str, baseline: str) -> float:
     """The score on all rows, for metrics that are means over rows."""
-    ruler = Competition.objects.get(slug=slug).ground_truth
-    assert ruler is not None
+    ground_truth = Competition.objects.get(slug=slug).ground_truth
+    assert ground_truth is not None
     value = dict(
-        Score.objects.filter(submission__baseline__name=baseline, ground_truth=ruler).values_list("split", "value")
+        Score.objects.filter(submission__baseline__name=baseline, ground_truth=ground_truth).values_list(
+            "split", "value"
+        )
     )
-    return (value[Split.PUBLIC] * ruler.public_rows + value[Split.PRIVATE] * ruler.private_rows) / ruler.rows
+    return (
+        value[Split.PUBLIC] * ground_truth.public_rows + value[Split.PRIVATE] * ground_truth.private_rows
+    ) / ground_truth.rows
 
 
 @pytest.mark.django_db
@@ -109,7 +113,7 @@ def test_a_second_demo_changes_nothing_and_remove_leaves_nothing_behind(settings
     assert User.objects.filter(username="demo-lucia.moretti").exists()
     for competition in Competition.objects.all():
         assert competition.ground_truth is not None
-        publishing.sample_of(competition.ground_truth)
+        publishing.sample_submission_of(competition.ground_truth)
 
     assert demo("--remove").startswith("Removed 3")
     assert not Competition.objects.exists()

@@ -122,15 +122,21 @@ def test_a_parameter_without_value_survives_the_way_out_and_in(ada: User, tmp_pa
 
 
 def facts_of(competition: Competition) -> dict[str, object]:
-    ruler = competition.ground_truth
-    assert ruler is not None
+    ground_truth = competition.ground_truth
+    assert ground_truth is not None
     return {
         **{
             name: read_setting(competition, name)
             for name in (*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "overview", "rules")
         },
-        "metric": (ruler.metric, ruler.params, ruler.id_column, ruler.submission_columns),
-        "rows": (ruler.rows, ruler.public_rows, ruler.private_rows, ruler.ignored_rows, ruler.sha256),
+        "metric": (ground_truth.metric, ground_truth.params, ground_truth.id_column, ground_truth.submission_columns),
+        "rows": (
+            ground_truth.rows,
+            ground_truth.public_rows,
+            ground_truth.private_rows,
+            ground_truth.ignored_rows,
+            ground_truth.sha256,
+        ),
         "data": [(f.name, f.description, f.sha256, f.rows, f.head) for f in competition.data_files.all()],
         "baselines": [
             (b.name, b.submission.file_name, path_of(b.submission.file_key).read_bytes())

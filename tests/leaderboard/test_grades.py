@@ -258,7 +258,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
             ).encode()
         ],
     )
-    candidate = publishing.publish(competition=pets, user=ada)
+    candidate = publishing.publish_draft(competition=pets, user=ada)
     score.rescore(candidate.pk)
     pets.refresh_from_db()
     then = sheets.grade_sheet(pets, at=timezone.now(), ground_truth=candidate)

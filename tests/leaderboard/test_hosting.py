@@ -45,7 +45,7 @@ def publish_again(competition: Competition, user: User, truth: str) -> None:
     truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="two.csv", chunks=[truth.encode()]
     )
-    publishing.publish(competition=competition, user=user)
+    publishing.publish_draft(competition=competition, user=user)
 
 
 def files_in(settings: LazySettings) -> list[Path]:
@@ -62,21 +62,21 @@ def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, 
     publish_again(pets, ada, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2"))
     hand_in(pets, cy, answers(public=2))  # measured while ground truth 2 waits
 
-    def rulers_on_the_board() -> set[int]:
+    def ground_truths_on_the_board() -> set[int]:
         rows = boards_module.board(pets, Split.PUBLIC, at=timezone.now()).rows
         shown, values = [UUID(row.submission_id) for row in rows], {row.value for row in rows}
         scores = Score.objects.filter(submission__in=shown, split=Split.PUBLIC, ground_truth=pets.ground_truth)
         assert set(scores.values_list("value", flat=True)) == values
         return set(scores.values_list("ground_truth__number", flat=True))
 
-    assert rulers_on_the_board() == {1}
+    assert ground_truths_on_the_board() == {1}
     with pytest.raises(competitions.CannotHost, match="still being measured"):
         rescoring.apply_candidate(competition=pets)
-    assert rulers_on_the_board() == {1}
+    assert ground_truths_on_the_board() == {1}
     assert pets.candidate is not None
     score.rescore(pets.candidate.pk)
     rescoring.apply_candidate(competition=pets)
-    assert rulers_on_the_board() == {2}
+    assert ground_truths_on_the_board() == {2}
     assert pets.ground_truth is not None
     assert standings.differences(pets.ground_truth) == []
 
@@ -135,7 +135,7 @@ def test_before_the_launch_a_ruler_is_current_at_once(ada: User) -> None:
 def test_a_draft_takes_the_file_of_the_last_ground_truth_when_none_is_given(pets: Competition, ada: User) -> None:
     draft = truth_drafts.draft_truth(competition=pets, metric="multilabel_f1", params={})
     assert draft.report["ok"]
-    publishing.publish(competition=pets, user=ada)
+    publishing.publish_draft(competition=pets, user=ada)
     assert pets.candidate is not None
     assert pets.ground_truth is not None
     assert pets.candidate.sha256 == pets.ground_truth.sha256
@@ -204,11 +204,11 @@ def test_drafts_leave_one_file_and_their_publication_none_but_the_ruler(
             competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()]
         )
     assert len(files_in(settings)) == before + 1
-    publishing.publish(competition=pets, user=ada)
+    publishing.publish_draft(competition=pets, user=ada)
     assert len(files_in(settings)) == before + 1
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()])
     with pytest.raises(competitions.CannotHost, match="apply or discard"):
-        publishing.publish(competition=pets, user=ada)
+        publishing.publish_draft(competition=pets, user=ada)
     truth_drafts.discard_draft(competition=pets)
     assert len(files_in(settings)) == before + 1
 
@@ -228,8 +228,8 @@ def test_the_systems_split_depends_on_secret_seed_and_ids_alone(ada: User) -> No
             public_share=0.5,
             seed=seed,
         )
-        ruler = publishing.publish(competition=competition, user=ada)
-        lines = path_of(ruler.file_key).read_text().splitlines()
+        ground_truth = publishing.publish_draft(competition=competition, user=ada)
+        lines = path_of(ground_truth.file_key).read_text().splitlines()
         return {line.split(",")[0] for line in lines if line.endswith(",Public")}
 
     assert public_ids(BARE, 1) == public_ids(backwards, 1)
@@ -389,7 +389,7 @@ def test_the_column_of_groups_is_no_answer(ada: User) -> None:
     )
     features = "id,farm\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 41))
     data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
-    assert publishing.publish(competition=competition, user=ada).submission_columns == ["id", "label"]
+    assert publishing.publish_draft(competition=competition, user=ada).submission_columns == ["id", "label"]
     assert truth_checks.check_again(competition=competition).report["ok"]
     leak = grouped.replace("label", "kind")
     with pytest.raises(competitions.CannotHost, match="answers"):
@@ -505,8 +505,8 @@ def test_a_file_counts_when_the_deadline_moves_behind_it(pets: Competition, bo: 
     late = hand_in(Competition.objects.get(), bo, answers())
 
     def lateness_and_rows() -> tuple[bool, int]:
-        ruler = GroundTruth.objects.get()
-        return Submission.objects.get().is_late, boards_module.in_order(ruler, Split.PUBLIC).count()
+        ground_truth = GroundTruth.objects.get()
+        return Submission.objects.get().is_late, boards_module.in_order(ground_truth, Split.PUBLIC).count()
 
     assert lateness_and_rows() == (True, 0)
     competitions.change(competition=pets, closes_at=timezone.now() + timedelta(hours=1))

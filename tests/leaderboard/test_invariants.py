@@ -96,7 +96,7 @@ def test_leaving_a_team_and_a_second_ruler_break_nothing(
     teams.leave(membership=Membership.objects.get(user=fay))
     truth = "id,label,Usage\n" + "".join(f"{i},cat,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 14))
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
-    publishing.publish(competition=pets, user=ada)
+    publishing.publish_draft(competition=pets, user=ada)
     work()
     pets.refresh_from_db()
     rescoring.apply_candidate(competition=pets, user=ada)
@@ -131,8 +131,8 @@ def give_two_rows_one_file() -> None:
 
 
 def change_the_truth() -> None:
-    ruler = GroundTruth.objects.get()
-    path_of(ruler.file_key).write_text("id,label,Usage\n1,cat,Public\n2,cat,Private\n")
+    ground_truth = GroundTruth.objects.get()
+    path_of(ground_truth.file_key).write_text("id,label,Usage\n1,cat,Public\n2,cat,Private\n")
 
 
 def wait_for_ever(**fields: object) -> None:
@@ -196,7 +196,7 @@ def end_without_a_time() -> None:
     sql("UPDATE competitions_submission SET finished_at = NULL")
 
 
-def score_under_a_foreign_ruler() -> None:
+def score_under_a_foreign_ground_truth() -> None:
     other = make_competition(User.objects.get(username="ada"), slug="other")
     Score.objects.filter(submission=pets_files()[0]).update(ground_truth=other.ground_truth)
 
@@ -304,7 +304,7 @@ OFFENCES: dict[Callable[[], None], tuple[int, str]] = {
     try_six_times: (5, "was tried more than 5 times"),
     die_four_times: (5, "let more than 3 scorers die"),
     end_without_a_time: (5, "is final without a time"),
-    score_under_a_foreign_ruler: (5, "of another competition"),
+    score_under_a_foreign_ground_truth: (5, "of another competition"),
     forget_an_attempt: (6, "1 attempts noted, 2 files count"),
     count_a_refused_file: (6, "2 attempts noted, 1 files count"),
     lose_the_count: (6, "no attempts noted, 2 files count"),

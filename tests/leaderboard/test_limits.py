@@ -92,21 +92,21 @@ def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_many_who_ask_for_the_sample_at_once_get_it_whole(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
-    ruler = pets.ground_truth
-    assert ruler is not None
+    ground_truth = pets.ground_truth
+    assert ground_truth is not None
     once = jobs_for_pages.run
 
     def slow(job: str, **arguments: Any) -> dict[str, Any]:
         """Somebody else is quicker, every time."""
         monkeypatch.setattr(jobs_for_pages, "run", once)
-        publishing.sample_of(ruler)
+        publishing.sample_submission_of(ground_truth)
         return once(job, **arguments)
 
     monkeypatch.setattr(jobs_for_pages, "run", slow)
-    sample = publishing.sample_of(ruler)
+    sample = publishing.sample_submission_of(ground_truth)
     assert sample.startswith(b"id,label\n")
-    assert measuring.ruler_of(ruler).prepared().evaluate(sample).rows == 12
-    assert [path.name for path in path_of(ruler.file_key).parent.glob("*partial*")] == []
+    assert measuring.truth_spec_of(ground_truth).prepared().evaluate(sample).rows == 12
+    assert [path.name for path in path_of(ground_truth.file_key).parent.glob("*partial*")] == []
 
 
 def test_a_wide_data_file_is_compared_without_being_kept(pets: Competition) -> None:

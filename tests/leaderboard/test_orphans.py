@@ -61,7 +61,7 @@ def test_whatever_belongs_to_something_stays(pets: Competition, ada: User, bo: U
     enter(pets, bo)
     hand_in(pets, bo, answers())
     data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
-    publishing.sample_of(pets.ground_truths.get())
+    publishing.sample_submission_of(pets.ground_truths.get())
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={})
     boards.add_baseline(competition=pets, user=ada, name="cats", file_name="b.csv", chunks=[answers(public=2)])
     before = stored()

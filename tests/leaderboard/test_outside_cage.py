@@ -120,7 +120,7 @@ def test_ada_cannot_choose_or_publish_one_and_reads_why(gaps: Competition, ada: 
     assert "gap" not in [metric.key for metric in outside_metrics.catalogue()]
     assert "accuracy" in [metric.key for metric in outside_metrics.catalogue()]
     with pytest.raises(competitions.CannotHost, match="are off: The cage does not hold"):
-        publishing.publish(competition=gaps, user=ada)
+        publishing.publish_draft(competition=gaps, user=ada)
     for url in ("/c/gaps/", "/c/gaps/leaderboard/", "/metrics/gap/", "/host/gaps/"):
         page_of(ada, url)
 

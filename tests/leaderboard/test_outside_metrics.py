@@ -183,11 +183,11 @@ def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_wit
     second = hand_in(gaps, bo, MINE + b"\n")
     assert values(first) == values(second) == {"public": 2.0, "private": 1.0}
     truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
-    ruler = publishing.publish(competition=gaps, user=ada)
-    assert ruler.metric_version != gaps.ground_truth.metric_version  # type: ignore[union-attr]
-    while score.rescore(ruler.pk):
+    ground_truth = publishing.publish_draft(competition=gaps, user=ada)
+    assert ground_truth.metric_version != gaps.ground_truth.metric_version  # type: ignore[union-attr]
+    while score.rescore(ground_truth.pk):
         pass
-    assert dict(Score.objects.filter(ground_truth=ruler, submission=first).values_list("split", "value")) == {
+    assert dict(Score.objects.filter(ground_truth=ground_truth, submission=first).values_list("split", "value")) == {
         "public": 20.0,
         "private": 10.0,
     }
@@ -218,8 +218,8 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
     first = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,40"))
     (shelf / "gap.py").write_text(GAP.replace("> 50", "> 30"))
     truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
-    ruler = publishing.publish(competition=gaps, user=ada)
-    while score.rescore(ruler.pk):
+    ground_truth = publishing.publish_draft(competition=gaps, user=ada)
+    while score.rescore(ground_truth.pk):
         pass
     assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": queue.OUR_FAULT}]
     first.refresh_from_db()

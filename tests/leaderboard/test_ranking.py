@@ -36,7 +36,7 @@ from tests.conftest import answers, close, enter, hand_in
 
 def scored(team: Team, public: float, private: float = 0.5, at: datetime | None = None) -> Submission:
     """A scored row without a file, as if measured."""
-    ruler = team.competition.ground_truth
+    ground_truth = team.competition.ground_truth
     submission = Submission.objects.create(
         competition=team.competition,
         team=team,
@@ -49,9 +49,9 @@ def scored(team: Team, public: float, private: float = 0.5, at: datetime | None 
         status=Submission.Status.SCORED,
         finished_at=timezone.now(),
     )
-    assert ruler is not None
-    Score.objects.create(submission=submission, ground_truth=ruler, split=Split.PUBLIC, value=public)
-    Score.objects.create(submission=submission, ground_truth=ruler, split=Split.PRIVATE, value=private)
+    assert ground_truth is not None
+    Score.objects.create(submission=submission, ground_truth=ground_truth, split=Split.PUBLIC, value=public)
+    Score.objects.create(submission=submission, ground_truth=ground_truth, split=Split.PRIVATE, value=private)
     return submission
 
 
@@ -146,7 +146,7 @@ def test_shared_ranks_continue_a_tie_from_the_page_before() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competition, seed: int) -> None:
     """A team's picks, else its best public files; files that tie go by receipt. Other files never come in between."""
-    chance, now, ruler = random.Random(seed), timezone.now(), GroundTruth.objects.get()
+    chance, now, ground_truth = random.Random(seed), timezone.now(), GroundTruth.objects.get()
     expected: dict[int, tuple[list[object], bool]] = {}
     best: dict[int, float] = {}
     for number, team in enumerate(teams(pets, "a", "b", "c", "d")):
@@ -159,11 +159,13 @@ def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competiti
         picked = sorted(file[:2] for file in files if file[2])
         expected[team.pk] = ([*(picked or sorted(file[:2] for file in files)[:2])], not picked)
         best[team.pk] = -min(file[0] for file in files)
-    found = standings.finals(ruler)
+    found = standings.finals(ground_truth)
     assert {team: [one.order for one in its] for team, its in found.items()} == {k: v[0] for k, v in expected.items()}
     assert {team: its[0].is_picked_by_system for team, its in found.items()} == {k: v[1] for k, v in expected.items()}
-    assert computed_best_values(ruler) == best
-    assert computed_best_values(ruler) == {one.team_id: one.value for one in standings.bests(ruler, Split.PUBLIC)}
+    assert computed_best_values(ground_truth) == best
+    assert computed_best_values(ground_truth) == {
+        one.team_id: one.value for one in standings.bests(ground_truth, Split.PUBLIC)
+    }
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -180,14 +182,14 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
         for _ in range(chance.randint(1, 6)):
             at = now - timedelta(minutes=10 * chance.randint(0, 20))
             scored(team, chance.choice([0.1, 0.2, 0.3, 0.35, 0.4]), at=at)
-    ruler = GroundTruth.objects.get()
-    standings.rebuild(ruler)
-    told = sorted(stood(ruler, midnight), key=lambda one: one.team_id)
-    assert any(one.received_at >= midnight for one in shown_bests(ruler)), "nobody came further today"
-    exact = sorted(standings.bests(ruler, Split.PUBLIC), key=lambda one: one.team_id)
-    assert sorted(standings.expected(ruler), key=lambda one: one.team_id) == exact
+    ground_truth = GroundTruth.objects.get()
+    standings.rebuild(ground_truth)
+    told = sorted(stood(ground_truth, midnight), key=lambda one: one.team_id)
+    assert any(one.received_at >= midnight for one in shown_bests(ground_truth)), "nobody came further today"
+    exact = sorted(standings.bests(ground_truth, Split.PUBLIC), key=lambda one: one.team_id)
+    assert sorted(standings.expected(ground_truth), key=lambda one: one.team_id) == exact
     Submission.objects.filter(received_at__gte=midnight).delete()
-    assert told == sorted(shown_bests(ruler), key=lambda one: one.team_id)
+    assert told == sorted(shown_bests(ground_truth), key=lambda one: one.team_id)
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
@@ -199,11 +201,11 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
     dice = random.Random(5)
 
     def told() -> dict[int, float]:
-        ruler = GroundTruth.objects.select_related("competition").get()
-        found = standings.best_values(ruler)
-        assert found == computed_best_values(ruler)
-        assert standings.differences(ruler) == []
-        assert set(standings.decided(ruler)) == set(final_standings(ruler))
+        ground_truth = GroundTruth.objects.select_related("competition").get()
+        found = standings.best_values(ground_truth)
+        assert found == computed_best_values(ground_truth)
+        assert standings.differences(ground_truth) == []
+        assert set(standings.decided(ground_truth)) == set(final_standings(ground_truth))
         return found
 
     for user in (bo, cy):
@@ -232,13 +234,13 @@ def test_a_board_from_before_anybody_wrote_the_best_beside_it_is_read_from_its_s
     competitions.change(competition=pets, board_mode="hidden", daily_attempts=9)
     hand_in(pets, bo, answers(public=2))
     Standing.objects.update(best=None)
-    ruler = GroundTruth.objects.select_related("competition").get()
-    assert list(standings.best_values(ruler).values()) == [4 / 6]
-    assert standings.differences(ruler) == []
+    ground_truth = GroundTruth.objects.select_related("competition").get()
+    assert list(standings.best_values(ground_truth).values()) == [4 / 6]
+    assert standings.differences(ground_truth) == []
     hand_in(pets, bo, answers(public=3))
     assert Standing.objects.get().best == 4 / 6
     Standing.objects.update(best=0.5)
-    assert len(standings.differences(ruler)) == 1
+    assert len(standings.differences(ground_truth)) == 1
 
 
 def _best_file(team: Team) -> Submission:

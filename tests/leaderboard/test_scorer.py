@@ -21,7 +21,7 @@ import pytest
 
 import metrics
 from leaderboard import scorer
-from leaderboard.scorer import Answer, Limits, Ruler, _answers, _client, _elsewhere, _messages
+from leaderboard.scorer import Answer, Limits, TruthSpec, _answers, _client, _elsewhere, _messages
 from metrics.sandbox import landlock
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.processes import explain_missing_sandbox
@@ -47,19 +47,19 @@ def hostile() -> Iterator[None]:
 
 
 @pytest.fixture
-def ruler(tmp_path: Path) -> Ruler:
+def ground_truth(tmp_path: Path) -> TruthSpec:
     (tmp_path / "truth.csv").write_text(TRUTH)
-    return Ruler("1", "accuracy", str(tmp_path / "truth.csv"), {}, "id")
+    return TruthSpec("1", "accuracy", str(tmp_path / "truth.csv"), {}, "id")
 
 
 Measure = Callable[..., Answer]
 
 
 @pytest.fixture
-def measure(ruler: Ruler, tmp_path: Path) -> Measure:
+def measure(ground_truth: TruthSpec, tmp_path: Path) -> Measure:
     """Bo hands in a file, or one that does what a word says."""
 
-    def measured(data: bytes | str, limits: Limits = LIMITS, by: Ruler = ruler) -> Answer:
+    def measured(data: bytes | str, limits: Limits = LIMITS, by: TruthSpec = ground_truth) -> Answer:
         file = tmp_path / "mine.csv"
         file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
         return scorer.measure(by, file, limits)
@@ -104,10 +104,10 @@ def at_rest() -> int:
 # --- what comes back --------------------------------------------------------------------------------------------
 
 
-def test_the_same_digits_as_in_one_process(measure: Measure, ruler: Ruler, tmp_path: Path) -> None:
+def test_the_same_digits_as_in_one_process(measure: Measure, ground_truth: TruthSpec, tmp_path: Path) -> None:
     data = answers(public=2, private=1)
     there = measure(data).result
-    here = measure_here(ruler, tmp_path / "mine.csv", LIMITS).result
+    here = measure_here(ground_truth, tmp_path / "mine.csv", LIMITS).result
     assert there is not None
     assert here is not None
     assert (there.public, there.private, there.parts) == (here.public, here.private, here.parts)
@@ -130,17 +130,17 @@ def test_what_stumbles_is_told_without_any_value(measure: Measure) -> None:
     assert "cat" not in repr(answer) + answer.details
 
 
-def test_a_truth_that_cannot_be_read_is_our_failure(measure: Measure, ruler: Ruler, tmp_path: Path) -> None:
+def test_a_truth_that_cannot_be_read_is_our_failure(measure: Measure, ground_truth: TruthSpec, tmp_path: Path) -> None:
     (tmp_path / "broken.csv").write_text("id,label\n1,cat\n1,dog\n")
-    broken = Ruler("2", "accuracy", str(tmp_path / "broken.csv"), {}, "id")
+    broken = TruthSpec("2", "accuracy", str(tmp_path / "broken.csv"), {}, "id")
     answer = measure(answers(), by=broken)
     assert answer.failure == "could not be measured: GroundTruthError"
     assert "dog" not in repr(answer) + answer.details
     assert measure(answers()).result is not None
 
 
-def test_a_metric_that_is_gone_is_named(measure: Measure, ruler: Ruler) -> None:
-    answer = measure(answers(), by=Ruler("3", "gone", ruler.truth, {}, "id"))
+def test_a_metric_that_is_gone_is_named(measure: Measure, ground_truth: TruthSpec) -> None:
+    answer = measure(answers(), by=TruthSpec("3", "gone", ground_truth.truth, {}, "id"))
     assert "No metric is called" in answer.failure
     assert "The operator can put its file back." in answer.told
 
@@ -230,7 +230,7 @@ def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path:
 
 
 def test_a_keeper_that_its_truth_took_over_reaches_nothing_but_the_files_of_this_truth(
-    ruler: Ruler, tmp_path: Path
+    ground_truth: TruthSpec, tmp_path: Path
 ) -> None:
     if explain_missing_sandbox():
         pytest.skip("this kernel has no sandbox; the limits hold")
@@ -239,7 +239,7 @@ def test_a_keeper_that_its_truth_took_over_reaches_nothing_but_the_files_of_this
     (files / "mine.csv").write_bytes(answers())
     for name in ("hostile.csv", "other.csv"):
         (tmp_path / name).write_text(TRUTH)
-    taken = replace(ruler, mark="hostile", truth=str(tmp_path / "hostile.csv"), folders=[str(files)])
+    taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"), folders=[str(files)])
     told = scorer.measure(taken, files / "mine.csv", LIMITS).told
     found = json.loads(told[told.index("{") :])
     assert len(found) == 7
@@ -248,10 +248,10 @@ def test_a_keeper_that_its_truth_took_over_reaches_nothing_but_the_files_of_this
     assert "done" not in found.values(), found
 
 
-def test_files_of_a_folder_that_was_made_anew_are_still_read(ruler: Ruler, tmp_path: Path) -> None:
+def test_files_of_a_folder_that_was_made_anew_are_still_read(ground_truth: TruthSpec, tmp_path: Path) -> None:
     """As after a restore: whoever was sealed with the old folder could not open them."""
     files = tmp_path / "files"
-    by = replace(ruler, folders=[str(files)])
+    by = replace(ground_truth, folders=[str(files)])
     for _ in range(2):
         files.mkdir()
         (files / "mine.csv").write_bytes(answers())
@@ -262,16 +262,16 @@ def test_files_of_a_folder_that_was_made_anew_are_still_read(ruler: Ruler, tmp_p
 # --- processes --------------------------------------------------------------------------------------------------
 
 
-def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ruler: Ruler) -> None:
+def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ground_truth: TruthSpec) -> None:
     scorer.close()
-    rulers = [Ruler(str(n), ruler.metric, ruler.truth, {}, "id") for n in range(10)]
-    for one in rulers:
+    ground_truths = [TruthSpec(str(n), ground_truth.metric, ground_truth.truth, {}, "id") for n in range(10)]
+    for one in ground_truths:
         measure(answers(), by=one)
     root = _client._running[0].process.pid
     until(lambda: len(below(root)) == _client.MOST_TRUTHS, what="eight keepers")
     keepers = set(below(root))
     for _ in range(3):
-        measure(answers(), by=rulers[-1])
+        measure(answers(), by=ground_truths[-1])
     assert set(below(root)) == keepers
 
 
@@ -344,9 +344,9 @@ with Place("check_submission", OF_HOSTS) as place:
 """
 
 
-def test_a_job_ends_with_the_web_process_that_asked_for_it(ruler: Ruler, tmp_path: Path) -> None:
+def test_a_job_ends_with_the_web_process_that_asked_for_it(ground_truth: TruthSpec, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "endless.csv")
-    web = subprocess.Popen([sys.executable, "-c", JOB, ruler.truth, str(tmp_path / "endless.csv")])
+    web = subprocess.Popen([sys.executable, "-c", JOB, ground_truth.truth, str(tmp_path / "endless.csv")])
     processes = until(lambda: found if len(found := below(web.pid)) == 2 else None, what="a file process")
     web.kill()
     web.wait()
@@ -406,7 +406,7 @@ def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
         monkeypatch.setenv("TRUST_METRICS", "1")
     scorer.close()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
-    gap = Ruler("gap", "gap", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("rmse", {})])
+    gap = TruthSpec("gap", "gap", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("rmse", {})])
     result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", by=gap).result
     assert result is not None
     assert (result.public, result.private) == (0.0, 0.5)
@@ -434,7 +434,7 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
         monkeypatch.setenv("TRUST_METRICS", "1")
     scorer.close()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
-    mae = Ruler("mae", "mae", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("gap", {}), ("rmse", {})])
+    mae = TruthSpec("mae", "mae", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("gap", {}), ("rmse", {})])
     result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", Limits(seconds=12, memory_mb=1500), mae).result
     assert result is not None
     assert (result.public, result.private) == (0.0, 0.5)
@@ -449,7 +449,7 @@ def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: 
         "leaderboard.scorer._elsewhere.run_outside", lambda job, metric, request, write: asked.append(request)
     )
     monkeypatch.setattr(_elsewhere, "_metric", lambda key: metrics.get("accuracy"))
-    ours = Ruler("gap", "accuracy", "", {})
+    ours = TruthSpec("gap", "accuracy", "", {})
     honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
     told = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
     _elsewhere.run_for_file_process(ours, told, [str(tmp_path)], 100)

@@ -197,10 +197,10 @@ def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, c
 
 
 def test_the_ruler_is_never_edited(pets: Competition) -> None:
-    ruler = GroundTruth.objects.get()
-    ruler.metric = "f1"
+    ground_truth = GroundTruth.objects.get()
+    ground_truth.metric = "f1"
     with pytest.raises(Immutable):
-        ruler.save()
+        ground_truth.save()
 
 
 class TestRescoring:
@@ -217,7 +217,7 @@ class TestRescoring:
         truth_drafts.draft_truth(
             competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()]
         )
-        return publishing.publish(competition=competition, user=user)
+        return publishing.publish_draft(competition=competition, user=user)
 
     def board(self, competition: Competition) -> list[tuple[int | None, str]]:
         competition.refresh_from_db()
@@ -319,11 +319,11 @@ class TestRescoring:
 def test_the_database_refuses_a_second_score_and_an_infinite_one(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     submission = hand_in(pets, bo, answers())
-    ruler = GroundTruth.objects.get()
+    ground_truth = GroundTruth.objects.get()
     for value, split in ((0.5, "public"), (float("inf"), "private"), (float("nan"), "private")):
         Score.objects.filter(submission=submission, split="private").delete()
         with pytest.raises(IntegrityError), transaction.atomic():
-            Score.objects.create(submission=submission, ground_truth=ruler, split=split, value=value)
+            Score.objects.create(submission=submission, ground_truth=ground_truth, split=split, value=value)
 
 
 def test_standings_are_what_the_scores_say(pets: Competition, bo: User, cy: User) -> None:
@@ -331,10 +331,10 @@ def test_standings_are_what_the_scores_say(pets: Competition, bo: User, cy: User
     for wrong in (3, 1, 2):
         hand_in(pets, bo, answers(public=wrong))
         hand_in(pets, cy, answers(public=wrong + 1))
-    ruler = GroundTruth.objects.get()
-    assert standings.differences(ruler) == []
+    ground_truth = GroundTruth.objects.get()
+    assert standings.differences(ground_truth) == []
     before = list(Standing.objects.order_by("team").values_list("team", "submission", "value"))
-    standings.rebuild(ruler)
+    standings.rebuild(ground_truth)
     assert list(Standing.objects.order_by("team").values_list("team", "submission", "value")) == before
     Standing.objects.update(value=0.123)
-    assert len(standings.differences(ruler)) == 2
+    assert len(standings.differences(ground_truth)) == 2

@@ -46,17 +46,17 @@ def tides(ada: User) -> Competition:
 
 
 def test_the_ruler_carries_them_with_versions_parameters_and_steps(tides: Competition, ada: User) -> None:
-    ruler = tides.ground_truth
-    assert ruler is not None
-    assert ruler.submission_columns == ["id", "y"]
-    assert [one["key"] for one in ruler.secondary] == ["weighted_mae", "rmsle", "r2"]
-    first = ruler.secondary[0]
+    ground_truth = tides.ground_truth
+    assert ground_truth is not None
+    assert ground_truth.submission_columns == ["id", "y"]
+    assert [one["key"] for one in ground_truth.secondary] == ["weighted_mae", "rmsle", "r2"]
+    first = ground_truth.secondary[0]
     assert first["params"] == {"weight": "w"}
     assert first["version"] == metrics.get("weighted_mae").version
     assert first["step"] > 0
-    ruler.secondary = []
+    ground_truth.secondary = []
     with pytest.raises(Immutable):
-        ruler.save()
+        ground_truth.save()
     entry = AuditEntry.objects.filter(about="ground truth 1").latest("pk")
     assert "weighted_mae" in json.dumps(entry.after)
 
@@ -91,9 +91,9 @@ def test_a_file_that_one_of_them_cannot_score_is_scored_all_the_same(tides: Comp
 
 def test_the_check_of_a_file_and_the_sample_know_the_further_columns(tides: Competition, bo: User) -> None:
     enter(tides, bo)
-    ruler = tides.ground_truth
-    assert ruler is not None
-    assert publishing.sample_of(ruler).splitlines()[0] == b"id,y"
+    ground_truth = tides.ground_truth
+    assert ground_truth is not None
+    assert publishing.sample_submission_of(ground_truth).splitlines()[0] == b"id,y"
     check = submitting.check_only(competition=tides, user=bo, chunks=[a_file()])
     assert check == []
 
@@ -125,7 +125,7 @@ def test_a_metric_that_is_off_cannot_stand_beside_another(tides: Competition, mo
     truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
     monkeypatch.setattr(outside_metrics, "why_not", lambda key: "It is off." if key == "r2" else "")
     with pytest.raises(competitions.CannotHost, match="It is off"):
-        publishing.publish(competition=tides, user=None)
+        publishing.publish_draft(competition=tides, user=None)
     with pytest.raises(competitions.CannotHost) as refused:
         truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
     assert refused.value.details == ["It is off."]
@@ -139,11 +139,11 @@ def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(
     truth_drafts.draft_truth(
         competition=tides, metric="mae", params={}, secondary=[("weighted_mae", {"weight": "w"}), ("rmse", {})]
     )
-    ruler = publishing.publish(competition=tides, user=ada)
-    score_module.rescore(ruler.pk)
+    ground_truth = publishing.publish_draft(competition=tides, user=ada)
+    score_module.rescore(ground_truth.pk)
     rescoring.apply_candidate(competition=tides)
-    now = Score.objects.get(submission=mine, ground_truth=ruler, split=Split.PUBLIC)
-    before = Score.objects.exclude(ground_truth=ruler).get(submission=mine, split=Split.PUBLIC)
+    now = Score.objects.get(submission=mine, ground_truth=ground_truth, split=Split.PUBLIC)
+    before = Score.objects.exclude(ground_truth=ground_truth).get(submission=mine, split=Split.PUBLIC)
     assert len(now.secondary) == 2
     assert len(before.secondary) == 3
     assert now.secondary[0] == before.secondary[0]

@@ -29,10 +29,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A file that ends with a blank line takes longer than the queue waits; the processes that a worker starts."""
     commands: list[str] = []
 
-    def measure(ruler: scorer.Ruler, file: Path, limits: scorer.Limits) -> scorer.Answer:
+    def measure(ground_truth: scorer.TruthSpec, file: Path, limits: scorer.Limits) -> scorer.Answer:
         if file.read_bytes().endswith(b"\n\n") and limits.file_seconds < math.inf:
             raise scorer.TookTooLong
-        return measure_here(ruler, file, limits)
+        return measure_here(ground_truth, file, limits)
 
     monkeypatch.setattr(scorer, "measure", measure)
     monkeypatch.setattr(tasks, "run_command", lambda *command: commands.append(command[0]))
@@ -97,24 +97,24 @@ def test_one_slow_file_is_measured_at_a_time_the_oldest_first(pets: Competition,
 
 def test_the_first_file_of_a_competition_is_measured_against_the_perfect_one(pets: Competition) -> None:
     """Else a slow file that came first would say what is usual."""
-    ruler = pets.ground_truth
-    assert ruler is not None
-    assert ruler.quickest_seconds is not None
-    assert measuring.seconds_in_queue(ruler) <= 8.0
+    ground_truth = pets.ground_truth
+    assert ground_truth is not None
+    assert ground_truth.quickest_seconds is not None
+    assert measuring.seconds_in_queue(ground_truth) <= 8.0
 
 
 def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets: Competition, bo: User) -> None:
-    ruler = pets.ground_truth
-    assert ruler is not None
+    ground_truth = pets.ground_truth
+    assert ground_truth is not None
     for quickest, seconds in ((None, 8.0), (0.01, 2.0), (0.2, 4.0), (3.0, 8.0), (30.0, math.inf)):
-        ruler.quickest_seconds = quickest
-        assert measuring.seconds_in_queue(ruler) == pytest.approx(seconds)
+        ground_truth.quickest_seconds = quickest
+        assert measuring.seconds_in_queue(ground_truth) == pytest.approx(seconds)
     enter(pets, bo)
-    GroundTruth.objects.filter(pk=ruler.pk).update(quickest_seconds=1000.0)
+    GroundTruth.objects.filter(pk=ground_truth.pk).update(quickest_seconds=1000.0)
     score.score(hand_in(pets, bo).pk)
-    ruler.refresh_from_db()
-    assert ruler.quickest_seconds is not None
-    assert ruler.quickest_seconds < 1000
+    ground_truth.refresh_from_db()
+    assert ground_truth.quickest_seconds is not None
+    assert ground_truth.quickest_seconds < 1000
 
 
 def test_slow_files_that_wait_for_each_other_break_no_promise_and_those_that_nobody_measures_do(

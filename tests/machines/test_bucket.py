@@ -284,7 +284,7 @@ def test_a_competition_lives_in_a_bucket(
         assert answer.status_code == 200, address
         assert answer.getvalue()
     for _ in range(2):  # made once, then kept
-        assert publishing.sample_of(pets.ground_truths.get()).startswith(b"id,label")
+        assert publishing.sample_submission_of(pets.ground_truths.get()).startswith(b"id,label")
         forget(settings)
     folders.export_folder(pets, tmp_path / "exported")
     with (tmp_path / "mine.zip").open("wb") as target:

@@ -99,7 +99,7 @@ def test_the_form_of_a_competition_leads_to_each_page_that_does_what_it_does_not
         competition=pets, metric="accuracy", params={}, file_name="new.csv",
         chunks=[TRUTH.replace("\n7,cat", "\n7,dog").encode()], public_share=0.5, seed=1,
     )  # fmt: skip
-    publishing.publish(competition=pets, user=None)
+    publishing.publish_draft(competition=pets, user=None)
     waiting = links()
     assert set(waiting) - set(found) == {"Waiting ground truth"}
     assert {text: hers.get(link).status_code for text, link in waiting.items()} == dict.fromkeys(waiting, 200)

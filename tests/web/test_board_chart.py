@@ -31,8 +31,8 @@ def play(team: Team, *values: float) -> Team:
 
 
 def steps(competition: Competition) -> dict[str, list[float]]:
-    ruler = GroundTruth.objects.select_related("competition").get(competition=competition)
-    return {course.team.name: [score for _, score in course.steps] for course in courses.courses(ruler)}
+    ground_truth = GroundTruth.objects.select_related("competition").get(competition=competition)
+    return {course.team.name: [score for _, score in course.steps] for course in courses.courses(ground_truth)}
 
 
 def test_only_what_became_better_is_a_step(pets: Competition, bo: User) -> None:

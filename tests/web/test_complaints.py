@@ -158,7 +158,7 @@ def test_the_host_reads_in_her_language_what_was_found_in_a_truth(ada: User, dat
 def test_a_draft_that_cannot_be_published_is_refused_in_the_hosts_language(ada: User) -> None:
     drafted(ada, FAULTY)
     with translation.override(CODE), pytest.raises(competitions.CannotHost) as refused:
-        publishing.publish(competition=Competition.objects.get(), user=ada)
+        publishing.publish_draft(competition=Competition.objects.get(), user=ada)
     assert refused.value.details
     assert all(line.startswith("⟦") for line in refused.value.details)
 

@@ -238,7 +238,7 @@ def test_a_competition_is_deleted_with_its_files_by_typing_its_address(
 ) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    publishing.sample_of(pets.ground_truth)  # type: ignore[arg-type]
+    publishing.sample_submission_of(pets.ground_truth)  # type: ignore[arg-type]
     assert hers.post("/host/pets/delete/", {"confirm": "pet"}).status_code == 422
     assert Competition.objects.exists()
     assert hers.post("/host/pets/delete/", {"confirm": "pets"}).status_code == 303

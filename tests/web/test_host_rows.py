@@ -61,9 +61,9 @@ def test_ada_finds_the_row_and_corrects_it_on_the_usual_way(hers: Client, doubte
     assert draft.report["ignored_rows"] == 1
     text = path_of(draft.file_key).read_text()
     assert text == TRUTH.replace("4,cat,", "4,bird,").replace("6,dog,Private", "6,dog,Ignored")
-    ruler = publishing.publish(competition=doubted, user=ada)
-    assert doubted.candidate == ruler
-    score.rescore(ruler.pk)
+    ground_truth = publishing.publish_draft(competition=doubted, user=ada)
+    assert doubted.candidate == ground_truth
+    score.rescore(ground_truth.pk)
     rescoring.apply_candidate(competition=doubted, user=ada)
     assert "Not looked for yet" in text_of(hers.get(PAGE))
 
@@ -114,7 +114,7 @@ def test_a_file_on_its_way_is_not_overwritten(hers: Client, doubted: Competition
     truth_drafts.draft_truth(competition=doubted, metric="accuracy", params={})
     sent = {"action": "correct", "made": made, "do-0": "ignore"}
     assert "Another file is being checked under" in text_of(hers.post(PAGE, sent))
-    publishing.publish(competition=doubted, user=ada)
+    publishing.publish_draft(competition=doubted, user=ada)
     assert "Another ground truth is waiting" in text_of(hers.post(PAGE, sent))
 
 

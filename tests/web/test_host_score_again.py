@@ -113,7 +113,7 @@ def test_invalid_files_are_read_again_once_the_ground_truth_is_another(ada: User
     file = hand_in(pets, bo, answers())
     assert file.status == "invalid"
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
-    publishing.publish(competition=pets, user=ada)
+    publishing.publish_draft(competition=pets, user=ada)
     work()
     rescoring.apply_candidate(competition=pets, user=ada)
     client = signed_in(ada)

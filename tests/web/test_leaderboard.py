@@ -263,7 +263,7 @@ def test_a_candidate_is_announced_and_does_not_mix_in(client: Client, board: Com
     corrected = TRUTH.replace("cat", "dog", 1).encode()
     truth_drafts.draft_truth(competition=board, metric="accuracy", params={}, file_name="t.csv", chunks=[corrected])
     before = ranks(page(client))
-    publishing.publish(competition=board, user=ada)
+    publishing.publish_draft(competition=board, user=ada)
     text = page(client)
     assert "A corrected ground truth is being measured" in text
     assert ranks(text) == before

@@ -26,7 +26,7 @@ def correct(competition: Competition, ada: User, truth: str = TRUTH.replace("3,d
     truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="two.csv", chunks=[truth.encode()]
     )
-    publishing.publish(competition=competition, user=ada)
+    publishing.publish_draft(competition=competition, user=ada)
     assert competition.candidate_id
     score.rescore(competition.candidate_id)
 

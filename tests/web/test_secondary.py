@@ -129,9 +129,9 @@ def test_a_steady_board_shows_those_of_the_shown_file_alone_each_rounded_to_its_
     shown = hand_in(tides, bo, a_file(0.1))
     unclear = hand_in(tides, bo, a_file(0.099))
     client.force_login(bo)
-    ruler = Competition.objects.get(pk=tides.pk).ground_truth
-    assert ruler is not None
-    steps = [one["step"] for one in ruler.secondary]
+    ground_truth = Competition.objects.get(pk=tides.pk).ground_truth
+    assert ground_truth is not None
+    steps = [one["step"] for one in ground_truth.secondary]
     assert all(steps)
     told = [one["public_score"] for one in api_of(bo, shown)["one"]["secondary"]]
     for said_value, exact, step in zip(told, values(shown, Split.PUBLIC), steps, strict=True):
@@ -151,9 +151,11 @@ def test_a_steady_board_shows_those_of_the_shown_file_alone_each_rounded_to_its_
 def test_on_a_steady_board_one_without_a_step_waits_for_the_end(tides: Competition, bo: User, ada: User) -> None:
     """A step that nobody can work out would show exact values beside rounded ones."""
     mode(tides, "steady", 0.05)
-    ruler = tides.ground_truth
-    assert ruler is not None
-    type(ruler).objects.filter(pk=ruler.pk).update(secondary=[{**one, "step": None} for one in ruler.secondary])
+    ground_truth = tides.ground_truth
+    assert ground_truth is not None
+    type(ground_truth).objects.filter(pk=ground_truth.pk).update(
+        secondary=[{**one, "step": None} for one in ground_truth.secondary]
+    )
     mine = hand_in(tides, bo, a_file(0.1))
     assert {one["public_score"] for one in api_of(bo, mine)["one"]["secondary"]} == {None}
     hosts = api_of(ada, mine)["one"]["secondary"]

@@ -52,8 +52,8 @@ def test_ada_chooses_two_looks_at_the_check_and_publishes(as_ada: Client, tides:
     assert 'value="quantile=0.9"' in as_ada.get(METRIC).content.decode()
     published = as_ada.post(METRIC, filled(action="use", **also, **{"also-params_3": "quantile=0.9"}))
     assert published["Location"] == "/host/tides/setup/limits/"
-    ruler = GroundTruth.objects.get(competition=tides, number=2)
-    assert [(one["key"], one["params"]) for one in ruler.secondary] == [
+    ground_truth = GroundTruth.objects.get(competition=tides, number=2)
+    assert [(one["key"], one["params"]) for one in ground_truth.secondary] == [
         ("weighted_mae", {"weight": "w"}),
         ("pinball", {"quantile": 0.9}),
     ]
@@ -127,7 +127,7 @@ def test_olga_does_the_same_in_the_admin(client: Client, tides: Competition, olg
     asked = [{"key": "weighted_mae", "params": {"weight": "w"}}]
     assert send(json.dumps(asked)).status_code == 302
     assert TruthDraft.objects.get().secondary == asked
-    publishing.publish(competition=tides, user=olga)
-    ruler = GroundTruth.objects.get(number=2)
-    page = client.get(f"/admin/competitions/groundtruth/{ruler.pk}/change/").content.decode()
+    publishing.publish_draft(competition=tides, user=olga)
+    ground_truth = GroundTruth.objects.get(number=2)
+    page = client.get(f"/admin/competitions/groundtruth/{ground_truth.pk}/change/").content.decode()
     assert "Weighted MAE, weight w" in page

@@ -341,12 +341,12 @@ def test_a_metric_changed_after_publication_becomes_the_next_ground_truth(hers: 
 def test_ada_reads_how_many_steps_a_steady_board_would_have(hers: Client, pond: Competition) -> None:
     look(hers)
     choose(hers)
-    ruler = GroundTruth.objects.get()
+    ground_truth = GroundTruth.objects.get()
     page = text_of(hers.get("/host/pond/setup/limits/"))
     found = re.search(r"From the best file that knows nothing \(([\d.]+)\) to a perfect one it is (\d+) step", page)
     assert found
-    assert ruler.step
-    assert int(found[2]) == int((1 - float(found[1])) / ruler.step)
+    assert ground_truth.step
+    assert int(found[2]) == int((1 - float(found[1])) / ground_truth.step)
     assert "A class sees little progress then" in page
     GroundTruth.objects.update(step=0.001)
     assert "A class sees little progress then" not in text_of(hers.get("/host/pond/setup/limits/"))

@@ -154,7 +154,7 @@ class TruthDraftAdmin(Scoped):
     def _publish(self, request: HttpRequest, queryset: QuerySet[TruthDraft], *, is_confirmed: bool) -> None:
         for draft in queryset.select_related("competition"):
             try:
-                ruler = publishing.publish(
+                ground_truth = publishing.publish_draft(
                     competition=draft.competition,
                     user=request.user,  # type: ignore[arg-type]
                     is_confirmed=is_confirmed,
@@ -162,7 +162,7 @@ class TruthDraftAdmin(Scoped):
             except REFUSALS as error:
                 self.message_user(request, f"{draft}: {' '.join(words_of(error))}", messages.ERROR)
             else:
-                self.message_user(request, f"{ruler} is published.", messages.SUCCESS)
+                self.message_user(request, f"{ground_truth} is published.", messages.SUCCESS)
 
 
 @admin.register(GroundTruth)

@@ -57,19 +57,19 @@ def line_of(competition: Any, at: datetime) -> dict[str, Any]:
     }
 
 
-def metric_of(ruler: GroundTruth) -> MetricOut:
-    direction: Literal["maximize", "minimize"] = "minimize" if ladder_module.sign_of(ruler) > 0 else "maximize"
+def metric_of(ground_truth: GroundTruth) -> MetricOut:
+    direction: Literal["maximize", "minimize"] = "minimize" if ladder_module.sign_of(ground_truth) > 0 else "maximize"
     try:
-        title = metrics.get(ruler.metric_key).title
+        title = metrics.get(ground_truth.metric_key).title
     except metrics.UnknownMetric:  # its file from outside is gone
-        title = ruler.metric
-    return MetricOut(key=ruler.metric, title=title, direction=direction, params=ruler.params)
+        title = ground_truth.metric
+    return MetricOut(key=ground_truth.metric, title=title, direction=direction, params=ground_truth.params)
 
 
-def secondary_of(ruler: GroundTruth | None) -> list[MetricOut]:
+def secondary_of(ground_truth: GroundTruth | None) -> list[MetricOut]:
     return [
         MetricOut(key=one.key, title=one.title, direction=one.direction, params=dict(one.params))
-        for one in secondary.asides_of(ruler)
+        for one in secondary.asides_of(ground_truth)
     ]
 
 
@@ -103,7 +103,7 @@ def submission_out(
     of `shown_to`."""
     competition = submission.competition
     scores = {score.split: score.value for score in submission.current_scores}  # type: ignore[attr-defined]
-    ruler = competition.ground_truth.number if scores and competition.ground_truth else None
+    ground_truth = competition.ground_truth.number if scores and competition.ground_truth else None
     if not sees_private:
         scores.pop(Split.PRIVATE, None)
     if shown is not None:
@@ -117,7 +117,7 @@ def submission_out(
         team=submission.team.name if submission.team else None,
         baseline=submission.baseline.name if submission.baseline else None,
         uploaded_by=submission.user.get_username() if submission.user else None,
-        ground_truth=ruler,
+        ground_truth=ground_truth,
         public_score=scores.get(Split.PUBLIC),
         private_score=scores.get(Split.PRIVATE),
         secondary=_secondary(submission, set(scores), is_exact=shown is None),
@@ -128,12 +128,12 @@ def submission_out(
 
 def _secondary(submission: Submission, splits: set[Any], *, is_exact: bool) -> list[SecondaryOut]:
     """What the secondary metrics say on the splits whose scores are shown."""
-    ruler = submission.competition.ground_truth if Split.PUBLIC in splits else None
-    if ruler is None:
+    ground_truth = submission.competition.ground_truth if Split.PUBLIC in splits else None
+    if ground_truth is None:
         return []
-    ruler.competition = submission.competition
-    asides = secondary.asides_of(ruler)
-    ladder = None if is_exact else ladder_module.ladder_of(ruler)
+    ground_truth.competition = submission.competition
+    asides = secondary.asides_of(ground_truth)
+    ladder = None if is_exact else ladder_module.ladder_of(ground_truth)
     scores = submission.current_scores  # type: ignore[attr-defined]
     stored = {score.split: score.secondary for score in scores if score.split in splits}
     public, private = (secondary.told(asides, stored.get(split, ()), ladder) for split in (Split.PUBLIC, Split.PRIVATE))

@@ -62,7 +62,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
         raise Http404(_("This competition has no such file."))
     try:
         return HttpResponse(
-            publishing.sample_of(visit.competition.ground_truth), content_type="application/octet-stream"
+            publishing.sample_submission_of(visit.competition.ground_truth), content_type="application/octet-stream"
         )
     except ChildFailed as error:
         raise ApiError(503, _("The sample submission could not be made. Please tell your host.")) from error

@@ -21,7 +21,7 @@ from .answers import competition_of, line_of, visible_competition
 from .base import Scope, Token, answers, api, owner
 from .errors import ApiError
 from .files import asked, hosted
-from .schemas import Again, CompetitionLine, Finding, Made, MoveOut, RescoringOut, RulerOut, TruthOut
+from .schemas import Again, CompetitionLine, Finding, GroundTruthOut, Made, MoveOut, RescoringOut, TruthOut
 
 HOST = Token(Scope.HOST)
 Words = Annotated[str, Form(max_length=2000)]
@@ -96,7 +96,7 @@ def check_truth(
 
 @api.post(
     "competitions/{slug:slug}/truth/publish",
-    response=answers(400, 404, 409, 422, s201=RulerOut),
+    response=answers(400, 404, 409, 422, s201=GroundTruthOut),
     auth=HOST,
     operation_id="publish_truth",
     url_name="api_truth_publish",
@@ -106,14 +106,16 @@ def publish_truth(
     slug: str,
     note: Words = "",
     is_confirmed: Annotated[bool, Form(description="Yes to the question that a metric may ask.")] = False,
-) -> Status[RulerOut]:
+) -> Status[GroundTruthOut]:
     """For hosts: make the draft the next ground truth. After the launch it waits until its rescoring is applied."""
     competition = hosted(request, slug)
     words = note.replace("\0", "")
-    ruler = asked(
-        lambda: publishing.publish(competition=competition, user=owner(request), note=words, is_confirmed=is_confirmed)
+    ground_truth = asked(
+        lambda: publishing.publish_draft(
+            competition=competition, user=owner(request), note=words, is_confirmed=is_confirmed
+        )
     )
-    return Status(201, _ruler_out(competition, ruler))
+    return Status(201, _ground_truth_out(competition, ground_truth))
 
 
 @api.post(
@@ -159,7 +161,7 @@ def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
 
 @api.post(
     "competitions/{slug:slug}/rescoring/apply",
-    response=answers(400, 404, 409, 422, s200=RulerOut),
+    response=answers(400, 404, 409, 422, s200=GroundTruthOut),
     auth=HOST,
     operation_id="apply_rescoring",
     url_name="api_rescoring_apply",
@@ -169,7 +171,7 @@ def apply_rescoring(
     slug: str,
     words: Words = "",
     tells: Annotated[bool, Form(description="Tell those whose scores or ranks change.")] = False,
-) -> RulerOut:
+) -> GroundTruthOut:
     """For hosts: from now on the waiting ground truth counts. Times of receipt stay."""
     competition = hosted(request, slug)
     said = words.replace("\0", "")
@@ -181,12 +183,12 @@ def apply_rescoring(
 
 @api.post(
     "competitions/{slug:slug}/rescoring/discard",
-    response=answers(404, 409, 422, s200=RulerOut),
+    response=answers(404, 409, 422, s200=GroundTruthOut),
     auth=HOST,
     operation_id="discard_rescoring",
     url_name="api_rescoring_discard",
 )
-def discard_rescoring(request: HttpRequest, slug: str) -> RulerOut:
+def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
     """For hosts: drop the waiting ground truth; the current one goes on counting."""
     competition = hosted(request, slug)
     if competition.candidate is None:
@@ -262,13 +264,13 @@ def _finding(found: dict[str, Any]) -> Finding:
     return Finding.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
 
 
-def _current(competition: Competition, told: int = 0) -> RulerOut:
-    ruler = competition.ground_truth
-    assert ruler is not None
-    return _ruler_out(competition, ruler, told)
+def _current(competition: Competition, told: int = 0) -> GroundTruthOut:
+    ground_truth = competition.ground_truth
+    assert ground_truth is not None
+    return _ground_truth_out(competition, ground_truth, told)
 
 
-def _ruler_out(competition: Competition, ruler: GroundTruth, told: int = 0) -> RulerOut:
-    becomes: Literal["current", "candidate"] = "candidate" if competition.candidate_id == ruler.pk else "current"
+def _ground_truth_out(competition: Competition, ground_truth: GroundTruth, told: int = 0) -> GroundTruthOut:
+    becomes: Literal["current", "candidate"] = "candidate" if competition.candidate_id == ground_truth.pk else "current"
     names = ("number", "metric", "params", "rows", "public_rows", "private_rows", "ignored_rows", "note")
-    return RulerOut(becomes=becomes, told=told, **{name: getattr(ruler, name) for name in names})
+    return GroundTruthOut(becomes=becomes, told=told, **{name: getattr(ground_truth, name) for name in names})

@@ -228,7 +228,7 @@ class TruthOut(Schema):
     ]
 
 
-class RulerOut(Schema):
+class GroundTruthOut(Schema):
     """A published ground truth."""
 
     number: int

@@ -93,7 +93,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     membership = (
         Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
     )
-    ruler = competition.ground_truth
+    ground_truth = competition.ground_truth
     allowed = submitting.allowance(membership, at) if membership else None
     names, limits = ("overview", "rules", "contact", "zone"), competition.limits
     return CompetitionOut(
@@ -105,10 +105,10 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
         max_bytes=min(limits.max_bytes, settings.MAX_UPLOAD_BYTES),
         allows_late=limits.allows_late,
         revealed_at=competition.revealed_at,
-        scored_by=metric_of(ruler) if ruler else None,
-        secondary=secondary_of(ruler),
-        submission_columns=list(ruler.submission_columns) if ruler else [],
-        public_share=ruler.public_share if ruler else None,
+        scored_by=metric_of(ground_truth) if ground_truth else None,
+        secondary=secondary_of(ground_truth),
+        submission_columns=list(ground_truth.submission_columns) if ground_truth else [],
+        public_share=ground_truth.public_share if ground_truth else None,
         board_mode=cast(Mode, competition.board.mode),
         board_step=_step_of(competition),
         attempts_left=allowed.left if allowed else None,

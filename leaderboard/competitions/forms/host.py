@@ -252,38 +252,38 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
 
 def board_hints(competition: Competition) -> tuple[str, str]:
     """What we propose for the public board, and which step it would have; both follow from the ground truth."""
-    ruler, few = competition.ground_truth, BoardSettings.FEW_PUBLIC_ROWS
+    ground_truth, few = competition.ground_truth, BoardSettings.FEW_PUBLIC_ROWS
     why = _(
         "Many exact scores tell a team the answers of single rows; a step prevents that, and costs honest teams little."
     )
-    if ruler is None:
+    if ground_truth is None:
         proposal = _("Steady is proposed for fewer than %(few)s public rows.") % {"few": f"{few:,}"}
         return (
             f"{why} {proposal}",
             gettext("A number, or empty: then it follows from the ground truth, once there is one."),
         )
-    if ruler.public_rows < few:
+    if ground_truth.public_rows < few:
         proposal = _("Steady is proposed: this ground truth has %(number)s public rows, fewer than %(few)s.") % {
-            "number": f"{ruler.public_rows:,}",
+            "number": f"{ground_truth.public_rows:,}",
             "few": f"{few:,}",
         }
     else:
         proposal = _("With %(number)s public rows a plain board does little harm.") % {
-            "number": f"{ruler.public_rows:,}"
+            "number": f"{ground_truth.public_rows:,}"
         }
-    if ruler.step is None:
+    if ground_truth.step is None:
         return f"{why} {proposal}", gettext("Write a number: nobody can work one out for this ground truth.")
-    found = f"{ruler.step:.12g}"
+    found = f"{ground_truth.step:.12g}"
     step = _("A number, or empty for %(step)s: so far apart, two good files differ by more than chance.") % {
         "step": found
     }
-    return f"{why} {proposal}", f"{step} {_steps_there_are(ruler, ruler.step)}".strip()
+    return f"{why} {proposal}", f"{step} {_steps_there_are(ground_truth, ground_truth.step)}".strip()
 
 
-def _steps_there_are(ruler: GroundTruth, step: float) -> str:
+def _steps_there_are(ground_truth: GroundTruth, step: float) -> str:
     """How many steps lie between a file that knows nothing and a perfect one: with few of them a class sees no
     progress."""
-    check = TruthCheck.objects.filter(ground_truth=ruler).first()
+    check = TruthCheck.objects.filter(ground_truth=ground_truth).first()
     measured = check.report.get("baselines", []) if check else []
     known = [one["values"].get(Split.PUBLIC, {}).get("value") for one in measured]
     scores = [score for score in known if score is not None]

@@ -120,8 +120,13 @@ class BoardSettings(models.Model):
         return self.mode
 
     def clean(self) -> None:
-        ruler = self.competition.ground_truth
-        if self.mode == self.Mode.STEADY and self.step is None and ruler is not None and ruler.step is None:
+        ground_truth = self.competition.ground_truth
+        if (
+            self.mode == self.Mode.STEADY
+            and self.step is None
+            and ground_truth is not None
+            and ground_truth.step is None
+        ):
             raise ValidationError(
                 {"step": _("Nobody can work out a step for this ground truth; write one for the steady board.")}
             )

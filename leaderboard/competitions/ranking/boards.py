@@ -38,16 +38,18 @@ def board(
 
     Cost does not grow with the number of teams beyond an index range, except yesterday's ranks (see `earlier_ranks`).
     """
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         raise ValueError(f"{competition.slug} has no ground truth yet")
-    ruler.competition = competition
-    part = _page(ruler, split, max(page, 1))
-    rows = _rows(ruler, split, part, at, sees_names, people)
+    ground_truth.competition = competition
+    part = _page(ground_truth, split, max(page, 1))
+    rows = _rows(ground_truth, split, part, at, sees_names, people)
     is_first, is_last = part.page == 1, part.page == part.pages
-    merged = merge(rows, baselines(ruler, split), sign_of(ruler), is_first=is_first, is_last=is_last)
+    merged = merge(rows, baselines(ground_truth, split), sign_of(ground_truth), is_first=is_first, is_last=is_last)
     leaders = tuple(standing.team for standing in part.standings[:LEADERS]) if is_first else ()
-    return Board(ruler, split, tuple(merged), part.page, part.pages, part.total, ladder_on(ruler, split), leaders)
+    return Board(
+        ground_truth, split, tuple(merged), part.page, part.pages, part.total, ladder_on(ground_truth, split), leaders
+    )
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,10 @@ class _Part:
         return max(1, -(-self.total // PAGE_SIZE))
 
 
-def _page(ruler: GroundTruth, split: Split, page: int) -> _Part:
+def _page(ground_truth: GroundTruth, split: Split, page: int) -> _Part:
     """One more is read before the page than is compared with it: a tie may have begun above. Whoever asks for a page
     after the last one gets that, found from the end of the board."""
-    found = with_doubts(with_facts(in_order(ruler, split), ruler, split), ruler, split)
+    found = with_doubts(with_facts(in_order(ground_truth, split), ground_truth, split), ground_truth, split)
     before, above = _bounds(page)
     standings = list(found[before - above : before + PAGE_SIZE])
     if len(standings) <= above and page > 1:
@@ -289,13 +291,13 @@ def lines(
     competition: Competition, split: Split, *, sees_names: bool = False, at_most: int | None = None
 ) -> Iterator[Row]:
     """All ranked rows of a board without history, for exports, or the first of them; baselines are left out."""
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         return
-    ruler.competition = competition
-    hides = is_hidden(ruler, split)
-    asides, ladder = asides_of(ruler), ladder_on(ruler, split)
-    standings = list(with_facts(in_order(ruler, split), ruler, split)[:at_most])
+    ground_truth.competition = competition
+    hides = is_hidden(ground_truth, split)
+    asides, ladder = asides_of(ground_truth), ladder_on(ground_truth, split)
+    standings = list(with_facts(in_order(ground_truth, split), ground_truth, split)[:at_most])
     ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
     teams = competition.teams.order_by()
     if at_most is not None:

@@ -52,22 +52,22 @@ def find(
     """Ranked rows of the teams whose shown name contains a text, with their true ranks; of those with somebody of one
     section alone, also with their ranks among these. Callers ask as for `board`, and whether their reader may know of
     sections; `people` are the members of all teams where they know them."""
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         return Found()
-    ruler.competition = competition
-    everybody = list(_looked_through(ruler, split, text, section, sees_names))
+    ground_truth.competition = competition
+    everybody = list(_looked_through(ground_truth, split, text, section, sees_names))
     of_section = [row for row in everybody if row[3]]
     wanted = [row[0] for row in of_section if row[4]]
     size = FOUND_SIZE if text else PAGE_SIZE
     pages = max(1, -(-len(wanted) // size))
     page = min(max(page, 1), pages)
     asked = wanted[(page - 1) * size : page * size]
-    rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ruler, split) else {}
-    found = with_facts(in_order(ruler, split).filter(team__in=asked), ruler, split)
-    standings = list(with_doubts(found, ruler, split, compares=False))
+    rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ground_truth, split) else {}
+    found = with_facts(in_order(ground_truth, split).filter(team__in=asked), ground_truth, split)
+    standings = list(with_doubts(found, ground_truth, split, compares=False))
     ranks = [rank[standing.team_id] for standing in standings]
-    rows = ranked_rows(ruler, split, standings, ranks, at, doubts(standings), sees_names, people)
+    rows = ranked_rows(ground_truth, split, standings, ranks, at, doubts(standings), sees_names, people)
     return Found(
         tuple(replace(row, within=within.get(row.team_id)) for row in rows),
         page,
@@ -79,11 +79,11 @@ def find(
 
 
 def _looked_through(
-    ruler: GroundTruth, split: Split, text: str, section: str, sees_names: bool
+    ground_truth: GroundTruth, split: Split, text: str, section: str, sees_names: bool
 ) -> QuerySet[Standing, tuple[Any, ...]]:
     """Of each ranked team in order: its team, sort key and receipt, whether it is of the section, whether its name is
     meant."""
-    competition = ruler.competition
+    competition = ground_truth.competition
     named = Q(team__pseudonym__icontains=text) if competition.board.uses_pseudonyms else Q(team__name__icontains=text)
     if sees_names:
         named |= Q(team__name__icontains=text)
@@ -91,7 +91,7 @@ def _looked_through(
     if section:
         is_there = ExpressionWrapper(Q(team__in=hooks.roster.teams_of_section(competition, section)), BooleanField())
     is_named = ExpressionWrapper(named, BooleanField())
-    return in_order(ruler, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
+    return in_order(ground_truth, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
 
 
 def of_section(competition: Competition, section: str, rows: Iterable[Row]) -> list[Row]:

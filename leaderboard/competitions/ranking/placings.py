@@ -68,9 +68,9 @@ def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Pl
     """Team → where it stands on the board that counts at a moment: the private one once it is open to everybody."""
     wanted = []
     for team_id, competition in teams.items():
-        if (ruler := competition.ground_truth) is not None:
-            ruler.competition = competition  # which board shows its scores: asked for without a query
-            wanted.append(Place(team_id, ruler, Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC))
+        if (ground_truth := competition.ground_truth) is not None:
+            ground_truth.competition = competition  # which board shows its scores: asked for without a query
+            wanted.append(Place(team_id, ground_truth, Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC))
     return placings(wanted)
 
 

@@ -82,15 +82,15 @@ class ShakeUp:
 
 def shake_up(competition: Competition, *, sees_names: bool = False) -> ShakeUp | None:
     """Both boards of a revealed competition beside each other; None before the reveal and with nobody on them."""
-    ruler = competition.ground_truth
-    if ruler is None or competition.revealed_at is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None or competition.revealed_at is None:
         return None
     public = {row.team_id: row for row in lines(competition, Split.PUBLIC)}
     after = lines(competition, Split.PRIVATE, sees_names=sees_names)
     pairs = [(public[row.team_id], row) for row in after if row.team_id in public]
     if not pairs:
         return None
-    sign, noises = sign_of(ruler), _noises(ruler)
+    sign, noises = sign_of(ground_truth), _noises(ground_truth)
     usual_loss = median(_lost(before, after, sign) for before, after in pairs)
     usual_files = median(after.attempts for _, after in pairs)
     teams = tuple(

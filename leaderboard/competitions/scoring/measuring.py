@@ -105,10 +105,10 @@ def _measured(submission: Submission, ground_truth: GroundTruth, seconds: float)
     if reason := outside_metrics.why_not(ground_truth.metric_key):
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
         return Outcome(failure=OUR_FAULT, told_to_host=reason)
-    file, ruler = _whole_file(submission), ruler_of(ground_truth)
+    file, spec = _whole_file(submission), truth_spec_of(ground_truth)
     with suppress(FileNotFoundError):  # the scorer's processes say that
-        Path(ruler.truth).open("rb").close()
-    return _outcome(submission, ground_truth, scorer.measure(ruler, file, _limits(seconds)))
+        Path(spec.truth).open("rb").close()
+    return _outcome(submission, ground_truth, scorer.measure(spec, file, _limits(seconds)))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:
@@ -132,9 +132,9 @@ def measure_patiently(submission: Submission, ground_truth: GroundTruth) -> Outc
     return Outcome(failure=OUR_FAULT)
 
 
-def ruler_of(ground_truth: GroundTruth) -> scorer.Ruler:
+def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
     """What the scorer must know of a ground truth. Raises `Unreachable`, `OSError`."""
-    return scorer.Ruler(
+    return scorer.TruthSpec(
         mark=f"{ground_truth.pk} {ground_truth.sha256}",
         metric=ground_truth.metric_key,
         truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),

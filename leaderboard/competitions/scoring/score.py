@@ -57,12 +57,12 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: 
     submission = _find_claimed(submission_id, claim) if claim else None
     if claim is None or submission is None:
         return "busy"
-    ruler = submission.competition.ground_truth
-    assert ruler is not None, "a competition without a ruler takes no submissions"
+    ground_truth = submission.competition.ground_truth
+    assert ground_truth is not None, "a competition without a ruler takes no submissions"
     begun = time.monotonic()
     try:
         with queue.lease_kept(submission.pk, claim):
-            outcome = measure(submission, ruler, seconds_in_queue(ruler) if in_queue else math.inf)
+            outcome = measure(submission, ground_truth, seconds_in_queue(ground_truth) if in_queue else math.inf)
     except TakesLong:
         return _finish_patiently(lambda: "slow" if queue.put_back_as_slow(submission.pk, claim) else "busy")
     except Unreachable as error:
@@ -71,11 +71,11 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: 
     except scorer.Interrupted:
         return "busy"  # the lease is somebody else's by now
     except scorer.Died as death:
-        log.error("submission %s under %s: its scorer %s", submission.pk, ruler.pk, death)
+        log.error("submission %s under %s: its scorer %s", submission.pk, ground_truth.pk, death)
         return _finish_patiently(lambda: "died" if queue.let_go_of_the_dead(submission.pk, claim) else "failed")
     if outcome.result is not None:
-        _note_quickest(ruler, time.monotonic() - begun)
-    return _finish_patiently(lambda: _finish(submission, ruler, claim, outcome))
+        _note_quickest_time(ground_truth, time.monotonic() - begun)
+    return _finish_patiently(lambda: _finish(submission, ground_truth, claim, outcome))
 
 
 def _find_claimed(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Submission | None:
@@ -93,12 +93,12 @@ def score_slow_files() -> None:
         pass
 
 
-def _note_quickest(ruler: GroundTruth, seconds: float) -> None:
+def _note_quickest_time(ground_truth: GroundTruth, seconds: float) -> None:
     """Remember the least time that a file took, to a fifth: it changes seldom."""
-    if ruler.quickest_seconds is None or seconds < 0.8 * ruler.quickest_seconds:
+    if ground_truth.quickest_seconds is None or seconds < 0.8 * ground_truth.quickest_seconds:
         slower = Q(quickest_seconds=None) | Q(quickest_seconds__gt=seconds)
         with suppress(OperationalError, InterfaceError):
-            GroundTruth.objects.filter(slower, pk=ruler.pk).update(quickest_seconds=seconds)
+            GroundTruth.objects.filter(slower, pk=ground_truth.pk).update(quickest_seconds=seconds)
 
 
 def _finish_patiently(finish: Callable[[], str]) -> str:
@@ -126,16 +126,16 @@ def _put_back(submission: Submission, claim: uuid.UUID) -> str:
 
 
 @transaction.atomic
-def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
+def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
     """Write what became of the file, if the claim still holds and the ruler is still the current one."""
-    held = Competition.objects.select_for_update().filter(pk=ruler.competition_id)
+    held = Competition.objects.select_for_update().filter(pk=ground_truth.competition_id)
     competition = held.only("ground_truth_id", "revealed_at").first()
     if competition is None:
         return "busy"  # it was deleted while its file was measured
     # Its team may have become part of another meanwhile.
     rows = Submission.objects.filter(pk=submission.pk)
     submission.team_id = rows.values_list("team_id", flat=True).first()
-    if competition.ground_truth_id != ruler.pk:
+    if competition.ground_truth_id != ground_truth.pk:
         queue.put_back(submission.pk, claim)
         return "stale"
     status = _status_of(outcome)
@@ -154,9 +154,9 @@ def _finish(submission: Submission, ruler: GroundTruth, claim: uuid.UUID, outcom
     if outcome.result is None:
         queue.settle(submission, refused=bool(outcome.problems))
         return status
-    public = _write_scores(submission, ruler, outcome.result)
-    ruler.competition = competition
-    if standings.note_score(submission, ruler, public):
+    public = _write_scores(submission, ground_truth, outcome.result)
+    ground_truth.competition = competition
+    if standings.note_score(submission, ground_truth, public):
         competition.touch_board()
     return status
 
@@ -167,17 +167,19 @@ def _status_of(outcome: Outcome) -> str:
     return (Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED).value
 
 
-def _write_scores(submission: Submission, ruler: GroundTruth, result: metrics.Result) -> float:
+def _write_scores(submission: Submission, ground_truth: GroundTruth, result: metrics.Result) -> float:
     """Write both scores; gives the public one."""
     assert result.public is not None, "a published ruler has both splits"
     assert result.private is not None, "a published ruler has both splits"
     values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
-    instrument = Instrument.at_hand(ruler.metric, metrics.get(ruler.metric_key).version, _versions(ruler))
+    instrument = Instrument.at_hand(
+        ground_truth.metric, metrics.get(ground_truth.metric_key).version, _versions(ground_truth)
+    )
     now = timezone.now()
     scores = Score.objects.bulk_create(
         Score(
             submission=submission,
-            ground_truth=ruler,
+            ground_truth=ground_truth,
             split=split,
             value=value,
             parts=dict(result.parts.get(split.value, {})),
@@ -202,10 +204,10 @@ def beside(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
     ]
 
 
-def _versions(ruler: GroundTruth) -> dict[str, str]:
+def _versions(ground_truth: GroundTruth) -> dict[str, str]:
     """The secondary metrics' files as this process has them; one that is gone has computed nothing."""
     found = {}
-    for one in ruler.secondary:
+    for one in ground_truth.secondary:
         with suppress(metrics.UnknownMetric):
             found[one["key"]] = metrics.get(f"{one['key']}@{one['version']}").version
     return found
@@ -230,32 +232,32 @@ def rescore(ground_truth_id: int) -> bool:
 
     Adds scores under the new number and edits none; running it twice, or by two workers, changes nothing.
     """
-    ruler = GroundTruth.objects.select_related("competition").filter(pk=ground_truth_id).first()
-    if ruler is None or ruler.competition.candidate_id != ruler.pk:
+    ground_truth = GroundTruth.objects.select_related("competition").filter(pk=ground_truth_id).first()
+    if ground_truth is None or ground_truth.competition.candidate_id != ground_truth.pk:
         return False
-    batch = list(unmeasured(ruler)[:RESCORE_BATCH])
+    batch = list(unmeasured(ground_truth)[:RESCORE_BATCH])
     # New files are measured between two batches, so a batch is short however large the files are.
     enough = time.monotonic() + RESCORE_SECONDS
     for submission in batch:
-        _rescore_one(submission, ruler)
+        _rescore_one(submission, ground_truth)
         if time.monotonic() > enough:
             return True
     return len(batch) == RESCORE_BATCH
 
 
-def _rescore_one(submission: Submission, ruler: GroundTruth) -> None:
-    outcome = measure_patiently(submission, ruler)
+def _rescore_one(submission: Submission, ground_truth: GroundTruth) -> None:
+    outcome = measure_patiently(submission, ground_truth)
     with transaction.atomic():
-        Competition.objects.select_for_update().get(pk=ruler.competition_id)
-        if not unmeasured(ruler).filter(pk=submission.pk).exists():
+        Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
+        if not unmeasured(ground_truth).filter(pk=submission.pk).exists():
             return
         if outcome.result is not None:
-            _write_scores(submission, ruler, outcome.result)
+            _write_scores(submission, ground_truth, outcome.result)
         else:
             problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
             if outcome.told_to_host:  # a refusal is read by the file's author too
                 Submission.objects.filter(pk=submission.pk).update(told_to_host=outcome.told_to_host)
-            Refusal.objects.create(submission=submission, ground_truth=ruler, problems=problems)
+            Refusal.objects.create(submission=submission, ground_truth=ground_truth, problems=problems)
 
 
 # --- a host's walk in a student's shoes --------------------------------------------------------------------------
@@ -272,17 +274,17 @@ def walk(ground_truth_id: int) -> bool:
     found = walks.filter(ground_truth=ground_truth_id, finished_at=None).first()
     if found is None:
         return False
-    ruler = found.ground_truth
+    ground_truth = found.ground_truth
     sample = Submission(
-        competition=ruler.competition,
+        competition=ground_truth.competition,
         file_name="sample_submission.csv",
-        file_key=ruler.sample_key,
+        file_key=ground_truth.sample_key,
         sha256=found.sha256,
     )
     try:
-        outcome = measure_patiently(sample, ruler)
+        outcome = measure_patiently(sample, ground_truth)
     except (Unreachable, scorer.Interrupted) as error:
-        log.warning("the walk through %s waits: %s", ruler, error)
+        log.warning("the walk through %s waits: %s", ground_truth, error)
         return False
     waiting = WalkThrough.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)
     return bool(
@@ -313,12 +315,12 @@ def sweep(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
     queue.give_up_the_spent(at_most)
     rows = queue.waiting().order_by("received_at")
     by_competition: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for competition_id, submission_id, ruler_id in rows.values_list("competition", "pk", "competition__ground_truth")[
-        :at_most
-    ]:
-        by_competition[competition_id].append((str(submission_id), ruler_id))
+    for competition_id, submission_id, ground_truth_id in rows.values_list(
+        "competition", "pk", "competition__ground_truth"
+    )[:at_most]:
+        by_competition[competition_id].append((str(submission_id), ground_truth_id))
     # Oldest first within a competition, one of each in turn, so that no class waits behind another's burst.
     fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]
     candidates = Competition.objects.filter(candidate__isnull=False).select_related("candidate")
-    rulers = [c.candidate.pk for c in candidates if c.candidate and unmeasured(c.candidate).exists()]
-    return fair, rulers
+    ground_truths = [c.candidate.pk for c in candidates if c.candidate and unmeasured(c.candidate).exists()]
+    return fair, ground_truths

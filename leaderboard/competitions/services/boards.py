@@ -34,19 +34,25 @@ from .competitions import CannotHost
 
 def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str, float]:
     """Baseline → exact score. For hosts alone."""
-    return baseline_scores_under([ground_truth], split).get(ground_truth.pk, {}) if ground_truth is not None else {}
+    return (
+        baseline_scores_by_ground_truth([ground_truth], split).get(ground_truth.pk, {})
+        if ground_truth is not None
+        else {}
+    )
 
 
-def baseline_scores_under(rulers: Iterable[GroundTruth | None], split: Split) -> dict[int, dict[str, float]]:
+def baseline_scores_by_ground_truth(
+    ground_truths: Iterable[GroundTruth | None], split: Split
+) -> dict[int, dict[str, float]]:
     """Ruler of one competition → what `baseline_scores` gives for it; one query for all."""
-    known = [ruler for ruler in rulers if ruler is not None]
+    known = [ground_truth for ground_truth in ground_truths if ground_truth is not None]
     found: dict[int, dict[str, float]] = defaultdict(dict)
     if not known:
         return found
     scores = boards.reference_scores(known[0].competition_id, split).filter(ground_truth__in=known)
-    for ruler, name, value in scores.values_list("ground_truth", "submission__baseline__name", "value"):
+    for ground_truth, name, value in scores.values_list("ground_truth", "submission__baseline__name", "value"):
         assert name is not None
-        found[ruler][name] = value
+        found[ground_truth][name] = value
     return found
 
 
@@ -173,18 +179,18 @@ def _rows(competition: Competition, split: Split, is_exact: bool) -> Iterator[ro
 
 def _now(competition: Competition, split: Split) -> Iterator[rows_module.Row]:
     """The exact rows before the reveal: the best public files, or the private rows that a reveal would make now."""
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         return
     if split == Split.PUBLIC:
-        found = {best.team_id: best for best in standings.bests(ruler, split)}
+        found = {best.team_id: best for best in standings.bests(ground_truth, split)}
     else:
-        found = {best.team_id: best for its, best in standings.decided(ruler) if its == split}
+        found = {best.team_id: best for its, best in standings.decided(ground_truth) if its == split}
     ranks = boards.ranks_of(found.values())
     teams = competition.teams.annotate(
         files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
     ).in_bulk(ranks)
-    others = secondary.beside(ruler, split, [best.submission_id for best in found.values()], None)
+    others = secondary.beside(ground_truth, split, [best.submission_id for best in found.values()], None)
     for team_id, rank in ranks.items():
         best, team = found[team_id], teams[team_id]
         name, real_name = boards.names_of(team, competition, sees_names=True)

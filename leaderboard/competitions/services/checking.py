@@ -18,7 +18,7 @@ from leaderboard.common.storage import StoredFile, path_of, remove, store
 from leaderboard.scorer import jobs_for_pages
 
 from ..models import Competition, GroundTruth
-from .receipt_moment import membership_with_ruler
+from .receipt_moment import membership_with_ground_truth
 from .submit_conditions import Refused, reason_not_to
 
 HEAD_BYTES = 1_048_576
@@ -51,11 +51,11 @@ def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> C
     Raises `Refused`, also with the code `busy` where too many files are being checked already, with `checks` where
     this person has others checked or had too many, and with `slow_check` for a file that takes too long to check.
     """
-    refusal = reason_not_to(competition, membership_with_ruler(competition, user), database_now())
+    refusal = reason_not_to(competition, membership_with_ground_truth(competition, user), database_now())
     if refusal and refusal.code != "attempts":
         raise refusal
-    ruler = competition.ground_truth
-    assert ruler is not None
+    ground_truth = competition.ground_truth
+    assert ground_truth is not None
     with _place_for(user):
         if count_try("check", user.pk, seconds=600) > CHECKS_PER_TEN_MINUTES:
             words = _(
@@ -64,7 +64,7 @@ def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> C
             )
             raise Refused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
         try:
-            return _check(competition, ruler, chunks)
+            return _check(competition, ground_truth, chunks)
         except scorer.TookTooLong as error:
             was_stopped_for_others = isinstance(error, scorer.NoSlowPlace)
             for _again in range(0 if was_stopped_for_others else SLOW_CHECK_COUNTS - 1):
@@ -87,19 +87,19 @@ def _place_for(user: User) -> Iterator[None]:
         _checking.discard(user.pk)
 
 
-def _check(competition: Competition, ruler: GroundTruth, chunks: Iterable[bytes]) -> Checked:
+def _check(competition: Competition, ground_truth: GroundTruth, chunks: Iterable[bytes]) -> Checked:
     stored = store(chunks, "checks", limit=competition.limits.max_bytes)
     try:
-        problems = check_beginning(stored, ruler)
+        problems = check_beginning(stored, ground_truth)
         if problems:
             return Checked(problems, [])
         answer = jobs_for_pages.run(
             "check_submission",
-            metric=ruler.metric_key,
-            truth=str(path_of(ruler.file_key)),
-            params=ruler.params,
-            id_column=ruler.id_column,
-            secondary=ruler.secondary_asked,
+            metric=ground_truth.metric_key,
+            truth=str(path_of(ground_truth.file_key)),
+            params=ground_truth.params,
+            id_column=ground_truth.id_column,
+            secondary=ground_truth.secondary_asked,
             submission=str(path_of(stored.key)),
         )
         return Checked(answer["problems"], answer["warnings"])
@@ -107,12 +107,12 @@ def _check(competition: Competition, ruler: GroundTruth, chunks: Iterable[bytes]
         remove(stored.key)
 
 
-def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[str, Any]]:
+def check_beginning(stored: StoredFile, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:
     """What the first megabyte already tells: container, encoding, header."""
     with path_of(stored.key).open("rb") as file:
         head = file.read(HEAD_BYTES)
-    columns, rows = (ruler.submission_columns, ruler.rows) if ruler else (None, None)
-    metric = _metric_of(ruler)
+    columns, rows = (ground_truth.submission_columns, ground_truth.rows) if ground_truth else (None, None)
+    metric = _metric_of(ground_truth)
     problems = metrics.sniff(
         head,
         stored.size,
@@ -124,9 +124,9 @@ def check_beginning(stored: StoredFile, ruler: GroundTruth | None) -> list[dict[
     return [problem.as_kept() for problem in problems]
 
 
-def _metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
+def _metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
     """What will measure the file; a metric whose file is gone is the scorer's affair."""
     try:
-        return metrics.get(ruler.metric_key) if ruler else None
+        return metrics.get(ground_truth.metric_key) if ground_truth else None
     except metrics.UnknownMetric:
         return None

@@ -105,17 +105,17 @@ def _copy_files(source: Competition, copy: Competition, user: User) -> None:
 
 
 def _copy_truth(source: Competition, copy: Competition) -> None:
-    ruler = source.ground_truth
-    if ruler is None:
+    ground_truth = source.ground_truth
+    if ground_truth is None:
         return
     truth_drafts.draft_truth(
         competition=copy,
-        metric=ruler.metric,
-        params=ruler.params,
-        file_name=ruler.file_name,
-        chunks=_chunks(ruler.file_key, ruler.sha256),
-        id_column=ruler.id_column,
-        secondary=[(key.partition("@")[0], params) for key, params in ruler.secondary_asked],
+        metric=ground_truth.metric,
+        params=ground_truth.params,
+        file_name=ground_truth.file_name,
+        chunks=_chunks(ground_truth.file_key, ground_truth.sha256),
+        id_column=ground_truth.id_column,
+        secondary=[(key.partition("@")[0], params) for key, params in ground_truth.secondary_asked],
         wants_fits=True,
     )
 
@@ -123,7 +123,7 @@ def _copy_truth(source: Competition, copy: Competition) -> None:
 def _copy_baselines(source: Competition, copy: Competition, user: User) -> None:
     if source.ground_truth is None:
         raise CannotHost(_("“%(title)s” has no ground truth, so it has no baselines to copy.") % {"title": source})
-    publishing.publish(competition=copy, user=user, is_confirmed=True)
+    publishing.publish_draft(competition=copy, user=user, is_confirmed=True)
     for baseline in source.baselines.select_related("submission"):
         file = baseline.submission
         boards.add_baseline(

@@ -121,16 +121,16 @@ def _unread(name: str) -> metrics.Finding:
 
 
 def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> None:
-    rulers = [
+    ground_truths = [
         (
-            ruler.file_key,
-            ruler.id_column,
-            beside_answers(ruler),
-            _("ground truth %(number)s") % {"number": ruler.number},
+            ground_truth.file_key,
+            ground_truth.id_column,
+            beside_answers(ground_truth),
+            _("ground truth %(number)s") % {"number": ground_truth.number},
         )
-        for ruler in GroundTruth.objects.filter(competition=competition)
+        for ground_truth in GroundTruth.objects.filter(competition=competition)
     ]
-    rulers += [
+    ground_truths += [
         (
             draft.file_key,
             draft.report.get("id_column") or draft.id_column,
@@ -139,10 +139,10 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
         )
         for draft in TruthDraft.objects.filter(competition=competition)
     ]
-    if not rulers:
+    if not ground_truths:
         return
     offered = path_of(stored.key).read_bytes()
-    for key, id_column, beside, whose in rulers:
+    for key, id_column, beside, whose in ground_truths:
         leak = leak_in(offered, path_of(key).read_bytes(), id_column, beside)
         if leak:
             raise CannotHost(

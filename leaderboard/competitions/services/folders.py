@@ -133,11 +133,11 @@ def parts_of(competition: Competition) -> Iterator[Part]:
     times = {name: read_setting(competition, name) for name in (*TIMES, *TIMES_IF_ANY)}
     spec |= {name: at.astimezone(UTC).isoformat() for name, at in times.items() if at is not None}
     lines = _toml_lines(spec)
-    if (ruler := competition.ground_truth) is not None:
-        yield Part("truth.csv", key=ruler.file_key, sha256=ruler.sha256)
-        if ruler.split_secret:
-            yield Part(SPLIT_SECRET, f"{ruler.split_secret}\n")
-        lines += _metric_lines(ruler)
+    if (ground_truth := competition.ground_truth) is not None:
+        yield Part("truth.csv", key=ground_truth.file_key, sha256=ground_truth.sha256)
+        if ground_truth.split_secret:
+            yield Part(SPLIT_SECRET, f"{ground_truth.split_secret}\n")
+        lines += _metric_lines(ground_truth)
     for data_file in competition.data_files.all():
         yield Part(f"data/{data_file.name}", key=data_file.file_key, sha256=data_file.sha256)
         lines += ["", "[[data]]", *_toml_lines({"name": data_file.name, "description": data_file.description})]
@@ -169,7 +169,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
             split_secret=_split_secret(folder),
             secondary=[(str(one.get("key", "")), _table(one, "params")) for one in _tables(spec, "secondary")],
         )
-        publishing.publish(competition=competition, user=user, is_confirmed=True)
+        publishing.publish_draft(competition=competition, user=user, is_confirmed=True)
 
 
 def _split_secret(folder: Path) -> str:
@@ -227,11 +227,18 @@ def _said_clearly(name: str) -> Iterator[None]:
         raise CannotHost(f"{name}: {error}") from error
 
 
-def _metric_lines(ruler: GroundTruth) -> list[str]:
+def _metric_lines(ground_truth: GroundTruth) -> list[str]:
     """The tables of its metrics."""
-    metric = _toml_lines({"key": ruler.metric, "id_column": ruler.id_column})
-    lines = ["", "[metric]", *metric, "", "[metric.params]", *_toml_lines(_told(ruler.metric_key, ruler.params))]
-    for key, params in ruler.secondary_asked:
+    metric = _toml_lines({"key": ground_truth.metric, "id_column": ground_truth.id_column})
+    lines = [
+        "",
+        "[metric]",
+        *metric,
+        "",
+        "[metric.params]",
+        *_toml_lines(_told(ground_truth.metric_key, ground_truth.params)),
+    ]
+    for key, params in ground_truth.secondary_asked:
         lines += ["", "[[secondary]]", *_toml_lines({"key": key.partition("@")[0]})]
         lines += ["", "[secondary.params]", *_toml_lines(_told(key, params))]
     return lines

@@ -20,7 +20,7 @@ from .. import tasks
 from ..models import Competition, LaunchPlan, WalkThrough
 from . import launching
 from .competitions import CannotHost, lock_competition
-from .publishing import sample_of
+from .publishing import sample_submission_of
 
 
 def launch(*, competition: Competition, user: User | None = None, after_walk: bool = False) -> None:
@@ -81,14 +81,14 @@ def walk(*, competition: Competition, user: User) -> WalkThrough:
 
     Raises `CannotHost` without a ground truth, `child.ChildFailed` where no sample can be made.
     """
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         raise CannotHost(_("Publish a ground truth first: the sample submission is made from it."))
-    sha256 = hashlib.sha256(sample_of(ruler)).hexdigest()
+    sha256 = hashlib.sha256(sample_submission_of(ground_truth)).hexdigest()
     afresh: dict[str, Any] = {"finished_at": None, "public": None, "private": None, "problems": [], "failure": ""}
     with transaction.atomic():
         sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
-        found, _is_new = WalkThrough.objects.update_or_create(ground_truth=ruler, defaults=afresh | sent)
-        AuditEntry.append(Deed.WALKED, user=user, competition=competition, about=str(ruler.number))
-        tasks.ring_after_commit(tasks.walk, ruler.pk)
+        found, _is_new = WalkThrough.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
+        AuditEntry.append(Deed.WALKED, user=user, competition=competition, about=str(ground_truth.number))
+        tasks.ring_after_commit(tasks.walk, ground_truth.pk)
     return found

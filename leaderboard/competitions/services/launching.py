@@ -77,22 +77,24 @@ def lacking(competitions: Iterable[Competition]) -> set[int]:
 
 
 def _checklist(competition: Competition, is_walked: bool) -> list[Need]:
-    ruler = competition.ground_truth
+    ground_truth = competition.ground_truth
     needs = [
-        Need("truth", ruler is not None),
+        Need("truth", ground_truth is not None),
         Need("overview", bool(competition.overview.strip())),
         Need("deadline", competition.closes_at > timezone.now()),
     ]
-    if ruler and competition.board.mode == BoardSettings.Mode.STEADY:
-        needs.append(Need("step", ladder.step_of(competition, ruler) != ladder.NO_RUNGS))
+    if ground_truth and competition.board.mode == BoardSettings.Mode.STEADY:
+        needs.append(Need("step", ladder.step_of(competition, ground_truth) != ladder.NO_RUNGS))
     if competition.candidate_id is not None:
         needs.append(Need("candidate", False))
     return [*needs, Need("walk", is_walked)]
 
 
-def _walked(rulers: Iterable[int | None]) -> set[int]:
+def _walked(ground_truths: Iterable[int | None]) -> set[int]:
     """The rulers under which the sample came out with both scores."""
-    walks = WalkThrough.objects.filter(ground_truth__in=[ruler for ruler in rulers if ruler is not None])
+    walks = WalkThrough.objects.filter(
+        ground_truth__in=[ground_truth for ground_truth in ground_truths if ground_truth is not None]
+    )
     found = walks.filter(public__isnull=False, private__isnull=False)
     return set(found.values_list("ground_truth", flat=True))
 

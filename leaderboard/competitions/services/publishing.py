@@ -28,7 +28,9 @@ from .secondary_metrics import published
 from .truth_drafts import check_draft, final_file
 
 
-def publish(*, competition: Competition, user: User | None, note: str = "", is_confirmed: bool = False) -> GroundTruth:
+def publish_draft(
+    *, competition: Competition, user: User | None, note: str = "", is_confirmed: bool = False
+) -> GroundTruth:
     """Make the draft the next numbered ruler.
 
     Before the launch it becomes current at once. Afterwards it becomes the candidate: every submission is measured
@@ -53,16 +55,16 @@ def publish(*, competition: Competition, user: User | None, note: str = "", is_c
         raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
     stored = store([data], f"truths/{competition.pk}")
     try:
-        ruler = _number(competition, draft, report, stored, user=user, note=note)
+        ground_truth = _create_ground_truth(competition, draft, report, stored, user=user, note=note)
     except BaseException:
         remove_file(stored.key)
         raise
     remove_file(draft.file_key)
     competition.refresh_from_db()
-    return ruler
+    return ground_truth
 
 
-def _number(
+def _create_ground_truth(
     competition: Competition,
     draft: TruthDraft,
     report: dict[str, Any],
@@ -77,7 +79,7 @@ def _number(
         if held.candidate_id is not None:
             raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
         last = held.ground_truths.aggregate(last=Max("number"))["last"] or 0
-        ruler = GroundTruth(
+        ground_truth = GroundTruth(
             competition=held,
             number=last + 1,
             file_key=stored.key,
@@ -94,61 +96,63 @@ def _number(
             private_rows=report["private_rows"],
             ignored_rows=report["ignored_rows"],
             quickest_seconds=report.get("seconds"),
-            secondary=published(report, _one_digit),
+            secondary=published(report, _rounded_step),
             findings=report["findings"],
-            step=_one_digit(report.get("apart", {}).get("public")),
+            step=_rounded_step(report.get("apart", {}).get("public")),
             note=note,
             published_by=user,
         )
-        ruler.save()
-        TruthCheck.objects.create(ground_truth=ruler, report=report)
-        _put_in_place(held, ruler)
+        ground_truth.save()
+        TruthCheck.objects.create(ground_truth=ground_truth, report=report)
+        _make_current_or_candidate(held, ground_truth)
         draft.delete()
-        after = {**facts(ruler), "becomes": "candidate" if held.candidate_id else "current"}
-        write_down(Deed.TRUTH_PUBLISHED, held, user, ruler, after=after)
-    return ruler
+        after = {**ground_truth_facts(ground_truth), "becomes": "candidate" if held.candidate_id else "current"}
+        write_down(Deed.TRUTH_PUBLISHED, held, user, ground_truth, after=after)
+    return ground_truth
 
 
-def facts(ruler: GroundTruth | None) -> dict[str, Any]:
+def ground_truth_facts(ground_truth: GroundTruth | None) -> dict[str, Any]:
     """What the audit trail tells of a ruler: its fingerprint and how it measures, no answer."""
-    if ruler is None:
+    if ground_truth is None:
         return {}
     names = ("number", "sha256", "metric", "metric_version", "params", "secondary", "id_column")
-    return {name: getattr(ruler, name) for name in (*names, "public_rows", "private_rows", "ignored_rows", "note")}
+    return {
+        name: getattr(ground_truth, name) for name in (*names, "public_rows", "private_rows", "ignored_rows", "note")
+    }
 
 
 def write_down(
     deed: Deed,
     competition: Competition,
     user: User | None,
-    ruler: GroundTruth,
+    ground_truth: GroundTruth,
     *,
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    about = f"ground truth {ruler.number}"
+    about = f"ground truth {ground_truth.number}"
     AuditEntry.append(deed, user=user, competition=competition, about=about, before=before, after=after)
 
 
-def _one_digit(number: float | None) -> float | None:
+def _rounded_step(number: float | None) -> float | None:
     """A step that people can say: 0.0287 becomes 0.03."""
     return float(f"{number:.0e}") if number else None
 
 
-def sample_of(ruler: GroundTruth) -> bytes:
+def sample_submission_of(ground_truth: GroundTruth) -> bytes:
     """A valid submission that knows nothing, made by the metric; kept beside the truth after the first time."""
-    key = ruler.sample_key
+    key = ground_truth.sample_key
     with suppress(FileNotFoundError):
         return path_of(key).read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "sample.csv"
         jobs_for_pages.run(
             "sample_submission",
-            metric=ruler.metric_key,
-            truth=str(path_of(ruler.file_key)),
-            params=ruler.params,
-            id_column=ruler.id_column,
-            secondary=ruler.secondary_asked,
+            metric=ground_truth.metric_key,
+            truth=str(path_of(ground_truth.file_key)),
+            params=ground_truth.params,
+            id_column=ground_truth.id_column,
+            secondary=ground_truth.secondary_asked,
             target=str(made),
         )
         # A class asks for it in the same minute: whole files replace each other, and all are the same.
@@ -156,12 +160,12 @@ def sample_of(ruler: GroundTruth) -> bytes:
         return made.read_bytes()
 
 
-def _put_in_place(competition: Competition, ruler: GroundTruth) -> None:
+def _make_current_or_candidate(competition: Competition, ground_truth: GroundTruth) -> None:
     """Before the launch nothing was measured, so the new ruler is current; later it is measured first."""
     if competition.launched_at is None and not competition.submissions.exists():
-        competition.ground_truth = ruler
+        competition.ground_truth = ground_truth
     else:
-        competition.candidate = ruler
-        tasks.ring_after_commit(tasks.rescore, ruler.pk)
+        competition.candidate = ground_truth
+        tasks.ring_after_commit(tasks.rescore, ground_truth.pk)
     competition.save(update_fields=["ground_truth", "candidate"])
     competition.touch_board()

@@ -24,7 +24,7 @@ def membership_of(competition: Competition, user: User) -> Membership | None:
     return Membership.objects.select_related("team").filter(competition=competition, user=user).first()
 
 
-def membership_with_ruler(competition: Competition, user: User) -> Membership | None:
+def membership_with_ground_truth(competition: Competition, user: User) -> Membership | None:
     """The same with the competition as it is stored now."""
     found = Membership.objects.select_related("competition__ground_truth", "team")
     return found.filter(competition=competition, user=user).first()
@@ -35,14 +35,14 @@ def as_it_is_now(membership: Membership) -> tuple[Membership, GroundTruth | None
     change in it. Asks for what can change alone."""
     competition = membership.competition
     rows = Membership.objects.filter(competition=competition, user=membership.user)
-    team_id, ruler_id = rows.values_list("team_id", "competition__ground_truth_id").first() or (None, None)
+    team_id, ground_truth_id = rows.values_list("team_id", "competition__ground_truth_id").first() or (None, None)
     now = membership if team_id == membership.team_id else rows.select_related("competition", "team", "user").first()
     if now is None:
         if not Competition.objects.filter(pk=competition.pk).exists():
             raise Refused("gone", _(GONE))
         raise Refused("not_joined", _("You left the competition while your file was on its way."))
-    rulers = GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
-    return now, rulers.filter(pk=ruler_id).first() if ruler_id else None
+    ground_truths = GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
+    return now, ground_truths.filter(pk=ground_truth_id).first() if ground_truth_id else None
 
 
 def held(competition: Competition) -> Competition:

@@ -14,7 +14,7 @@ def receipt(submission: Submission, splits: Collection[Split], *, is_over: bool)
 
     Nothing here depends on other scores. `is_over` says that the private board is open.
     """
-    ruler = submission.competition.ground_truth
+    ground_truth = submission.competition.ground_truth
     found: dict[str, Any] = {
         "competition": submission.competition.slug,
         "submission": {
@@ -29,32 +29,32 @@ def receipt(submission: Submission, splits: Collection[Split], *, is_over: bool)
             "is_late": submission.is_late,
         },
     }
-    if ruler is not None and submission.status == Submission.Status.SCORED:
-        found |= _measurement(submission, ruler, splits, is_over)
+    if ground_truth is not None and submission.status == Submission.Status.SCORED:
+        found |= _measurement(submission, ground_truth, splits, is_over)
     return found
 
 
 def _measurement(
-    submission: Submission, ruler: GroundTruth, splits: Collection[Split], is_over: bool
+    submission: Submission, ground_truth: GroundTruth, splits: Collection[Split], is_over: bool
 ) -> dict[str, Any]:
-    scores = list(Score.objects.filter(submission=submission, ground_truth=ruler).select_related("instrument"))
+    scores = list(Score.objects.filter(submission=submission, ground_truth=ground_truth).select_related("instrument"))
     facts: dict[str, str] = next((score.instrument.facts for score in scores if score.instrument), {})
     times = [score.measured_at for score in scores if score.measured_at]
     return {
         "ground_truth": {
-            "number": ruler.number,
-            "commitment": ruler.commitment,
-            "commitment_key": ruler.commitment_key if is_over else None,
-            "sha256": ruler.sha256 if is_over else None,
-            "id_column": ruler.id_column,
-            "published_at": ruler.published_at.isoformat(),
+            "number": ground_truth.number,
+            "commitment": ground_truth.commitment,
+            "commitment_key": ground_truth.commitment_key if is_over else None,
+            "sha256": ground_truth.sha256 if is_over else None,
+            "id_column": ground_truth.id_column,
+            "published_at": ground_truth.published_at.isoformat(),
         },
         "metric": {
-            "key": ruler.metric,
-            "version": facts.get("metric_version", ruler.metric_version),
-            "params": ruler.params,
+            "key": ground_truth.metric,
+            "version": facts.get("metric_version", ground_truth.metric_version),
+            "params": ground_truth.params,
         },
-        "secondary": _secondary(ruler, scores, facts, splits),
+        "secondary": _secondary(ground_truth, scores, facts, splits),
         "measured_at": min(times).isoformat() if times else None,
         "measured_with": {
             name: value for name, value in facts.items() if not name.startswith(("metric", "secondary "))
@@ -64,12 +64,12 @@ def _measurement(
 
 
 def _secondary(
-    ruler: GroundTruth, scores: list[Score], facts: dict[str, str], splits: Collection[Split]
+    ground_truth: GroundTruth, scores: list[Score], facts: dict[str, str], splits: Collection[Split]
 ) -> list[dict[str, Any]]:
     """The metrics beside the main one, with their values on `splits` and why there is none."""
     seen = [score for score in scores if score.split in splits and score.secondary]
     found = []
-    for place, one in enumerate(ruler.secondary):
+    for place, one in enumerate(ground_truth.secondary):
         said = {score.split: score.secondary[place] for score in seen}
         found.append(
             {

@@ -20,7 +20,7 @@ from ..models.competition import Split
 from ..ranking import boards, standings
 from ..scoring import score
 from .competitions import CannotHost
-from .publishing import facts, write_down
+from .publishing import ground_truth_facts, write_down
 
 
 @dataclass(frozen=True)
@@ -145,12 +145,12 @@ def _moves(
         {
             best.team_id: best
             for best in (
-                standings.expected(ruler)
+                standings.expected(ground_truth)
                 if split is None
-                else [best for its, best in standings.decided(ruler) if its == split]
+                else [best for its, best in standings.decided(ground_truth) if its == split]
             )
         }
-        for ruler in (current, candidate)
+        for ground_truth in (current, candidate)
     )
     ranks_now, ranks_then = boards.ranks_of(now.values()), boards.ranks_of(then.values())
     moves = [
@@ -189,8 +189,8 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
             tasks.ring_after_commit(tasks.score_submission, pk, candidate.pk)
         told = sum(hooks.rescored(competition=held, teams=affected, words=words)) if tells else 0
-        after: dict[str, Any] = {**facts(candidate), "told": told}
-        write_down(Deed.TRUTH_APPLIED, held, user, candidate, before=facts(current), after=after)
+        after: dict[str, Any] = {**ground_truth_facts(candidate), "told": told}
+        write_down(Deed.TRUTH_APPLIED, held, user, candidate, before=ground_truth_facts(current), after=after)
     competition.refresh_from_db()
     return told
 
@@ -209,6 +209,6 @@ def discard_candidate(*, competition: Competition, user: User | None = None) -> 
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.candidate is not None:
-            write_down(Deed.TRUTH_DISCARDED, held, user, held.candidate, before=facts(held.candidate))
+            write_down(Deed.TRUTH_DISCARDED, held, user, held.candidate, before=ground_truth_facts(held.candidate))
         Competition.objects.filter(pk=competition.pk).update(candidate=None)
     competition.refresh_from_db()

@@ -58,8 +58,8 @@ def review(competition: Competition) -> Review:
     """The state before the reveal, private ranks included: for hosts alone."""
     teams = list(competition.teams.all())
     by_key = {team.pk: team for team in teams}
-    ruler = competition.ground_truth
-    boards = _boards(competition, ruler)
+    ground_truth = competition.ground_truth
+    boards = _boards(competition, ground_truth)
     private = boards[Split.PRIVATE]
     ranks, public_ranks = boards_module.ranks_of(private), boards_module.ranks_of(boards[Split.PUBLIC])
     disqualified = tuple(team for team in teams if team.disqualified_at is not None)
@@ -81,12 +81,12 @@ def review(competition: Competition) -> Review:
     )
 
 
-def _boards(competition: Competition, ruler: GroundTruth | None) -> dict[Split, list[Best]]:
+def _boards(competition: Competition, ground_truth: GroundTruth | None) -> dict[Split, list[Best]]:
     """Both boards by the files that would decide: who rises and falls is told by these afterwards."""
     boards: dict[Split, list[Best]] = {Split.PUBLIC: [], Split.PRIVATE: []}
-    if ruler is not None:
-        ruler.competition = competition
-        for split, best in standings.decided(ruler):
+    if ground_truth is not None:
+        ground_truth.competition = competition
+        for split, best in standings.decided(ground_truth):
             boards[split].append(best)
     return boards
 

@@ -138,10 +138,10 @@ def _noted(competition: Competition) -> Iterator[None]:
 
 def _receive(membership: Membership, stored: StoredFile, key: str, file_name: str, note: str) -> Submission:
     received_at = database_now()
-    membership, ruler = receipt_moment.as_it_is_now(membership)
+    membership, ground_truth = receipt_moment.as_it_is_now(membership)
     competition = membership.competition
     day = received_at.astimezone(UTC).date()
-    problems = check_beginning(stored, ruler)
+    problems = check_beginning(stored, ground_truth)
     submission = Submission(
         competition=competition,
         team=membership.team,
@@ -168,7 +168,7 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
             _take_attempt(membership, received_at, terms.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems and not queue.do_enough_wait():
-                tasks.ring_after_commit(tasks.score_submission, submission.pk, ruler and ruler.pk)
+                tasks.ring_after_commit(tasks.score_submission, submission.pk, ground_truth and ground_truth.pk)
     except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:
@@ -182,7 +182,7 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
 
 def select_finals(*, competition: Competition, user: User, submission_ids: Sequence[str], at: datetime) -> None:
     """Pick the submissions that decide; raises `Refused` after the deadline or for more than allowed."""
-    membership = receipt_moment.membership_with_ruler(competition, user)
+    membership = receipt_moment.membership_with_ground_truth(competition, user)
     if membership is None:
         raise Refused("not_joined", _("Join the competition first."))
     with transaction.atomic():

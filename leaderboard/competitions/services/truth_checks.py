@@ -20,23 +20,23 @@ def check_again(*, competition: Competition) -> TruthCheck:
 
     Raises `CannotHost` without a ruler, and `child.ChildFailed` when the check itself broke.
     """
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         raise CannotHost(_("No ground truth is published yet."))
-    truth = path_of(ruler.file_key, ruler.sha256)
+    truth = path_of(ground_truth.file_key, ground_truth.sha256)
     sample, tests = files_of(competition)
     report = jobs_for_pages.run(
         "check_truth",
-        metric=ruler.metric_key,
+        metric=ground_truth.metric_key,
         truth=str(truth),
-        params=ruler.params,
-        id_column=ruler.id_column,
+        params=ground_truth.params,
+        id_column=ground_truth.id_column,
         sample=sample,
         tests=tests,
-        secondary=ruler.secondary_asked,
+        secondary=ground_truth.secondary_asked,
     )
-    leaks = leaks_of(competition, truth.read_bytes(), ruler.id_column, beside_answers(ruler))
+    leaks = leaks_of(competition, truth.read_bytes(), ground_truth.id_column, beside_answers(ground_truth))
     report["findings"] = leaks + report["findings"]
     report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     kept = {"report": report, "checked_at": timezone.now()}
-    return TruthCheck.objects.update_or_create(ground_truth=ruler, defaults=kept)[0]
+    return TruthCheck.objects.update_or_create(ground_truth=ground_truth, defaults=kept)[0]

@@ -207,20 +207,20 @@ def board_words(mode: str) -> str:
 
 
 @register.simple_tag
-def metric_of(ruler: GroundTruth | None) -> metrics.Metric | None:
+def metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
     """A ruler's metric; None without a ruler, or when its file is gone."""
-    if ruler is None:
+    if ground_truth is None:
         return None
     try:
-        return metrics.get(ruler.metric_key)
+        return metrics.get(ground_truth.metric_key)
     except KeyError:
         return None
 
 
 @register.simple_tag
-def asides_of(ruler: GroundTruth | None) -> tuple[secondary.Aside, ...]:
+def asides_of(ground_truth: GroundTruth | None) -> tuple[secondary.Aside, ...]:
     """A ruler's secondary metrics."""
-    return secondary.asides_of(ruler)
+    return secondary.asides_of(ground_truth)
 
 
 @register.filter

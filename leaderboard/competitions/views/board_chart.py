@@ -51,14 +51,14 @@ class Chart:
 def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[Team] = ()) -> Chart | None:
     """None where there is nothing to draw: on a hidden board, and before a second score. `leaders` are the best teams
     of the public board, where they are at hand."""
-    ruler = competition.ground_truth
-    if ruler is None:
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
         return None
-    lines = tuple(_lines(courses_module.courses(ruler, also=mine, leaders=leaders), mine))
+    lines = tuple(_lines(courses_module.courses(ground_truth, also=mine, leaders=leaders), mine))
     moments = [at for line in lines for at, _ in line.steps]
     if len(moments) < 2 or min(moments) == max(moments):
         return None
-    field = _Field.around(lines, ladder.sign_of(ruler), min(moments), max(moments))
+    field = _Field.around(lines, ladder.sign_of(ground_truth), min(moments), max(moments))
     # The own line is drawn last, over the others.
     shapes = [(line.style, field.path(line.steps)) for line in sorted(lines, key=lambda line: line.is_mine)]
     words = _("Public scores of %(count)s teams over time; the table below has them all.") % {"count": len(lines)}
@@ -66,7 +66,7 @@ def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[T
         '<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>',
         WIDTH, HEIGHT, words, format_html_join("", '<path class="{}" d="{}"/>', shapes),
     )  # fmt: skip
-    text = numbers.rounded_text if ladder.ladder_of(ruler) else numbers.number_text
+    text = numbers.rounded_text if ladder.ladder_of(ground_truth) else numbers.number_text
     top, bottom = (text(field.sign * key) for key in (field.best, field.worst))
     return Chart(drawing, lines, top, bottom, field.first, field.last)
 

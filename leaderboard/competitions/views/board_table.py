@@ -25,11 +25,11 @@ def board_table(
     if not rows:
         return SafeString()
     ladder = ladder if split == Split.PUBLIC else None
-    ruler = competition.ground_truth
-    scale, sign = scale_of(rows), ladder_module.sign_of(ruler) if ruler else -1.0
+    ground_truth = competition.ground_truth
+    scale, sign = scale_of(rows), ladder_module.sign_of(ground_truth) if ground_truth else -1.0
     context = {
         "split": split.value,
-        "asides": secondary.asides_of(ruler),
+        "asides": secondary.asides_of(ground_truth),
         "has_bands": any(row.doubt and row.value is not None for row in rows),
         "is_section": any(row.within for row in rows),
         "is_hidden": ladder is not None and ladder.is_hidden,

@@ -46,13 +46,13 @@ def data_file(request: HttpRequest, visit: Visit, name: str) -> HttpResponseBase
 
 @open_to(Audience.VISITORS)
 def sample_submission(request: HttpRequest, visit: Visit) -> HttpResponseBase:
-    ruler = visit.competition.ground_truth
-    if not visit.has_data or ruler is None:
+    ground_truth = visit.competition.ground_truth
+    if not visit.has_data or ground_truth is None:
         return redirect("data", slug=visit.competition.slug)
     try:
-        text = publishing.sample_of(ruler)
+        text = publishing.sample_submission_of(ground_truth)
     except ChildFailed:
-        log.exception("sample submission of %s", ruler)
+        log.exception("sample submission of %s", ground_truth)
         messages.error(request, _("The sample submission could not be made. Please tell your host."))
         return redirect("data", slug=visit.competition.slug)
     answer = HttpResponse(text, content_type="text/csv; charset=utf-8")

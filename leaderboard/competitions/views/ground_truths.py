@@ -25,10 +25,10 @@ MOVES_PER_PAGE = 50
 @open_to(Audience.ASSISTANTS)
 def host_truth_file(request: HttpRequest, visit: Visit, number: int) -> HttpResponseBase:
     """The answers, for hosts and assistants alone, with the split that was published."""
-    ruler = visit.competition.ground_truths.filter(number=number).first()
-    if ruler is None:
+    ground_truth = visit.competition.ground_truths.filter(number=number).first()
+    if ground_truth is None:
         raise Http404(_("This competition has no such ground truth."))
-    return as_download(ruler.file_key, f"{visit.competition.slug}-truth-{number}.csv")
+    return as_download(ground_truth.file_key, f"{visit.competition.slug}-truth-{number}.csv")
 
 
 @open_to(Audience.HOSTS)

@@ -136,10 +136,10 @@ class Wish:
     @cached_property
     def _classmates(self) -> finding.Sections | None:
         """For members who may ask for a section."""
-        ruler = self.visit.competition.ground_truth
-        if ruler is None or self.is_locked or self.visit.assists or not self.visit.sees_sections:
+        ground_truth = self.visit.competition.ground_truth
+        if ground_truth is None or self.is_locked or self.visit.assists or not self.visit.sees_sections:
             return None
-        return finding.sections_on(ruler, self.split)
+        return finding.sections_on(ground_truth, self.split)
 
     @property
     def _people(self) -> Mapping[int, list[str]] | None:
@@ -188,13 +188,13 @@ class Wish:
 
     def placing(self) -> rows_module.Placing | None:
         """Where the visitor's own team stands."""
-        membership, ruler = self.visit.membership, self.visit.competition.ground_truth
-        if membership is None or ruler is None or self.is_locked:
+        membership, ground_truth = self.visit.membership, self.visit.competition.ground_truth
+        if membership is None or ground_truth is None or self.is_locked:
             return None
         team = membership.team
         if not self.is_selection and (found := self.table().placings.get(team.pk)):
             return found
-        return placings_module.placing(team, ruler, self.split)
+        return placings_module.placing(team, ground_truth, self.split)
 
     def chart(self) -> Chart | None:
         """Scores over time, under the first page of the public board alone: private ones have no history that anybody
@@ -261,16 +261,16 @@ def _page(request: HttpRequest, wish: Wish) -> bytes:
 
 
 def _context(request: HttpRequest, wish: Wish) -> dict[str, Any]:
-    visit, ruler = wish.visit, wish.visit.competition.ground_truth
+    visit, ground_truth = wish.visit, wish.visit.competition.ground_truth
     context: dict[str, Any] = {"visit": visit, "split": wish.split.value, "q": wish.text, "is_locked": wish.is_locked}
     context["section"] = wish.section
     if not _is_part(request):
         context |= {"sections": wish.sections, "own_section": wish.own_section}
-    if ruler is None or wish.is_locked:
+    if ground_truth is None or wish.is_locked:
         return context
     table = wish.search() if wish.is_selection else wish.table()
     placing = wish.placing()
-    public = round(100 * ruler.public_share)
+    public = round(100 * ground_truth.public_share)
     return context | {
         "table": table,
         "html": _with_own_row(table.html, visit),

@@ -72,12 +72,12 @@ class Measure:
         return with_params(self.metric, self.params)
 
 
-def measure_of(ruler: GroundTruth | None) -> Measure | None:
+def measure_of(ground_truth: GroundTruth | None) -> Measure | None:
     """How a competition measures; `None` without a ruler, and where its metric is gone or has other parameters by
     now."""
-    if ruler is None or (found := _measure(ruler.metric_key, ruler.params)) is None:
+    if ground_truth is None or (found := _measure(ground_truth.metric_key, ground_truth.params)) is None:
         return None
-    beside = [_measure(key, params) for key, params in ruler.secondary_asked]
+    beside = [_measure(key, params) for key, params in ground_truth.secondary_asked]
     return replace(found, beside=tuple(one for one in beside if one is not None))
 
 

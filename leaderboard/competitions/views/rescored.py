@@ -38,15 +38,15 @@ def rescored(request: HttpRequest, visit: Visit) -> HttpResponse:
         "earlier": rescorings[1:],
         "splits": splits,
         "lines": _lines(visit, last, splits) if last else [],
-        "ranks": [_rank(visit, ruler, splits[-1]) for ruler in (last.before, last.after)] if last else [],
+        "ranks": [_rank(visit, ground_truth, splits[-1]) for ground_truth in (last.before, last.after)] if last else [],
     }
     return render(request, "students/rescored.html", context)
 
 
-def _rank(visit: Visit, ruler: GroundTruth, split: Split) -> rows_module.Placing | None:
+def _rank(visit: Visit, ground_truth: GroundTruth, split: Split) -> rows_module.Placing | None:
     """Under the earlier ruler as it was when the later one came."""
-    ruler.competition = visit.competition
-    return placings.placing(visit.membership.team, ruler, split) if visit.membership else None
+    ground_truth.competition = visit.competition
+    return placings.placing(visit.membership.team, ground_truth, split) if visit.membership else None
 
 
 def _lines(visit: Visit, last: Rescoring, splits: list[Split]) -> list[Line]:
@@ -55,7 +55,7 @@ def _lines(visit: Visit, last: Rescoring, splits: list[Split]) -> list[Line]:
     files = Submission.objects.filter(
         team=visit.membership.team, status=Submission.Status.SCORED, received_at__lt=last.applied_at
     ).order_by("-received_at")[:MOST_FILES]
-    before, after = (_scores(visit, ruler, splits) for ruler in (last.before, last.after))
+    before, after = (_scores(visit, ground_truth, splits) for ground_truth in (last.before, last.after))
     refusals = {
         one.submission_id: one for one in Refusal.objects.filter(ground_truth=last.after, submission__in=list(files))
     }
@@ -69,13 +69,13 @@ def _lines(visit: Visit, last: Rescoring, splits: list[Split]) -> list[Line]:
     ]
 
 
-def _scores(visit: Visit, ruler: GroundTruth, splits: list[Split]) -> dict[tuple[str, str], float]:
+def _scores(visit: Visit, ground_truth: GroundTruth, splits: list[Split]) -> dict[tuple[str, str], float]:
     """(submission, split) → value under a ruler, as the team may see it."""
     assert visit.membership is not None
-    ruler.competition, team = visit.competition, visit.membership.team
-    shown = ladder.shown_scores(team, ruler)
+    ground_truth.competition, team = visit.competition, visit.membership.team
+    shown = ladder.shown_scores(team, ground_truth)
     if shown is not None and not visit.sees_exact:
         return {(key, Split.PUBLIC.value): value for key, value in shown.items()}
     files = Submission.objects.filter(team=team).order_by().values("pk")
-    rows: Any = Score.objects.filter(ground_truth=ruler, submission__in=files, split__in=splits)
+    rows: Any = Score.objects.filter(ground_truth=ground_truth, submission__in=files, split__in=splits)
     return {(str(key), split): value for key, split, value in rows.values_list("submission_id", "split", "value")}

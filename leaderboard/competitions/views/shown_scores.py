@@ -40,18 +40,18 @@ def told_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, Told]:
 
     Private values are not even read before the reveal, and public ones not where the board shows something else.
     """
-    ruler = visit.competition.ground_truth
-    if ruler is None:
+    ground_truth = visit.competition.ground_truth
+    if ground_truth is None:
         return {}
-    return _exact(submissions, visit, ruler) if visit.sees_exact else _as_shown(submissions, visit, ruler)
+    return _exact(submissions, visit, ground_truth) if visit.sees_exact else _as_shown(submissions, visit, ground_truth)
 
 
-def _exact(submissions: Sequence[Submission], visit: Visit, ruler: GroundTruth) -> dict[str, Told]:
+def _exact(submissions: Sequence[Submission], visit: Visit, ground_truth: GroundTruth) -> dict[str, Told]:
     splits = [Split.PUBLIC, Split.PRIVATE] if visit.sees_private else [Split.PUBLIC]
     rows = Score.objects.filter(
-        submission__in=[submission.pk for submission in submissions], ground_truth=ruler, split__in=splits
+        submission__in=[submission.pk for submission in submissions], ground_truth=ground_truth, split__in=splits
     )
-    asides = secondary.asides_of(ruler)
+    asides = secondary.asides_of(ground_truth)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     said: dict[str, dict[str, Said]] = defaultdict(dict)
     for pk, split, value, stored in rows.values_list("submission_id", "split", "value", "secondary"):
@@ -60,13 +60,13 @@ def _exact(submissions: Sequence[Submission], visit: Visit, ruler: GroundTruth) 
     return {key: Told(scores[key], _lines(asides, said[key])) for key in scores}
 
 
-def _as_shown(submissions: Sequence[Submission], visit: Visit, ruler: GroundTruth) -> dict[str, Told]:
+def _as_shown(submissions: Sequence[Submission], visit: Visit, ground_truth: GroundTruth) -> dict[str, Told]:
     """Only of files whose public score a steady board shows."""
     teams = {submission.team_id for submission in submissions}
     shown = {key: value for team in teams for key, value in visit.shown_scores(team).items()}
     files = [submission.pk for submission in submissions if str(submission.pk) in shown]
-    asides = secondary.asides_of(ruler)
-    public = secondary.beside(ruler, Split.PUBLIC, files, visit.ladder)
+    asides = secondary.asides_of(ground_truth)
+    public = secondary.beside(ground_truth, Split.PUBLIC, files, visit.ladder)
     return {
         str(pk): Told(
             {Split.PUBLIC.value: shown[str(pk)]}, _lines(asides, {Split.PUBLIC.value: public.get(str(pk), ())})

@@ -81,8 +81,8 @@ class Today:
 
     @cached_property
     def placing(self) -> rows_module.Placing | None:
-        membership, ruler = self.visit.membership, self.visit.competition.ground_truth
-        return placings.placing(membership.team_id, ruler, Split.PUBLIC) if membership and ruler else None
+        membership, ground_truth = self.visit.membership, self.visit.competition.ground_truth
+        return placings.placing(membership.team_id, ground_truth, Split.PUBLIC) if membership and ground_truth else None
 
     @property
     def best(self) -> float | None:
@@ -244,16 +244,16 @@ class Progress:
     def rows(self) -> list[Score]:
         """The file's public score and the best one received before it, with their doubts, in one query. Where exact
         scores are not shown there are none."""
-        ruler = self.visit.competition.ground_truth
-        if ruler is None or self.ladder is not None or self.submission.status != Submission.Status.SCORED:
+        ground_truth = self.visit.competition.ground_truth
+        if ground_truth is None or self.ladder is not None or self.submission.status != Submission.Status.SCORED:
             return []
-        best_first = "value" if ladder_module.sign_of(ruler) > 0 else "-value"
-        earlier = ladder_module.ranked_scores(ruler, Split.PUBLIC, teams=[self.submission.team_id or 0]).filter(
+        best_first = "value" if ladder_module.sign_of(ground_truth) > 0 else "-value"
+        earlier = ladder_module.ranked_scores(ground_truth, Split.PUBLIC, teams=[self.submission.team_id or 0]).filter(
             submission__received_at__lt=self.submission.received_at
         )
         best = earlier.order_by(best_first, "submission__received_at").values("pk")[:1]
         rows = Score.objects.filter(Q(submission=self.submission.pk) | Q(pk=Subquery(best)))
-        public = rows.filter(ground_truth=ruler, split=Split.PUBLIC)
+        public = rows.filter(ground_truth=ground_truth, split=Split.PUBLIC)
         return list(public.select_related("submission", "uncertainty").defer("submission__problems"))
 
     @cached_property
@@ -269,10 +269,10 @@ class Progress:
     @cached_property
     def difference(self) -> float | None:
         """To the earlier best: positive is better, whatever the metric's direction."""
-        ruler = self.visit.competition.ground_truth
-        if ruler is None or self.earlier_best is None or self.public_score is None:
+        ground_truth = self.visit.competition.ground_truth
+        if ground_truth is None or self.earlier_best is None or self.public_score is None:
             return None
-        return -ladder_module.sign_of(ruler) * (self.public_score - self.earlier_best.value)
+        return -ladder_module.sign_of(ground_truth) * (self.public_score - self.earlier_best.value)
 
     @property
     def doubt(self) -> Uncertainty | None:
@@ -283,10 +283,16 @@ class Progress:
     @cached_property
     def sureness(self) -> float | None:
         """How sure it is that the better of this file and the earlier best is the better one, from 0.5 to 1."""
-        ruler, earlier = self.visit.competition.ground_truth, self.earlier_best
-        if ruler is None or self.doubt is None or earlier is None or earlier.doubt is None or not self.difference:
+        ground_truth, earlier = self.visit.competition.ground_truth, self.earlier_best
+        if (
+            ground_truth is None
+            or self.doubt is None
+            or earlier is None
+            or earlier.doubt is None
+            or not self.difference
+        ):
             return None
-        direction = metrics.get(ruler.metric_key).direction
+        direction = metrics.get(ground_truth.metric_key).direction
         chance = probability_better(direction, self.doubt.values, earlier.doubt.values)
         return chance if self.difference > 0 else 1 - chance
 
@@ -302,12 +308,12 @@ class Progress:
     @cached_property
     def placing(self) -> rows_module.Placing | None:
         """Where the file's team stands; a host looks at other teams than their own."""
-        ruler, team_id = self.visit.competition.ground_truth, self.submission.team_id
-        if ruler is None or team_id is None:
+        ground_truth, team_id = self.visit.competition.ground_truth, self.submission.team_id
+        if ground_truth is None or team_id is None:
             return None
         best = None if self.visit.competition.revealed_at is not None else self.earlier_best
-        earlier = (ladder_module.sign_of(ruler) * best.value, best.received_at) if best else None
-        found = placings.placing(team_id, ruler, Split.PUBLIC, earlier=earlier)
+        earlier = (ladder_module.sign_of(ground_truth) * best.value, best.received_at) if best else None
+        found = placings.placing(team_id, ground_truth, Split.PUBLIC, earlier=earlier)
         if self.visit.membership is not None and self.visit.membership.team_id == team_id:
             self.today.placing = found
         return found

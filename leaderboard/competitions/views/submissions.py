@@ -94,17 +94,17 @@ def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpR
             messages.success(request, _("The note is saved."))
             return see_other("submission", slug=visit.competition.slug, submission_id=found.pk)
     progress = Progress(visit, found, Today(visit))
-    ruler = visit.competition.ground_truth
+    ground_truth = visit.competition.ground_truth
     context = {
         "visit": visit,
         "submission": found,
         "note_form": form if is_own else None,
         "progress": progress,
-        "ground_truth": ruler,
+        "ground_truth": ground_truth,
         # All digits: a receipt is compared with the scorer at home.
         "full": {split: repr(value) for split, value in progress.scores.items()},
         "receipt": _receipt(visit, found),
-        "refusal": Refusal.objects.filter(submission=found, ground_truth=ruler).first(),
+        "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
     }
     return render(request, "students/submission.html", context, status=422 if form.errors else 200)
 
@@ -184,11 +184,11 @@ def _selected(mine: QuerySet[Submission]) -> set[str]:
 
 def _finals(visit: Visit) -> list[standings.Best]:
     """What decides as things stand, as the team's own picks or those of the system say."""
-    ruler = visit.competition.ground_truth
-    if ruler is None or visit.membership is None:
+    ground_truth = visit.competition.ground_truth
+    if ground_truth is None or visit.membership is None:
         return []
     team = visit.membership.team
-    return standings.finals(ruler, team=team).get(team.pk, [])
+    return standings.finals(ground_truth, team=team).get(team.pk, [])
 
 
 def _picks(visit: Visit, found: list[standings.Best]) -> dict[str, bool]:
@@ -205,19 +205,19 @@ def _picks(visit: Visit, found: list[standings.Best]) -> dict[str, bool]:
 
 def _unpicked(visit: Visit, found: list[standings.Best]) -> unpicked.Unpicked | None:
     """What a team forgets that may still pick it."""
-    ruler = visit.competition.ground_truth
-    if ruler is None or visit.membership is None or visit.at >= visit.closes_at:
+    ground_truth = visit.competition.ground_truth
+    if ground_truth is None or visit.membership is None or visit.at >= visit.closes_at:
         return None
     team_id = visit.membership.team_id
-    return unpicked.unpicked(ruler, {team_id: found}).get(team_id)
+    return unpicked.unpicked(ground_truth, {team_id: found}).get(team_id)
 
 
 def _hindsight(visit: Visit) -> shake_up.Hindsight | None:
     """After the reveal, what the team should have picked; None where it picked that, or has no rank."""
-    ruler = visit.competition.ground_truth
-    if ruler is None or visit.membership is None or not visit.competition.is_revealed(visit.at):
+    ground_truth = visit.competition.ground_truth
+    if ground_truth is None or visit.membership is None or not visit.competition.is_revealed(visit.at):
         return None
-    found = shake_up.hindsight(visit.membership.team, ruler)
+    found = shake_up.hindsight(visit.membership.team, ground_truth)
     return None if found is None or found.picked_the_best else found
 
 
@@ -232,23 +232,23 @@ def _shown(mine: QuerySet[Submission], show: str, picks: set[str]) -> QuerySet[S
 
 
 def _chart(visit: Visit) -> SafeString | str:
-    ruler = visit.competition.ground_truth
-    if ruler is None:
+    ground_truth = visit.competition.ground_truth
+    if ground_truth is None:
         return ""
     is_rounded = visit.ladder is not None and not visit.sees_exact
-    return score_chart(_history(visit), sign=ladder.sign_of(ruler), is_rounded=is_rounded)
+    return score_chart(_history(visit), sign=ladder.sign_of(ground_truth), is_rounded=is_rounded)
 
 
 def _history(visit: Visit) -> list[tuple[datetime, float]]:
     """Receipt and public score of the team's ranked files, oldest first; where the board shows no exact ones, of those
     alone that set the score it shows: of the others it tells none."""
-    ruler = visit.competition.ground_truth
-    if visit.membership is None or ruler is None:
+    ground_truth = visit.competition.ground_truth
+    if visit.membership is None or ground_truth is None:
         return []
     if visit.ladder is not None and not visit.sees_exact:
         told = visit.answers_to(visit.membership.team_id)
         return [(answer.received_at, answer.shown) for answer in told if answer.is_new and answer.shown is not None]
-    scores = ladder.ranked_scores(ruler, Split.PUBLIC, teams=[visit.membership.team_id])
+    scores = ladder.ranked_scores(ground_truth, Split.PUBLIC, teams=[visit.membership.team_id])
     return list(scores.order_by("submission__received_at").values_list("submission__received_at", "value"))
 
 

@@ -19,8 +19,8 @@ from .truth_context import metric_or_none
 
 @open_to(Audience.HOSTS)
 def host_truth_check(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition, ruler = visit.competition, visit.competition.ground_truth
-    if ruler is None:
+    competition, ground_truth = visit.competition, visit.competition.ground_truth
+    if ground_truth is None:
         return redirect("host_truth", slug=competition.slug)
     if request.method == "POST":
         try:
@@ -29,14 +29,14 @@ def host_truth_check(request: HttpRequest, visit: Visit) -> HttpResponse:
         except ChildFailed:
             messages.error(request, _("The check did not work. Try it again in a moment."))
         return see_other("host_truth_check", fragment="#check", slug=competition.slug)
-    check = TruthCheck.objects.filter(ground_truth=ruler).first()
-    report = check.report if check else {"findings": ruler.findings}
+    check = TruthCheck.objects.filter(ground_truth=ground_truth).first()
+    report = check.report if check else {"findings": ground_truth.findings}
     context = {
         "visit": visit,
-        "ruler": ruler,
+        "ground_truth": ground_truth,
         "check": check,
         "report": report,
-        "metric": metric_or_none(ruler.metric_key),
+        "metric": metric_or_none(ground_truth.metric_key),
         "looked_for": looked_for(report["findings"]),
     }
     return render(request, "hosts/host_truth_check.html", context)

@@ -58,8 +58,8 @@ def answer_columns(draft: TruthDraft | None) -> AnswerColumns | None:
     is_stuck = needs_other_file(draft) and not set(names).isdisjoint(blocking.values())
     if not is_stuck and truth_conversion.TOO_MANY_COLUMNS not in blocking:
         return AnswerColumns(names, names, may_group=may_group)
-    ruler = draft.competition.ground_truth
-    known = [name for name in names if ruler and name in ruler.submission_columns]
+    ground_truth = draft.competition.ground_truth
+    known = [name for name in names if ground_truth and name in ground_truth.submission_columns]
     return AnswerColumns(names, known or names[-1:], is_asked=True, may_group=may_group)
 
 
@@ -158,7 +158,7 @@ def about(key: str, parameters: ParameterForm) -> dict[str, Any]:
 
 def report_of(competition: Competition) -> dict[str, Any]:
     """What the last check found: of the draft, or of the ruler that is published."""
-    draft, ruler = draft_of(competition), competition.ground_truth
+    draft, ground_truth = draft_of(competition), competition.ground_truth
     if draft is not None:
         return {
             "draft": draft,
@@ -169,11 +169,11 @@ def report_of(competition: Competition) -> dict[str, Any]:
             "answer_columns": answer_columns(draft),
             "files_alone_block": truth_drafts.blocks_by_files_alone(draft.report),
         }
-    check = TruthCheck.objects.filter(ground_truth=ruler).first() if ruler else None
+    check = TruthCheck.objects.filter(ground_truth=ground_truth).first() if ground_truth else None
     found = check.report if check else None
     return {
         "draft": None,
         "report": found,
-        "drafted": metric_or_none(ruler.metric) if ruler else None,
-        "checked": ruler,
+        "drafted": metric_or_none(ground_truth.metric) if ground_truth else None,
+        "checked": ground_truth,
     }

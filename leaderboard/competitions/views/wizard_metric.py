@@ -122,13 +122,15 @@ def _go_on(
     competition = visit.competition
     if draft is not None:
         user = person(visit.user)
-        ruler = publishing.publish(competition=competition, user=user, note=note, is_confirmed=is_confirmed)
+        ground_truth = publishing.publish_draft(
+            competition=competition, user=user, note=note, is_confirmed=is_confirmed
+        )
         words = (
             _("Ground truth %(number)s waits: files are measured with it, and the board stays until you apply it.")
-            if competition.candidate_id == ruler.pk
+            if competition.candidate_id == ground_truth.pk
             else _("Ground truth %(number)s is published.")
         )
-        messages.success(request, words % {"number": ruler.number})
+        messages.success(request, words % {"number": ground_truth.number})
         if competitions.make_board_plain(competition=competition, user=person(visit.user)):
             messages.info(request, _("A steady board needs a step, and none can be worked out here: it is plain now."))
     is_launched = competition.launched_at is not None

@@ -19,25 +19,25 @@ SAMPLE = 50
 
 def board_equals_scores(findings: Findings) -> Iterator[str]:
     """Every current board is made again from its scores."""
-    rulers = Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth")
-    for competition in rulers.order_by("slug"):
-        ruler = competition.ground_truth
-        assert ruler is not None
-        ruler.competition = competition
+    ground_truths = Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth")
+    for competition in ground_truths.order_by("slug"):
+        ground_truth = competition.ground_truth
+        assert ground_truth is not None
+        ground_truth.competition = competition
         findings.looked_at += 1
-        yield from (f"{competition.slug}: {sentence}" for sentence in standings.differences(ruler))
+        yield from (f"{competition.slug}: {sentence}" for sentence in standings.differences(ground_truth))
 
 
 def scores_recompute(findings: Findings) -> Iterator[str]:
     """Measure the files of fifty scores again, here: this is a scorer's process and none that serves pages."""
     other_metric = 0
     for score in _sample(findings.seed):
-        ruler = score.ground_truth
-        if _version(ruler.metric_key) != ruler.metric_version:
+        ground_truth = score.ground_truth
+        if _version(ground_truth.metric_key) != ground_truth.metric_version:
             other_metric += 1
             continue
         findings.looked_at += 1
-        outcome = measuring.measure_patiently(score.submission, ruler)
+        outcome = measuring.measure_patiently(score.submission, ground_truth)
         if outcome.result is None:
             yield f"score {score.pk}: its file cannot be measured any more"
             continue
@@ -52,11 +52,11 @@ def scores_recompute(findings: Findings) -> Iterator[str]:
 def _others(score: Score, result: metrics.Result) -> Iterator[str]:
     """Secondary values that differ; of those whose file is another one by now nothing is asked."""
     computed = score_module.beside(result, Split(score.split))
-    ruler = score.ground_truth
-    if len(score.secondary) != len(ruler.secondary):
-        yield f"score {score.pk} has {len(score.secondary)} secondary values of {len(ruler.secondary)}"
+    ground_truth = score.ground_truth
+    if len(score.secondary) != len(ground_truth.secondary):
+        yield f"score {score.pk} has {len(score.secondary)} secondary values of {len(ground_truth.secondary)}"
         return
-    for one, stored, found in zip(ruler.secondary, score.secondary, computed, strict=True):
+    for one, stored, found in zip(ground_truth.secondary, score.secondary, computed, strict=True):
         if stored != found and _version(f"{one['key']}@{one['version']}") == one["version"]:
             yield f"score {score.pk}: {one['key']} stored {stored}, computed {found}"
 

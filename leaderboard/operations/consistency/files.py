@@ -39,8 +39,8 @@ def _receipts() -> Iterator[Receipt]:
     files = Submission.objects.with_bytes().order_by("file_key").values_list("pk", "file_key", "sha256", "size")
     for pk, key, sha256, size in files.iterator(chunk_size=5000):
         yield f"submission {pk}", key, sha256, size
-    for ruler, key, sha256 in GroundTruth.objects.values_list("pk", "file_key", "sha256"):
-        yield f"ground truth {ruler}", key, sha256, None
+    for ground_truth, key, sha256 in GroundTruth.objects.values_list("pk", "file_key", "sha256"):
+        yield f"ground truth {ground_truth}", key, sha256, None
 
 
 def _shared_files() -> Iterator[str]:

@@ -45,8 +45,8 @@ def one_score_each(findings: Findings) -> Iterator[str]:
     splits = Count(Case(When(split__in=Split.values, then="split")), distinct=True)
     pairs = Score.objects.order_by().values_list("submission", "ground_truth").annotate(number=Count("pk"), both=splits)
     findings.looked_at = Score.objects.count()
-    for submission, ruler, number, both in pairs.exclude(number=2, both=2):
-        yield f"submission {submission} has {number} scores of {both} splits under ground truth {ruler}"
+    for submission, ground_truth, number, both in pairs.exclude(number=2, both=2):
+        yield f"submission {submission} has {number} scores of {both} splits under ground truth {ground_truth}"
     measured = Score.objects.values("submission")
     for pk, status in Submission.objects.exclude(status=SCORED).filter(pk__in=measured).values_list("pk", "status"):
         yield f"submission {pk} is {status} and has scores"
@@ -93,5 +93,5 @@ def final_stays_final(findings: Findings) -> Iterator[str]:
         for pk in rows.filter(condition).values_list("pk", flat=True):
             yield f"submission {pk} {words}"
     foreign = Score.objects.exclude(ground_truth__competition=F("submission__competition"))
-    for pk, ruler in foreign.values_list("submission", "ground_truth"):
-        yield f"submission {pk} has a score under ground truth {ruler} of another competition"
+    for pk, ground_truth in foreign.values_list("submission", "ground_truth"):
+        yield f"submission {pk} has a score under ground truth {ground_truth} of another competition"

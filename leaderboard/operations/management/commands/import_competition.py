@@ -27,8 +27,8 @@ class Command(BaseCommand):
             competition = folders.import_folder(options["folder"], user=host, launch=options["launch"])
         except competitions.CannotHost as error:
             raise CommandError("\n".join([error.message, *(f"  {line}" for line in error.details)])) from error
-        ruler = competition.ground_truth
-        for finding in ruler.findings if ruler else []:
+        ground_truth = competition.ground_truth
+        for finding in ground_truth.findings if ground_truth else []:
             self.stdout.write(f"truth.csv: {finding['message']}")
         state = "launched" if competition.launched_at else "a draft"
         self.stdout.write(

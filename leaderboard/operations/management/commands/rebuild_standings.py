@@ -20,14 +20,14 @@ class Command(BaseCommand):
         competitions = Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth")
         wrong = 0
         for competition in competitions.order_by("slug"):
-            ruler = competition.ground_truth
-            assert ruler is not None
-            found = standings.differences(ruler)
+            ground_truth = competition.ground_truth
+            assert ground_truth is not None
+            found = standings.differences(ground_truth)
             wrong += bool(found)
             for sentence in found:
                 self.stdout.write(f"{competition.slug}: {sentence}")
             if not options["check"]:
-                standings.rebuild(ruler)
+                standings.rebuild(ground_truth)
         if wrong and options["check"]:
             raise CommandError(f"{wrong} of {len(competitions)} boards differ from their scores.")
         done = "compared" if options["check"] else "rebuilt"
