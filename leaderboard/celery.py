@@ -25,23 +25,23 @@ from django.db import close_old_connections, connection
 
 from leaderboard.common import child_processes
 
-LOOK_EVERY = 0.5
+POOL_CHECK_SECONDS = 0.5
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 # The beat sends names of tasks on time; without Django's models and the tasks themselves it needs half the memory.
-_names_only = child_processes.part() == "beat"
+_is_scheduler = child_processes.part() == "beat"
 
 
 @setup_logging.connect
-def _log_as_the_site_does(**_: object) -> None:
+def _use_site_logging(**_: object) -> None:
     """Celery leaves logging alone where somebody else sets it up."""
     logging.config.dictConfig(settings.LOGGING)
 
 
 @import_modules.connect
 def _set_up_django(**_: object) -> None:
-    if not _names_only:
+    if not _is_scheduler:
         django.setup()
 
 
@@ -59,7 +59,7 @@ if child_processes.part() != "worker":
     # Who only rings waits less for a frozen broker: it is asked twice, and an upload is answered within 3 s. A worker
     # listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.2}
-if not _names_only:
+if not _is_scheduler:
     app.autodiscover_tasks(["leaderboard.competitions", "leaderboard.notifications", "leaderboard.operations"])
 
 
@@ -71,7 +71,7 @@ def _drop_broken_connections(**_: object) -> None:
 
 
 @worker_init.connect
-def _hear_on_without_a_receipt(**_: object) -> None:
+def _acknowledge_without_receipt(**_: object) -> None:
     """A worker takes one bell at a time, and kombu counts one as in its hands until the broker has noted its receipt.
     Where the broker dies or freezes in that moment Celery notes the error and goes on: it would never listen again."""
     from kombu.transport import redis, virtual
@@ -88,7 +88,7 @@ def _hear_on_without_a_receipt(**_: object) -> None:
 
 
 @worker_init.connect
-def _share_what_is_loaded(**_: object) -> None:
+def _freeze_loaded_objects(**_: object) -> None:
     """The collector writes into every object that it looks at; what was there before the first fork it leaves alone,
     so that worker and pool go on sharing those pages: 25 MB for each of them."""
     gc.collect()
@@ -96,20 +96,20 @@ def _share_what_is_loaded(**_: object) -> None:
 
 
 @worker_process_init.connect
-def _end_with_the_worker(**_: object) -> None:
+def _exit_with_worker(**_: object) -> None:
     child_processes.die_with_leader()
 
 
 @worker_ready.connect
-def _look_after_children_often(sender: Any = None, **_: object) -> None:
+def _check_pool_often(sender: Any = None, **_: object) -> None:
     """Celery looks every five seconds whether a process of its pool died; a file should not wait for that."""
     hub: Any = getattr(sender, "hub", None)
     pool: Any = getattr(getattr(sender, "pool", None), "_pool", None)
     if hub is not None and hasattr(pool, "maintain_pool"):
-        hub.call_repeatedly(LOOK_EVERY, pool.maintain_pool)
+        hub.call_repeatedly(POOL_CHECK_SECONDS, pool.maintain_pool)
 
 
 @worker_ready.connect
 @beat_init.connect
-def _tell_ready(**_: object) -> None:
+def _report_ready(**_: object) -> None:
     child_processes.tell_ready()

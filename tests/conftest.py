@@ -210,7 +210,7 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files and begins to count at nothing."""
     settings.FILES_DIR = tmp_path / "files"
-    queue._had_a_turn.clear()
+    queue._teams_served.clear()
     board_cache.clear()
     for cache in caches.all():
         cache.clear()
@@ -233,7 +233,7 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     monkeypatch.setattr(jobs_for_pages, "run", lambda job, **arguments: jobs_for_pages.JOBS[job](**arguments))
     monkeypatch.setattr(scorer, "measure", measure_here)
     monkeypatch.setattr(scorer, "start", lambda: None)
-    monkeypatch.setattr(tasks, "ring", lambda task, *arguments, **options: None)
+    monkeypatch.setattr(tasks, "wake_workers", lambda task, *arguments, **options: None)
 
 
 def with_clock(questions: int) -> int:

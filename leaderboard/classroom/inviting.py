@@ -15,8 +15,8 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.competitions.tasks import ring_after_commit
-from leaderboard.notifications.tasks import mail_due
+from leaderboard.competitions.tasks import wake_workers_after_commit
+from leaderboard.notifications.tasks import send_due_emails
 
 from . import invitation_mails
 from .models import RosterEntry
@@ -85,5 +85,5 @@ def invite(*, competition: Competition, entries: Sequence[int], user: User) -> i
         AuditEntry.append(
             Deed.INVITED, user=user, competition=competition, after={"letters": len(chosen), "people": chosen[:50]}
         )
-        ring_after_commit(mail_due)
+        wake_workers_after_commit(send_due_emails)
     return len(chosen)

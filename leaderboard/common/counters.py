@@ -15,7 +15,7 @@ BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 1
 PROCESS = CollectorRegistry()
 REQUESTS = Counter("leaderboard_requests", "Answered requests.", ("view", "status"), registry=PROCESS)
 REFUSED_UPLOADS = Counter("leaderboard_refused_uploads", "Uploads that were not taken.", ("code",), registry=PROCESS)
-BELLS = Counter(
+WAKE_UPS = Counter(
     "leaderboard_bells",
     "Wake-ups for workers; not taken means that the broker was away.",
     ("taken",),
@@ -41,5 +41,5 @@ def samples() -> list[dict[str, Any]]:
 
 def start_again() -> None:
     """Forget what was counted, as a process does that was forked from one that counted."""
-    for metric in (REQUESTS, REFUSED_UPLOADS, BELLS, REQUEST_SECONDS, SCORING_SECONDS):
+    for metric in (REQUESTS, REFUSED_UPLOADS, WAKE_UPS, REQUEST_SECONDS, SCORING_SECONDS):
         metric.clear()

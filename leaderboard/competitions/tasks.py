@@ -36,41 +36,41 @@ from .services import launching
 log = logging.getLogger(__name__)
 
 # Seconds that a swept message lives: the next sweeps ring again, so a long queue does not fill with repetitions.
-SWEPT_FOR = 20
+SWEEP_MESSAGE_LIFETIME = 20
 SWEEP_EVERY = 5.0
 # `up` gives a worker 2.2 s to finish what it has in hand; from here on that is put back, so that it waits for no lease.
-PUT_BACK_AFTER, PUT_BACK_EVERY = 1.5, 0.2
+RELEASE_AFTER, RELEASE_EVERY = 1.5, 0.2
 # What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
 SCHEMA = 1
-LOOKS = 5
+MAX_MISSES = 5
 # Seconds after which a process that measures file after file lets other messages in.
-GO_ON_FOR = 0.5
+WORK_SECONDS = 0.5
 
 
 # --- a worker's processes ---------------------------------------------------------------------------------------
 
 
 @worker_process_init.connect
-def _begin_to_score(**_: object) -> None:
+def _start_scorer(**_: object) -> None:
     """Have the scorer start before the first file comes, so that nobody waits for it."""
     counters.start_again()
-    queue.when_lost = scorer.stop
+    queue.on_lease_lost = scorer.stop
     scorer.start()
-    threading.Thread(target=_keep_watch, daemon=True).start()
+    threading.Thread(target=_report_and_sweep_forever, daemon=True).start()
 
 
-def _keep_watch() -> None:
+def _report_and_sweep_forever() -> None:
     """Tell that this process lives, and sweep where nobody else does: without the beat nothing stays behind."""
     while True:
         try:
             close_old_connections()
-            watch()
+            report_and_sweep()
         except Exception:
             log.exception("this worker could neither report nor sweep")
         time.sleep(SWEEP_EVERY)
 
 
-def watch() -> None:
+def report_and_sweep() -> None:
     """One round: report, and sweep if the last sweep is long ago."""
     workers.report_worker()
     if not workers.was_swept_lately():
@@ -78,7 +78,7 @@ def watch() -> None:
 
 
 @task_failure.connect
-def _take_back(task_id: str = "", exception: BaseException | None = None, **_: object) -> None:
+def _release_claim_of_failed_task(task_id: str = "", exception: BaseException | None = None, **_: object) -> None:
     """In the worker's main process: what a dead or stopped process held is rung for at once, not after its lease.
 
     Celery may say it twice. Forks of this process must not find an open database, so none stays open.
@@ -87,9 +87,9 @@ def _take_back(task_id: str = "", exception: BaseException | None = None, **_: o
         return
     try:
         if isinstance(exception, TimeLimitExceeded):
-            queue.note_overtime(task_id, settings.CELERY_TASK_TIME_LIMIT)
-        elif turn := queue.note_death(task_id):
-            ring(score_submission, turn.submission_id, turn.ground_truth_id)
+            queue.fail_overtime(task_id, settings.CELERY_TASK_TIME_LIMIT)
+        elif turn := queue.note_worker_death(task_id):
+            wake_workers(score_submission, turn.submission_id, turn.ground_truth_id)
     except Exception:
         log.exception("what a dead process held could not be given back; its lease will run out")
     finally:
@@ -98,25 +98,25 @@ def _take_back(task_id: str = "", exception: BaseException | None = None, **_: o
 
 
 @worker_shutting_down.connect
-def _put_back_soon(**_: object) -> None:
+def _release_claims_on_shutdown(**_: object) -> None:
     """In the worker's main process, which `up` has asked to stop. Others give a worker the time that it needs."""
     if child_processes.part() == "worker":
-        threading.Thread(target=_put_back_until_the_end, daemon=True).start()
+        threading.Thread(target=_release_claims_repeatedly, daemon=True).start()
 
 
-def _put_back_until_the_end() -> None:
+def _release_claims_repeatedly() -> None:
     """Again and again, because a process whose file was taken away may take it up once more."""
-    time.sleep(PUT_BACK_AFTER)
+    time.sleep(RELEASE_AFTER)
     while True:
-        put_back_all()
-        time.sleep(PUT_BACK_EVERY)
+        release_all_claims()
+        time.sleep(RELEASE_EVERY)
 
 
-def put_back_all() -> None:
+def release_all_claims() -> None:
     """Let go of every file that this worker's processes have in hand; no try is counted."""
     try:
         for request in list(active_requests):
-            queue.put_back_what_rang(request.id)
+            queue.put_back_woken_by(request.id)
     except Exception:
         log.exception("what is in hand could not be put back; its lease will run out")
     finally:
@@ -127,7 +127,7 @@ def put_back_all() -> None:
 # --- tasks ------------------------------------------------------------------------------------------------------
 
 
-def is_understood(task: Any) -> bool:
+def has_known_schema(task: Any) -> bool:
     """Whether a message has the form that this worker knows; another's is left to newer workers, its row stays."""
     schema = str((task.request.headers or {}).get("schema", SCHEMA))
     if schema == str(SCHEMA):
@@ -143,28 +143,28 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
     Who is awake stays awake while files wait: at the end of the moment it rings for itself, so that other messages have
     their turn. Others may be quicker with a file, so it looks a few times.
     """
-    if not is_understood(self):
+    if not has_known_schema(self):
         return
-    enough, missed = time.monotonic() + GO_ON_FOR, 0
-    while turn := queue.next_in_turn():
+    enough, missed = time.monotonic() + WORK_SECONDS, 0
+    while turn := queue.next_submission():
         status = _measure(turn, self.request.id)
         missed += status == "busy"
         if status == "slow":
             score_slow_files()
-        if status == "waiting" or missed == LOOKS:
+        if status == "waiting" or missed == MAX_MISSES:
             return
         if status in ("stale", "died") or time.monotonic() > enough:
-            ring(score_submission, turn.submission_id, turn.ground_truth_id, expires=SWEPT_FOR)
+            wake_workers(score_submission, turn.submission_id, turn.ground_truth_id, expires=SWEEP_MESSAGE_LIFETIME)
             return
 
 
-def _measure(turn: queue.Turn, bell: str) -> str:
+def _measure(turn: queue.QueuedSubmission, wake_up_id: str) -> str:
     """Measure a file; everything that is logged meanwhile names it, and one line says what it came to."""
     with bound_contextvars(
         competition=turn.slug, submission=str(turn.submission_id), ground_truth=turn.ground_truth_id
     ):
         begun = time.monotonic()
-        status = score.score(turn.submission_id, bell=bell)
+        status = score.score(turn.submission_id, wake_up_id=wake_up_id)
         seconds = time.monotonic() - begun
         if status != "busy":
             log.info("measured", extra={"status": status, "seconds": round(seconds, 3)})
@@ -175,17 +175,17 @@ def _measure(turn: queue.Turn, bell: str) -> str:
 @app.task(name="leaderboard.competitions.tasks.rescore", bind=True)
 def rescore(self: Any, ground_truth_id: int) -> None:
     """Measure everything with a candidate ground truth, a batch per message."""
-    if not is_understood(self):
+    if not has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
         if score.rescore(ground_truth_id):
-            ring(rescore, ground_truth_id)
+            wake_workers(rescore, ground_truth_id)
 
 
 @app.task(name="leaderboard.competitions.tasks.walk", bind=True)
 def walk(self: Any, ground_truth_id: int) -> None:
     """Measure a ruler's sample submission for the host who walks the student's way."""
-    if not is_understood(self):
+    if not has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
         score.walk(ground_truth_id)
@@ -200,13 +200,13 @@ def sweep() -> None:
     workers.alarm()
     if queue.next_slow_file():
         score_slow_files()
-    bells: list[tuple[Any, tuple[object, ...]]] = [(task, ()) for due in hooks.due_tasks() for task in due]
-    bells += [(score_submission, pair) for pair in waiting[: queue.ENOUGH]] + [
+    wake_ups: list[tuple[Any, tuple[object, ...]]] = [(task, ()) for due in hooks.due_tasks() for task in due]
+    wake_ups += [(score_submission, pair) for pair in waiting[: queue.LONG_QUEUE]] + [
         (rescore, (ground_truth,)) for ground_truth in ground_truths
     ]
-    bells += [(walk, (ground_truth,)) for ground_truth in score.unfinished_walks()]
-    for task, ids in bells:
-        if not ring(task, *ids, expires=SWEPT_FOR):
+    wake_ups += [(walk, (ground_truth,)) for ground_truth in score.unfinished_walks()]
+    for task, ids in wake_ups:
+        if not wake_workers(task, *ids, expires=SWEEP_MESSAGE_LIFETIME):
             return
 
 
@@ -248,20 +248,20 @@ def run_command(*command: str) -> None:
 # --- the bell ---------------------------------------------------------------------------------------------------
 
 
-def ring(task: Any, *arguments: object, expires: float | None = None) -> bool:
+def wake_workers(task: Any, *arguments: object, expires: float | None = None) -> bool:
     """Send a wake-up now; a broker that is down, full or frozen costs a moment and loses nothing."""
     ids = [a if isinstance(a, int) else str(a) for a in arguments]
     try:
         task.apply_async(args=ids, expires=expires, headers={"schema": SCHEMA})
-        counters.BELLS.labels("yes").inc()
+        counters.WAKE_UPS.labels("yes").inc()
     except Exception as error:
-        counters.BELLS.labels("no").inc()
+        counters.WAKE_UPS.labels("no").inc()
         log.warning("the broker took no message (%s); the sweep will find the row", error)
         return False
     return True
 
 
-def ring_after_commit(task: Any, *arguments: object) -> None:
+def wake_workers_after_commit(task: Any, *arguments: object) -> None:
     """Send a wake-up once the rows it speaks of can be seen."""
-    bell: Callable[[], object] = lambda: ring(task, *arguments)  # noqa: E731
-    transaction.on_commit(bell)
+    wake_up_id: Callable[[], object] = lambda: wake_workers(task, *arguments)  # noqa: E731
+    transaction.on_commit(wake_up_id)

@@ -13,7 +13,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.competitions.tasks import ring_after_commit
+from leaderboard.competitions.tasks import wake_workers_after_commit
 
 from . import chat_addresses, chat_events, tasks
 from .models import Webhook, WebhookMessage
@@ -69,7 +69,7 @@ def send_test(*, competition: Competition) -> WebhookMessage:
         key = WebhookMessage.new_key()
         text = _("Messages of this competition arrive here. Nothing else has happened.")
         chat_events.write(hook, WebhookMessage.TEST, chat_events.News(key, _("a test"), text))
-        ring_after_commit(tasks.post_due)
+        wake_workers_after_commit(tasks.post_due_messages)
         return hook.messages.get(key=key)
 
 

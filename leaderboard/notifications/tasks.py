@@ -11,24 +11,24 @@ from django.db import close_old_connections, connections
 
 from leaderboard.celery import app
 from leaderboard.common.clock import database_now
-from leaderboard.competitions.tasks import is_understood
+from leaderboard.competitions.tasks import has_known_schema
 
 from . import chat_events, chat_sending, emails, reminders
 
 log = logging.getLogger(__name__)
 
 
-@app.task(name="leaderboard.notifications.tasks.mail_due", bind=True)
-def mail_due(self: Any) -> None:
+@app.task(name="leaderboard.notifications.tasks.send_due_emails", bind=True)
+def send_due_emails(self: Any) -> None:
     """Send letters that are due."""
-    if is_understood(self):
+    if has_known_schema(self):
         _send_in_thread("mail_due", emails.send_due)
 
 
-@app.task(name="leaderboard.notifications.tasks.post_due", bind=True)
-def post_due(self: Any) -> None:
+@app.task(name="leaderboard.notifications.tasks.post_due_messages", bind=True)
+def post_due_messages(self: Any) -> None:
     """Post what channels shall hear."""
-    if is_understood(self):
+    if has_known_schema(self):
         _send_in_thread("post_due", chat_sending.send_due)
 
 
@@ -41,7 +41,7 @@ def tell_due() -> None:
 
 def find_due() -> list[Any]:
     """The tasks above that have something to send now."""
-    is_due = {mail_due: emails.is_mail_due(), post_due: chat_sending.is_due()}
+    is_due = {send_due_emails: emails.is_mail_due(), post_due_messages: chat_sending.is_due()}
     return [task for task in is_due if is_due[task]]
 
 

@@ -93,7 +93,7 @@ def terminal(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> Terminal:
-    monkeypatch.setattr(tasks, "ring", scored_at_once)
+    monkeypatch.setattr(tasks, "wake_workers", scored_at_once)
     served = tmp_path / "cli.py"
     served.write_bytes(
         Client().get("/cli.py", SERVER_NAME="localhost", SERVER_PORT=live_server.url.rpartition(":")[2]).content
@@ -129,9 +129,9 @@ def adas(terminal: Terminal, ada: User) -> Terminal:
 
 def unscored(terminal: Terminal, competition: Competition, user: User) -> Submission:
     """A file that failed."""
-    terminal.monkeypatch.setattr(tasks, "ring", lambda *_, **__: None)
+    terminal.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)
     file = failed(competition, user)
-    terminal.monkeypatch.setattr(tasks, "ring", scored_at_once)
+    terminal.monkeypatch.setattr(tasks, "wake_workers", scored_at_once)
     return file
 
 
@@ -359,7 +359,7 @@ def test_who_is_told_to_wait_reads_why(bos: Terminal) -> None:
 
 
 def test_who_waits_for_long_reads_once_that_the_file_is_kept(bos: Terminal) -> None:
-    bos.monkeypatch.setattr(tasks, "ring", lambda *_, **__: None)
+    bos.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)
     bos.monkeypatch.setattr(bos.module, "LONG_WAIT", 0)
     said = bos.run("submit pets -f submission.csv --watch --timeout 0.3")
     assert said.code == 6
@@ -367,7 +367,7 @@ def test_who_waits_for_long_reads_once_that_the_file_is_kept(bos: Terminal) -> N
 
 
 def test_a_site_that_goes_away_while_one_waits_keeps_the_file(bos: Terminal) -> None:
-    bos.monkeypatch.setattr(tasks, "ring", lambda *_, **__: None)  # no worker takes it
+    bos.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)  # no worker takes it
     post = bos.module.Site.post
 
     def then_away(site: Any, *given: Any, **more: Any) -> Any:

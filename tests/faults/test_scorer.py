@@ -40,15 +40,15 @@ def hostile() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def bells(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def wake_ups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Bells are noted; whoever plays the worker hears them when it wants to."""
     rung: list[str] = []
 
-    def ring(task: object, *ids: object, **_: object) -> bool:
+    def wake_workers(task: object, *ids: object, **_: object) -> bool:
         rung.append(str(ids[0]))
         return True
 
-    monkeypatch.setattr(tasks, "ring", ring)
+    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
     return rung
 
 
@@ -81,7 +81,7 @@ def promises_hold() -> None:
 
 @pytest.mark.fault(1)
 def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
-    pets: Competition, bo: User, bells: list[str]
+    pets: Competition, bo: User, wake_ups: list[str]
 ) -> None:
     submission = upload(pets, bo, "die")
     begun = time.monotonic()
@@ -89,7 +89,7 @@ def test_01_a_scorer_that_is_killed_is_rung_for_at_once_and_this_process_lives(
     assert time.monotonic() - begun < 4 * patience(), "the goal is 2 s on a quiet machine"
     assert (again(submission).status, submission.tries, submission.deaths) == ("pending", 1, 1)
     assert submission.lease_until is None
-    assert bells[-1] == str(submission.pk)
+    assert wake_ups[-1] == str(submission.pk)
 
 
 @pytest.mark.fault(5)
@@ -97,8 +97,8 @@ def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queue, "LEASE", timedelta(seconds=0.6))
-    monkeypatch.setattr(queue, "when_lost", scorer.stop)
-    monkeypatch.setattr(queue, "_extended", lambda *_: False)
+    monkeypatch.setattr(queue, "on_lease_lost", scorer.stop)
+    monkeypatch.setattr(queue, "_extend_lease", lambda *_: False)
     submission = upload(pets, bo, "sleep")
     assert score.score(submission.pk) == "busy"
     root = _client._running[0].process
@@ -146,7 +146,7 @@ def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_n
     poison = [upload(pets, bo, "die") for _ in range(20)]
     good = [upload(pets, cy) for _ in range(5)]
     served: list[Any] = []
-    while turn := queue.next_in_turn():
+    while turn := queue.next_submission():
         score.score(turn.submission_id)
         served.append(turn.submission_id)
     assert {(again(one).status, one.deaths) for one in poison} == {("failed", 3)}

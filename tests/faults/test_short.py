@@ -122,13 +122,13 @@ def test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through(
     poison = {upload(pets, bo).pk for _ in range(20)}
     good = [upload(pets, cy).pk for _ in range(5)]
     deaths, served = Counter[uuid.UUID](), []
-    while turn := queue.next_in_turn():
+    while turn := queue.next_submission():
         served.append(turn.submission_id)
         if turn.submission_id in poison:
-            bell = uuid.uuid4().hex
-            assert queue.take(turn.submission_id, bell)
+            wake_up_id = uuid.uuid4().hex
+            assert queue.claim_submission(turn.submission_id, wake_up_id)
             deaths[turn.submission_id] += 1
-            tasks._take_back(task_id=bell, exception=WorkerLostError("signal 9"))
+            tasks._release_claim_of_failed_task(task_id=wake_up_id, exception=WorkerLostError("signal 9"))
         else:
             score.score(turn.submission_id)
     assert set(deaths.values()) == {3}
@@ -199,7 +199,7 @@ def test_35_a_thousand_waiting_files_are_served_in_turn_and_oldest_first(ada: Us
         )  # fmt: skip
     served: list[tuple[int, str]] = []
     begun = time.monotonic()
-    while turn := queue.next_in_turn():
+    while turn := queue.next_submission():
         row = Submission.objects.get(pk=turn.submission_id)
         served.append((row.competition_id, row.file_name))
         Submission.objects.filter(pk=row.pk).update(status="invalid", finished_at=now)
@@ -229,7 +229,7 @@ def test_a_team_with_five_hundred_files_keeps_no_other_team_waiting(pets: Compet
         enter(pets, user)
         others.append(upload(pets, user).pk)
     served: list[uuid.UUID] = []
-    while len(served) < 12 and (turn := queue.next_in_turn()):
+    while len(served) < 12 and (turn := queue.next_submission()):
         Submission.objects.filter(pk=turn.submission_id).update(status="invalid", finished_at=now)
         served.append(turn.submission_id)
     assert [pk for pk in served if pk in others] == others, "the oldest first"

@@ -52,15 +52,15 @@ def mine(pets: Competition, bo: User) -> Submission:
 
 
 @pytest.fixture
-def bells(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def wake_ups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids that were rung for."""
     rung: list[str] = []
 
-    def ring(task: object, *ids: object, **_: object) -> bool:
+    def wake_workers(task: object, *ids: object, **_: object) -> bool:
         rung.append(str(ids[0]))
         return True
 
-    monkeypatch.setattr(tasks, "ring", ring)
+    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
     return rung
 
 
@@ -75,7 +75,7 @@ def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo:
     others = [upload(two, cy) for _ in range(2)]
     queue_module._served["last"] = one.pk
     served = []
-    while turn := queue_module.next_in_turn():
+    while turn := queue_module.next_submission():
         score.score(turn.submission_id)
         served.append(turn.submission_id)
     assert served == [others[0].pk, burst[0].pk, others[1].pk, burst[1].pk, burst[2].pk, burst[3].pk]
@@ -96,7 +96,7 @@ def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
     ask = [upload(pets, one) for _ in range(10) for one in teams]
     ask.append(upload(pets, cy))
     order = []
-    while turn := queue_module.next_in_turn():
+    while turn := queue_module.next_submission():
         order.append(turn.submission_id)
         Submission.objects.filter(pk=turn.submission_id).update(
             status=Submission.Status.INVALID, finished_at=timezone.now()
@@ -106,41 +106,41 @@ def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
 
 
 def test_a_team_has_at_most_one_file_in_work_and_the_next_follows_at_its_end(
-    pets: Competition, bo: User, cy: User, mine: Submission, bells: list[str]
+    pets: Competition, bo: User, cy: User, mine: Submission, wake_ups: list[str]
 ) -> None:
     enter(pets, cy)
     second, others = upload(pets, bo), upload(pets, cy)
     held(mine)
-    assert queue_module.take(second.pk) is None
+    assert queue_module.claim_submission(second.pk) is None
     assert score.sweep()[0] == [(str(others.pk), pets.ground_truth_id)]
-    bells.clear()
+    wake_ups.clear()
     tasks.score_submission(str(second.pk), 1)
     assert again(others).status == "scored"
     assert again(second).status == "pending"
     Submission.objects.filter(pk=mine.pk).update(lease_until=None, claim=None)
     tasks.score_submission(str(mine.pk), 1)
     assert (again(mine).status, again(second).status) == ("scored", "scored")
-    assert bells == []
+    assert wake_ups == []
 
 
 def test_who_is_awake_stays_awake_and_lets_other_messages_in_between(
-    pets: Competition, bo: User, cy: User, mine: Submission, bells: list[str], monkeypatch: pytest.MonkeyPatch
+    pets: Competition, bo: User, cy: User, mine: Submission, wake_ups: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file of which nobody rang waits for no sweep, and letters do not wait until the queue is empty."""
     enter(pets, cy)
     others = upload(pets, cy)
-    bells.clear()
-    monkeypatch.setattr(tasks, "GO_ON_FOR", 0.0)
+    wake_ups.clear()
+    monkeypatch.setattr(tasks, "WORK_SECONDS", 0.0)
     tasks.score_submission("x", 1)
     assert sorted([again(mine).status, again(others).status]) == ["pending", "scored"]
-    assert len(bells) == 1
-    monkeypatch.setattr(tasks, "GO_ON_FOR", 60.0)
-    tasks.score_submission(bells.pop(), 1)
-    assert (again(mine).status, again(others).status, bells) == ("scored", "scored", [])
+    assert len(wake_ups) == 1
+    monkeypatch.setattr(tasks, "WORK_SECONDS", 60.0)
+    tasks.score_submission(wake_ups.pop(), 1)
+    assert (again(mine).status, again(others).status, wake_ups) == ("scored", "scored", [])
 
 
 def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
-    mine: Submission, bells: list[str], monkeypatch: pytest.MonkeyPatch
+    mine: Submission, wake_ups: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
 
@@ -154,23 +154,23 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
 
 
 def test_one_more_file_behind_a_long_queue_needs_no_bell(
-    pets: Competition, bo: User, cy: User, bells: list[str], monkeypatch: pytest.MonkeyPatch
+    pets: Competition, bo: User, cy: User, wake_ups: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where files of one team alone wait for each other, somebody else's is rung for: a worker may be idle."""
     Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     enter(pets, bo), enter(pets, cy)
     rung: list[object] = []
-    monkeypatch.setattr(tasks, "ring_after_commit", lambda task, pk, ground_truth: rung.append(pk))
-    queue = [upload(pets, bo) for _ in range(queue_module.ENOUGH)]
+    monkeypatch.setattr(tasks, "wake_workers_after_commit", lambda task, pk, ground_truth: rung.append(pk))
+    queue = [upload(pets, bo) for _ in range(queue_module.LONG_QUEUE)]
     assert rung == [one.pk for one in queue[:-1]]
     rung.clear()
     upload(pets, cy)
     assert rung == []
-    assert len(score.sweep()[0]) == queue_module.ENOUGH + 1
-    bells.clear()
+    assert len(score.sweep()[0]) == queue_module.LONG_QUEUE + 1
+    wake_ups.clear()
     tasks.sweep()
-    assert len(bells) == queue_module.ENOUGH
+    assert len(wake_ups) == queue_module.LONG_QUEUE
     held(queue[0])
     one_of_few = upload(pets, cy)
     assert rung == [one_of_few.pk]
@@ -181,19 +181,19 @@ def test_two_baselines_may_be_measured_at_once(pets: Competition, ada: User) -> 
         boards.add_baseline(competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers()])
         for name in ("a", "b")
     )
-    assert queue_module.take(one.pk)
-    assert queue_module.take(two.pk)
+    assert queue_module.claim_submission(one.pk)
+    assert queue_module.claim_submission(two.pk)
 
 
 def test_a_file_that_killed_a_scorer_lets_others_go_first(pets: Competition, cy: User, mine: Submission) -> None:
     enter(pets, cy)
     later = upload(pets, cy)
     Submission.objects.filter(pk=mine.pk).update(deaths=1)
-    turn = queue_module.next_in_turn()
+    turn = queue_module.next_submission()
     assert turn is not None
     assert turn.submission_id == later.pk
     score.score(later.pk)
-    turn = queue_module.next_in_turn()
+    turn = queue_module.next_submission()
     assert turn is not None
     assert turn.submission_id == mine.pk
 
@@ -203,7 +203,7 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
     upload(pets, cy)
     before = timezone.now() - timedelta(seconds=61)
     Submission.objects.filter(pk=mine.pk).update(deaths=1, received_at=before)
-    turn = queue_module.next_in_turn()
+    turn = queue_module.next_submission()
     assert turn is not None
     assert turn.submission_id == mine.pk
 
@@ -213,17 +213,17 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
 
 @pytest.mark.fault(5)
 def test_a_claim_is_of_one_bell_and_one_try(mine: Submission) -> None:
-    assert queue_module.take(mine.pk, "bell") == queue_module.claim_of("bell", 1)
-    assert queue_module.take(mine.pk, "bell") is None
+    assert queue_module.claim_submission(mine.pk, "bell") == queue_module.claim_of("bell", 1)
+    assert queue_module.claim_submission(mine.pk, "bell") is None
     Submission.objects.filter(pk=mine.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert queue_module.take(mine.pk, "bell") == queue_module.claim_of("bell", 2)
+    assert queue_module.claim_submission(mine.pk, "bell") == queue_module.claim_of("bell", 2)
     assert queue_module.claim_of("bell", 1) != queue_module.claim_of("bell", 2)
 
 
 @pytest.mark.fault(29)
 def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(mine: Submission) -> None:
     held(mine, seconds=3600)
-    assert queue_module.take(mine.pk) is not None
+    assert queue_module.claim_submission(mine.pk) is not None
 
 
 @pytest.mark.fault(28)
@@ -233,16 +233,16 @@ def test_a_worker_whose_clock_is_wrong_steals_nothing(mine: Submission, monkeypa
     real = timezone.now
     for hours in (-1, 1):
         monkeypatch.setattr(timezone, "now", lambda shift=hours: real() + timedelta(hours=shift))
-        assert queue_module.take(mine.pk) is None
+        assert queue_module.claim_submission(mine.pk) is None
 
 
 @pytest.mark.fault(5)
 def test_losing_the_lease_stops_the_scorer(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped = threading.Event()
     monkeypatch.setattr(queue_module, "LEASE", timedelta(seconds=0.03))
-    monkeypatch.setattr(queue_module, "when_lost", stopped.set)
-    monkeypatch.setattr(queue_module, "_extended", lambda *_: False)
-    with queue_module.lease_kept(mine.pk, uuid.uuid4()):
+    monkeypatch.setattr(queue_module, "on_lease_lost", stopped.set)
+    monkeypatch.setattr(queue_module, "_extend_lease", lambda *_: False)
+    with queue_module.extended_lease(mine.pk, uuid.uuid4()):
         assert stopped.wait(5)
 
 
@@ -251,40 +251,40 @@ def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch:
     def away(*_: object, **__: object) -> None:
         raise OperationalError("the server closed the connection")
 
-    claim = queue_module.take(mine.pk)
+    claim = queue_module.claim_submission(mine.pk)
     assert claim is not None
-    assert queue_module._extended(mine.pk, claim)
-    assert not queue_module._extended(mine.pk, uuid.uuid4())
+    assert queue_module._extend_lease(mine.pk, claim)
+    assert not queue_module._extend_lease(mine.pk, uuid.uuid4())
     monkeypatch.setattr(Submission.objects, "filter", away)
-    assert queue_module._extended(mine.pk, uuid.uuid4())
+    assert queue_module._extend_lease(mine.pk, uuid.uuid4())
 
 
 # --- what dies --------------------------------------------------------------------------------------------------
 
 
-def died(submission: Submission, bell: str, error: BaseException | None = None) -> None:
+def died(submission: Submission, wake_up_id: str, error: BaseException | None = None) -> None:
     """A worker that `bell` woke claims the file, dies, and Celery says so twice."""
-    assert queue_module.take(submission.pk, bell)
+    assert queue_module.claim_submission(submission.pk, wake_up_id)
     for _ in range(2):
-        tasks._take_back(task_id=bell, exception=error or WorkerLostError("signal 9"))
+        tasks._release_claim_of_failed_task(task_id=wake_up_id, exception=error or WorkerLostError("signal 9"))
 
 
 @pytest.mark.fault(2)
-def test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once(mine: Submission, bells: list[str]) -> None:
+def test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once(mine: Submission, wake_ups: list[str]) -> None:
     died(mine, "one")
     assert again(mine).lease_until is None
     assert (mine.tries, mine.deaths) == (1, 1)
-    assert bells == [str(mine.pk)]
+    assert wake_ups == [str(mine.pk)]
     assert score.score(mine.pk) == "scored"
 
 
-def test_after_three_deaths_a_file_fails_and_its_attempt_comes_back(mine: Submission, bells: list[str]) -> None:
-    for bell in "abc":
-        died(mine, bell)
+def test_after_three_deaths_a_file_fails_and_its_attempt_comes_back(mine: Submission, wake_ups: list[str]) -> None:
+    for wake_up_id in "abc":
+        died(mine, wake_up_id)
     assert again(mine).status == "failed"
     assert mine.failure == queue_module.OUR_FAULT
     assert DailyAttempts.objects.get().used == 0
-    assert len(bells) == 2
+    assert len(wake_ups) == 2
 
 
 def test_a_file_that_took_too_long_fails_with_the_seconds(mine: Submission, settings: LazySettings) -> None:
@@ -296,14 +296,14 @@ def test_a_file_that_took_too_long_fails_with_the_seconds(mine: Submission, sett
 
 
 def test_an_ordinary_error_of_a_task_takes_nothing_back(mine: Submission) -> None:
-    assert queue_module.take(mine.pk, "one")
-    tasks._take_back(task_id="one", exception=ValueError("a bug"))
+    assert queue_module.claim_submission(mine.pk, "one")
+    tasks._release_claim_of_failed_task(task_id="one", exception=ValueError("a bug"))
     assert again(mine).claim is not None
 
 
 def test_a_death_after_the_file_was_finished_changes_nothing(mine: Submission) -> None:
-    assert score.score(mine.pk, bell="one") == "scored"
-    tasks._take_back(task_id="one", exception=WorkerLostError("signal 9"))
+    assert score.score(mine.pk, wake_up_id="one") == "scored"
+    tasks._release_claim_of_failed_task(task_id="one", exception=WorkerLostError("signal 9"))
     assert (again(mine).status, mine.deaths) == ("scored", 0)
 
 
@@ -311,20 +311,20 @@ def test_what_a_worker_has_in_hand_when_it_is_stopped_costs_no_try(
     mine: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker that goes on nevertheless writes nothing, and whoever comes next begins with a first try."""
-    claim = queue_module.take(mine.pk, "one")
+    claim = queue_module.claim_submission(mine.pk, "one")
     assert claim is not None
     monkeypatch.setattr(tasks, "active_requests", [SimpleNamespace(id="of a sweep"), SimpleNamespace(id="one")])
     for _ in range(2):
-        tasks.put_back_all()
+        tasks.release_all_claims()
         assert (again(mine).claim, mine.lease_until, mine.tries, mine.deaths) == (None, None, 0, 0)
-    assert not queue_module._extended(mine.pk, claim)
-    assert score.score(mine.pk, bell="two") == "scored"
-    tasks.put_back_all()
+    assert not queue_module._extend_lease(mine.pk, claim)
+    assert score.score(mine.pk, wake_up_id="two") == "scored"
+    tasks.release_all_claims()
     assert (again(mine).status, mine.tries) == ("scored", 1)
 
 
 def test_files_are_put_back_before_up_ends_their_worker() -> None:
-    assert tasks.PUT_BACK_AFTER + tasks.PUT_BACK_EVERY < supervisor.TIME_TO_FINISH
+    assert tasks.RELEASE_AFTER + tasks.RELEASE_EVERY < supervisor.TIME_TO_FINISH
 
 
 # --- a database that is away ------------------------------------------------------------------------------------
@@ -378,7 +378,7 @@ def test_a_broker_that_takes_nothing_is_asked_once_per_sweep(
 ) -> None:
     enter(pets, cy), upload(pets, cy)
     asked: list[object] = []
-    monkeypatch.setattr(tasks, "ring", lambda *_, **__: asked.append(1))
+    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: asked.append(1))
     tasks.sweep()
     assert len(asked) == 1
 
@@ -400,7 +400,7 @@ def test_ada_gets_one_letter_an_hour(
     for submission in (mine, second):
         Submission.objects.filter(pk=submission.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
-        queue_module.give_up_the_spent()
+        queue_module.fail_spent_submissions()
     emails.send_due()
     (letter,) = mail.outbox
     assert letter.to == ["ada@example.org"]
@@ -413,7 +413,7 @@ def test_without_a_mail_server_ada_reads_it_on_her_pages_alone(
 ) -> None:
     Submission.objects.filter(pk=mine.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
-        queue_module.give_up_the_spent()
+        queue_module.fail_spent_submissions()
     emails.send_due()
     assert mail.outbox == []
     client.force_login(ada)

@@ -88,7 +88,7 @@ def test_one_slow_file_is_measured_at_a_time_the_oldest_first(pets: Competition,
     first, second = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)
     tasks.score_submission("x", 1)
     assert queue.next_slow_file() == first.pk
-    assert queue.take(first.pk)
+    assert queue.claim_submission(first.pk)
     assert queue.next_slow_file() is None
     Submission.objects.filter(pk=first.pk).update(claim=None, lease_until=None)
     score.score_slow_files()
@@ -125,7 +125,7 @@ def test_slow_files_that_wait_for_each_other_break_no_promise_and_those_that_nob
     tasks.score_submission("x", 1)
     long_ago = timezone.now() - timedelta(minutes=10)
     Submission.objects.update(received_at=long_ago)
-    assert queue.take(measured.pk)
+    assert queue.claim_submission(measured.pk)
     assert not [found for found in broken() if str(waits.pk) in found]
     assert workers.pending().oldest is None
     Submission.objects.filter(pk=measured.pk).update(claim=None, lease_until=None)

@@ -64,7 +64,7 @@ def test_one_of_sixteen_workers_gets_the_claim(pets: Competition, bo: User) -> N
     enter(pets, bo)
     submission = hand_in(pets, bo)
     assert isinstance(submission, Submission)
-    assert len(list(filter(None, at_once(lambda _: queue.take(submission.pk))))) == 1
+    assert len(list(filter(None, at_once(lambda _: queue.claim_submission(submission.pk))))) == 1
     submission.refresh_from_db()
     assert submission.tries == 1
 
@@ -73,7 +73,7 @@ def test_a_team_never_has_two_files_in_work(pets: Competition, bo: User) -> None
     enter(pets, bo)
     files = [hand_in(pets, bo) for _ in range(4)]
     keys = [one.pk for one in files if isinstance(one, Submission)]
-    assert len(list(filter(None, at_once(lambda n: queue.take(keys[n % 4]))))) == 1
+    assert len(list(filter(None, at_once(lambda n: queue.claim_submission(keys[n % 4]))))) == 1
 
 
 def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User) -> None:
@@ -86,7 +86,7 @@ def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User)
 
     def work(_: int) -> int:
         done = 0
-        while turn := queue.next_in_turn():
+        while turn := queue.next_submission():
             done += score.score(turn.submission_id) == "scored"
         return done
 
@@ -125,8 +125,8 @@ def test_sixteen_notes_of_one_death_count_one(pets: Competition, bo: User) -> No
     enter(pets, bo)
     submission = hand_in(pets, bo)
     assert isinstance(submission, Submission)
-    assert queue.take(submission.pk, "bell")
-    at_once(lambda _: queue.note_death("bell"))
+    assert queue.claim_submission(submission.pk, "bell")
+    at_once(lambda _: queue.note_worker_death("bell"))
     submission.refresh_from_db()
     assert (submission.tries, submission.deaths) == (1, 1)
 
@@ -143,7 +143,7 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
     def slowly(*arguments: object) -> measuring.Outcome:
         monkeypatch.setattr(score, "measure", measure)
         monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=1))
-        assert queue.take(submission.pk) is None, "no clock but the database's ends a lease"
+        assert queue.claim_submission(submission.pk) is None, "no clock but the database's ends a lease"
         monkeypatch.setattr(timezone, "now", real)
         with connection.cursor() as cursor:
             cursor.execute("UPDATE competitions_submission SET lease_until = now() - interval '1 second'")

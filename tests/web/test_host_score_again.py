@@ -37,7 +37,7 @@ def failed(pets: Competition, user: User, data: bytes | None = None) -> Submissi
     """A file that no scorer survived."""
     file = submitting.submit(competition=pets, user=user, file_name="mine.csv", chunks=[data or answers()])
     Submission.objects.filter(pk=file.pk).update(tries=5, deaths=3)
-    queue.give_up(file.pk)
+    queue.fail_if_spent(file.pk)
     file.refresh_from_db()
     assert file.status == "failed"
     return file
@@ -236,7 +236,7 @@ def test_scoring_again_is_safe_while_a_worker_holds_another_of_the_team(pets: Co
     enter(pets, bo)
     first = failed(pets, bo)
     second = submitting.submit(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
-    assert queue.take(second.pk) is not None
+    assert queue.claim_submission(second.pk) is not None
     signed_in(ada).post(ADDRESS, {"file": str(first.pk)})
     assert score.score(first.pk) == "busy"
     assert broken() == {}

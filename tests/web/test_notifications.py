@@ -26,7 +26,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.notifications import chat_sending, emails, notices
 from leaderboard.notifications.models import Notice
 from leaderboard.notifications.models.notice import Kind, next_digest
-from leaderboard.notifications.tasks import mail_due, post_due
+from leaderboard.notifications.tasks import post_due_messages, send_due_emails
 from tests.markup import tidy
 from tests.web.test_join import signed_in
 
@@ -188,19 +188,19 @@ def test_the_sweep_rings_for_letters_that_are_due(
 ) -> None:
     rung: list[str] = []
 
-    def ring(task: Any, *_: object, **__: object) -> bool:
+    def wake_workers(task: Any, *_: object, **__: object) -> bool:
         rung.append(task.name)
         return True
 
-    monkeypatch.setattr(tasks, "ring", ring)
+    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
     tasks.sweep()
     assert rung == []
     tell(bo)
     tasks.sweep()
-    assert rung == ["leaderboard.notifications.tasks.mail_due"]
+    assert rung == ["leaderboard.notifications.tasks.send_due_emails"]
 
 
-@pytest.mark.parametrize(("sender", "task"), [(emails, mail_due), (chat_sending, post_due)])
+@pytest.mark.parametrize(("sender", "task"), [(emails, send_due_emails), (chat_sending, post_due_messages)])
 def test_a_server_that_lets_us_wait_holds_up_no_file(
     sender: ModuleType, task: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

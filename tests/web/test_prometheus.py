@@ -71,7 +71,7 @@ def test_facts_are_those_of_the_database(client: Client, pets: Competition, bo: 
     hand_in(pets, bo, b"id,label\n1,cat\n")
     waiting = submitting.submit(competition=pets, user=bo, file_name="w.csv", chunks=[answers()])
     Submission.objects.filter(pk=waiting.pk).update(received_at=timezone.now() - timedelta(seconds=90))
-    assert queue.take(waiting.pk)
+    assert queue.claim_submission(waiting.pk)
     workers.report_worker(swept=True)
     samples = scrape(client)
     for status, number in {"scored": 1, "invalid": 1, "pending": 1, "failed": 0}.items():
@@ -163,9 +163,9 @@ def test_a_bell_that_the_broker_did_not_take_is_counted(
     monkeypatch.setattr(health, "queue_length", lambda: 3)
     monkeypatch.setattr("django.conf.settings.PROMETHEUS_TOKEN", TOKEN)
     monkeypatch.setattr(tasks.sweep, "apply_async", refused)
-    tasks.ring(tasks.sweep)
+    tasks.wake_workers(tasks.sweep)
     monkeypatch.setattr(tasks.sweep, "apply_async", lambda **_: None)
-    tasks.ring(tasks.sweep)
+    tasks.wake_workers(tasks.sweep)
     samples = scrape(client)
     assert value(samples, "leaderboard_bells_total", taken="no") == 1
     assert value(samples, "leaderboard_bells_total", taken="yes") == 1

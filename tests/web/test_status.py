@@ -65,8 +65,8 @@ def test_olga_sees_waiting_files_workers_fates_and_versions(
     hand_in(pets, bo, answers())
     hand_in(pets, bo, b"id,label\n1,cat\n")
     held = waiting(pets, bo, seconds=90)
-    assert queue.take(held.pk)
-    tasks.watch()
+    assert queue.claim_submission(held.pk)
+    tasks.report_and_sweep()
     page = status_page(client, olga)
     text = tidy(page)
     assert "This site is able to score." in text
@@ -85,7 +85,7 @@ def test_olga_reads_why_a_file_failed_and_where_it_is(client: Client, olga: User
     enter(pets, bo)
     failed = waiting(pets, bo, seconds=5)
     Submission.objects.filter(pk=failed.pk).update(tries=5, deaths=2, told_to_host="ZeroDivisionError")
-    queue.give_up_the_spent()
+    queue.fail_spent_submissions()
     page = status_page(client, olga)
     assert "Scoring failed through no fault of your file" in page
     assert "ZeroDivisionError" in page
@@ -227,13 +227,13 @@ def test_a_worker_sweeps_where_the_beat_does_not(pets: Competition, bo: User, mo
     enter(pets, bo)
     waiting(pets, bo, seconds=1)
     rung: list[object] = []
-    monkeypatch.setattr(tasks, "ring", lambda *_, **__: rung.append(1))
-    tasks.watch()
+    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: rung.append(1))
+    tasks.report_and_sweep()
     assert len(rung) == 1
-    tasks.watch()
+    tasks.report_and_sweep()
     assert len(rung) == 1, "somebody swept a moment ago"
     Worker.objects.update(swept_at=timezone.now() - timedelta(seconds=8))
-    tasks.watch()
+    tasks.report_and_sweep()
     assert len(rung) == 2
 
 

@@ -453,11 +453,11 @@ def test_a_walk_whose_bell_was_lost_is_rung_for_again(
     hers.post("/host/pond/walk/")
     rung: list[Any] = []
 
-    def ring(task: Any, *ids: object, **_: object) -> bool:
+    def wake_workers(task: Any, *ids: object, **_: object) -> bool:
         rung.append((task.name, ids))
         return True
 
-    monkeypatch.setattr(tasks, "ring", ring)
+    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
     tasks.sweep()
     assert rung == []
     WalkThrough.objects.update(sent_at=timezone.now() - timedelta(minutes=1))

@@ -21,7 +21,7 @@ from leaderboard.common.storage import Unreachable, folder_of, path_of
 from leaderboard.sandbox import outside_metrics
 
 from ..models import GroundTruth, Submission
-from .queue import MOST_DEATHS, OUR_FAULT, TOO_LONG
+from .queue import MAX_DEATHS, OUR_FAULT, TOO_LONG
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ def seconds_in_queue(ground_truth: GroundTruth) -> float:
 
 def measure_patiently(submission: Submission, ground_truth: GroundTruth) -> Outcome:
     """As `measure`, for a file that nobody else would try again: a death is tried again here."""
-    for _ in range(MOST_DEATHS):
+    for _ in range(MAX_DEATHS):
         try:
             return measure(submission, ground_truth)
         except scorer.Died as death:

@@ -28,12 +28,12 @@ from ..models.submission import waiting_since
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
-MOST_TRIES = 5
+MAX_TRIES = 5
 # More bells than this wake nobody who sleeps.
-ENOUGH = 32
-MOST_DEATHS = 3
+LONG_QUEUE = 32
+MAX_DEATHS = 3
 # A file that killed a scorer lets all others go first, for so long.
-STEPS_BACK_FOR = timedelta(seconds=60)
+RETRY_DELAY_AFTER_DEATH = timedelta(seconds=60)
 
 # Stored with a file; `Submission.failure_words` says them in the reader's language.
 OUR_FAULT = gettext_noop(
@@ -44,12 +44,12 @@ TOO_LONG = gettext_noop(
 )
 
 
-def _carry_on() -> None:
+def _ignore_lost_lease() -> None:
     """Where nobody said how to stop: the result of the scorer will be thrown away."""
 
 
 # What a process does when it finds that it lost its lease; workers end themselves, which also stops what is not Python.
-when_lost: Callable[[], None] = _carry_on
+on_lease_lost: Callable[[], None] = _ignore_lost_lease
 
 
 def is_held() -> Q:
@@ -64,19 +64,19 @@ def is_free() -> Q:
     return Q(status=Submission.Status.PENDING) & is_over
 
 
-def is_spent() -> Q:
+def is_out_of_tries() -> Q:
     """Rows that were tried, or died on, too often."""
-    return Q(tries__gte=MOST_TRIES) | Q(deaths__gte=MOST_DEATHS)
+    return Q(tries__gte=MAX_TRIES) | Q(deaths__gte=MAX_DEATHS)
 
 
-def waiting() -> QuerySet[Submission]:
+def claimable() -> QuerySet[Submission]:
     """What can be claimed now: free, not spent, not slow, and no other file of the same team being measured."""
     return _claimable().filter(is_slow=False)
 
 
 def _claimable() -> QuerySet[Submission]:
     free = Submission.objects.filter(is_free(), competition__ground_truth__isnull=False)
-    return _without_busy_teams(free).exclude(is_spent())
+    return _without_busy_teams(free).exclude(is_out_of_tries())
 
 
 def next_slow_file() -> uuid.UUID | None:
@@ -94,7 +94,7 @@ def _without_busy_teams(rows: QuerySet[Submission]) -> QuerySet[Submission]:
 
 
 @dataclass(frozen=True)
-class Turn:
+class QueuedSubmission:
     """A row to measure next."""
 
     submission_id: uuid.UUID
@@ -104,81 +104,84 @@ class Turn:
     slug: str
 
 
-TURN = ("pk", "competition_id", "team_id", "competition__ground_truth", "competition__slug")
+TURN_FIELDS = ("pk", "competition_id", "team_id", "competition__ground_truth", "competition__slug")
 
 # The competition that this process served last: each process goes round by itself, so all together do.
 _served = {"last": 0}
 # The teams of each competition that had a turn in the present round.
-_had_a_turn: dict[int, set[int]] = {}
+_teams_served: dict[int, set[int]] = {}
 
 
-def next_in_turn() -> Turn | None:
+def next_submission() -> QueuedSubmission | None:
     """The oldest waiting file of the competition whose turn it is; None when nothing waits.
 
     Within a competition teams are served in rounds, so however many files some of them have waiting, nobody's first
     one waits for more than a file of each.
     """
-    if not _pending().exists():  # one short query while the queue is empty instead of four long ones
+    if not _pending_submissions().exists():  # one short query while the queue is empty instead of four long ones
         return None
-    turn = _oldest(_healthy()) or _oldest(waiting())
+    turn = _oldest(_claimable_without_deaths()) or _oldest(claimable())
     if turn is not None:
         _served["last"] = turn.competition_id
         if turn.team_id is not None:
-            _had_a_turn.setdefault(turn.competition_id, set()).add(turn.team_id)
+            _teams_served.setdefault(turn.competition_id, set()).add(turn.team_id)
     return turn
 
 
-def _pending() -> QuerySet[Submission]:
+def _pending_submissions() -> QuerySet[Submission]:
     return Submission.objects.filter(status=Submission.Status.PENDING).order_by()
 
 
-def _healthy() -> QuerySet[Submission]:
-    return waiting().filter(Q(deaths=0) | Q(received_at__lt=Now() - STEPS_BACK_FOR))
+def _claimable_without_deaths() -> QuerySet[Submission]:
+    return claimable().filter(Q(deaths=0) | Q(received_at__lt=Now() - RETRY_DELAY_AFTER_DEATH))
 
 
 def _in_order(rows: QuerySet[Submission]) -> QuerySet[Submission, Any]:
-    return rows.order_by("competition_id", "received_at").values_list(*TURN)[:1]
+    return rows.order_by("competition_id", "received_at").values_list(*TURN_FIELDS)[:1]
 
 
-def _oldest(rows: QuerySet[Submission]) -> Turn | None:
+def _oldest(rows: QuerySet[Submission]) -> QueuedSubmission | None:
     """The first row of a competition behind the one served last, else the first of all."""
     found = _in_order(rows.filter(competition_id__gt=_served["last"])).first() or _in_order(rows).first()
     if found is None:
         return None
-    turn = Turn(*found)
-    served = _had_a_turn.get(turn.competition_id, set())
+    turn = QueuedSubmission(*found)
+    served = _teams_served.get(turn.competition_id, set())
     if turn.team_id is None or turn.team_id not in served:
         return turn
     others = rows.filter(competition=turn.competition_id).exclude(team__in=served)
     if found := _in_order(others).first():
-        return Turn(*found)
+        return QueuedSubmission(*found)
     served.clear()  # everybody who waits had a turn: the next round begins
     return turn
 
 
-def do_enough_wait() -> bool:
+def is_queue_long_enough() -> bool:
     """Whether so many files can be claimed now that no bell is needed for one more: whoever is awake goes on until
     nothing waits."""
     # The first count is cheap, and for nearly every file it is the only one.
-    return _pending()[:ENOUGH].count() == ENOUGH and waiting().order_by()[:ENOUGH].count() == ENOUGH
+    return (
+        _pending_submissions()[:LONG_QUEUE].count() == LONG_QUEUE
+        and claimable().order_by()[:LONG_QUEUE].count() == LONG_QUEUE
+    )
 
 
 # --- claim and lease --------------------------------------------------------------------------------------------
 
 
-def claim_of(bell: str | uuid.UUID, number: int) -> uuid.UUID:
+def claim_of(wake_up_id: str | uuid.UUID, number: int) -> uuid.UUID:
     """The claim that a worker makes which `bell` woke for the try of that number."""
-    return uuid.uuid5(uuid.NAMESPACE_OID, f"{bell}:{number}")
+    return uuid.uuid5(uuid.NAMESPACE_OID, f"{wake_up_id}:{number}")
 
 
-def take(submission_id: uuid.UUID | str, bell: str | uuid.UUID | None = None) -> uuid.UUID | None:
+def claim_submission(submission_id: uuid.UUID | str, wake_up_id: str | uuid.UUID | None = None) -> uuid.UUID | None:
     """Claim a row by compare-and-set; the claim, or None when it is final, gone, held, spent or its team is busy."""
     found = Submission.objects.filter(pk=submission_id)
     row = found.values_list("team_id", "tries").first()
     if row is None:
         return None
     team_id, tries = row
-    claim = claim_of(bell or uuid.uuid4(), tries + 1)
+    claim = claim_of(wake_up_id or uuid.uuid4(), tries + 1)
     if not connection.features.has_select_for_update:
         return claim if _claim(found, tries, claim) else None
     with transaction.atomic():
@@ -189,34 +192,34 @@ def take(submission_id: uuid.UUID | str, bell: str | uuid.UUID | None = None) ->
 
 def _claim(found: QuerySet[Submission], tries: int, claim: uuid.UUID) -> bool:
     """Compare the number of tries and set the claim in one statement."""
-    free = _without_busy_teams(found.filter(is_free(), tries=tries)).exclude(is_spent())
+    free = _without_busy_teams(found.filter(is_free(), tries=tries)).exclude(is_out_of_tries())
     return bool(free.update(claim=claim, lease_until=Now() + LEASE, tries=F("tries") + 1))
 
 
 @contextmanager
-def lease_kept(submission_id: uuid.UUID, claim: uuid.UUID) -> Iterator[None]:
+def extended_lease(submission_id: uuid.UUID, claim: uuid.UUID) -> Iterator[None]:
     """Extend the lease in the background for as long as the block runs; `when_lost` is called once it is not ours."""
     done = threading.Event()
 
     def extend() -> None:
         while not done.wait(LEASE.total_seconds() / 3):
-            is_ours = _extended(submission_id, claim)
+            is_ours = _extend_lease(submission_id, claim)
             connection.close()  # that of this thread
             if not is_ours and not done.is_set():
                 log.error("submission %s: the lease was lost, so its scorer is stopped", submission_id)
-                when_lost()
+                on_lease_lost()
                 return
 
-    keeper = threading.Thread(target=extend, daemon=True)
-    keeper.start()
+    lease_thread = threading.Thread(target=extend, daemon=True)
+    lease_thread.start()
     try:
         yield
     finally:
         done.set()
-        keeper.join()
+        lease_thread.join()
 
 
-def _extended(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
+def _extend_lease(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
     """False only where the database said that the row is not ours any more."""
     try:
         mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
@@ -226,81 +229,81 @@ def _extended(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
         return True
 
 
-def put_back(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
+def release_claim(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
     """Let go of a row as if nobody had tried; False where the claim is not the live one."""
     mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1))
 
 
-def put_back_as_slow(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
+def release_claim_as_slow(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
     """The same for a file that takes too long for the queue: it leaves the queue and is measured beside it."""
     mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1, is_slow=True))
 
 
-def put_back_what_rang(bell: str) -> bool:
+def put_back_woken_by(wake_up_id: str) -> bool:
     """The same of what the worker holds that this bell woke, by somebody who will end it."""
-    held = _held_by(bell)
-    return held is not None and held.claim is not None and put_back(held.pk, held.claim)
+    held = _held_by(wake_up_id)
+    return held is not None and held.claim is not None and release_claim(held.pk, held.claim)
 
 
 # --- what dies --------------------------------------------------------------------------------------------------
 
 
-def note_death(bell: str) -> Turn | None:
+def note_worker_death(wake_up_id: str) -> QueuedSubmission | None:
     """Give back what the worker held that this bell woke and that died; the row to ring for, if it can be tried again.
 
     Saying it twice counts one death: the second time nobody holds the claim.
     """
-    held = _held_by(bell)
-    return None if held is None else _note_death_of(held)
+    held = _held_by(wake_up_id)
+    return None if held is None else _note_death(held)
 
 
-def let_go_of_the_dead(submission_id: uuid.UUID, claim: uuid.UUID) -> Turn | None:
+def release_after_scorer_death(submission_id: uuid.UUID, claim: uuid.UUID) -> QueuedSubmission | None:
     """The same of what this process holds itself, when its scorer died."""
     rows = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
     held = rows.select_related("competition").first()
-    return None if held is None else _note_death_of(held)
+    return None if held is None else _note_death(held)
 
 
-def _note_death_of(held: Submission) -> Turn | None:
-    if not _let_go(held):
+def _note_death(held: Submission) -> QueuedSubmission | None:
+    if not _release_claim(held):
         return None
     log.error("the scorer of submission %s died (%s. time)", held.pk, held.deaths + 1)
-    return None if give_up(held.pk) else _turn_of(held)
+    return None if fail_if_spent(held.pk) else _queued_submission(held)
 
 
-def note_overtime(bell: str, seconds: float) -> bool:
+def fail_overtime(wake_up_id: str, seconds: float) -> bool:
     """End the submission whose scorer was stopped for taking too long; trying again would take as long."""
-    held = _held_by(bell)
-    return held is not None and _let_go(held) and _fail(held.pk, Q(), TOO_LONG % {"seconds": f"{seconds:g}"})
+    held = _held_by(wake_up_id)
+    return held is not None and _release_claim(held) and _fail(held.pk, Q(), TOO_LONG % {"seconds": f"{seconds:g}"})
 
 
-def _held_by(bell: str) -> Submission | None:
-    claims = [claim_of(bell, number) for number in range(1, MOST_TRIES + 1)]
+def _held_by(wake_up_id: str) -> Submission | None:
+    claims = [claim_of(wake_up_id, number) for number in range(1, MAX_TRIES + 1)]
     rows = Submission.objects.filter(status=Submission.Status.PENDING, claim__in=claims)
     return rows.select_related("competition").first()
 
 
-def _let_go(held: Submission) -> bool:
+def _release_claim(held: Submission) -> bool:
     mine = Submission.objects.filter(pk=held.pk, claim=held.claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, deaths=F("deaths") + 1))
 
 
-def _turn_of(held: Submission) -> Turn:
+def _queued_submission(held: Submission) -> QueuedSubmission:
     competition = held.competition
-    return Turn(held.pk, held.competition_id, held.team_id, competition.ground_truth_id, competition.slug)
+    return QueuedSubmission(held.pk, held.competition_id, held.team_id, competition.ground_truth_id, competition.slug)
 
 
-def give_up_the_spent(at_most: int = 200) -> None:
+def fail_spent_submissions(at_most: int = 200) -> None:
     """End what was tried too often: *failed*, attempt given back, hosts told."""
-    for pk in Submission.objects.filter(is_spent(), is_free()).values_list("pk", flat=True)[:at_most]:
-        give_up(pk)
+    for pk in Submission.objects.filter(is_out_of_tries(), is_free()).values_list("pk", flat=True)[:at_most]:
+        fail_if_spent(pk)
 
 
-def give_up(submission_id: uuid.UUID) -> bool:
+def fail_if_spent(submission_id: uuid.UUID) -> bool:
     """End one row if it is spent and free."""
-    return _fail(submission_id, is_spent(), OUR_FAULT)
+    return _fail(submission_id, is_out_of_tries(), OUR_FAULT)
 
 
 @transaction.atomic
@@ -312,11 +315,11 @@ def _fail(submission_id: uuid.UUID, condition: Q, failure: str) -> bool:
         return False
     submission = Submission.objects.get(pk=submission_id)
     log.error("submission %s failed after %s tries and %s deaths", submission_id, submission.tries, submission.deaths)
-    settle(submission, refused=False)
+    settle_attempt(submission, refused=False)
     return True
 
 
-def settle(submission: Submission, *, refused: bool) -> None:
+def settle_attempt(submission: Submission, *, refused: bool) -> None:
     """Give the attempt of a file back that did not count; where it is our fault (not `refused`), tell its hosts."""
     if submission.team_id is not None:
         DailyAttempts.give_back(submission.team_id, submission.received_at.date(), refused=refused)

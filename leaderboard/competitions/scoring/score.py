@@ -44,7 +44,7 @@ RESCORE_SECONDS = 2.0
 # --- one submission ---------------------------------------------------------------------------------------------
 
 
-def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: bool = True) -> str:
+def score(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
     """Measure a pending submission with its competition's current ground truth.
 
     Returns the status it ended with, `busy` when somebody else holds it or it is final or gone, and `stale` when the
@@ -53,7 +53,7 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: 
     scorer did and that it may be tried again: the caller rings. `slow` means that it took too long for the queue and is
     to be measured beside it (`in_queue` is off there). `bell` names what woke this worker, for `claims.note_death`.
     """
-    claim = queue.take(submission_id, bell)
+    claim = queue.claim_submission(submission_id, wake_up_id)
     submission = _find_claimed(submission_id, claim) if claim else None
     if claim is None or submission is None:
         return "busy"
@@ -61,18 +61,18 @@ def score(submission_id: uuid.UUID | str, bell: str | None = None, *, in_queue: 
     assert ground_truth is not None, "a competition without a ruler takes no submissions"
     begun = time.monotonic()
     try:
-        with queue.lease_kept(submission.pk, claim):
+        with queue.extended_lease(submission.pk, claim):
             outcome = measure(submission, ground_truth, seconds_in_queue(ground_truth) if in_queue else math.inf)
     except TakesLong:
-        return _finish_patiently(lambda: "slow" if queue.put_back_as_slow(submission.pk, claim) else "busy")
+        return _finish_patiently(lambda: "slow" if queue.release_claim_as_slow(submission.pk, claim) else "busy")
     except Unreachable as error:
         log.error("submission %s waits for the storage: %s", submission.pk, error)
-        return _finish_patiently(lambda: _put_back(submission, claim))
+        return _finish_patiently(lambda: _release_claim(submission, claim))
     except scorer.Interrupted:
         return "busy"  # the lease is somebody else's by now
     except scorer.Died as death:
         log.error("submission %s under %s: its scorer %s", submission.pk, ground_truth.pk, death)
-        return _finish_patiently(lambda: "died" if queue.let_go_of_the_dead(submission.pk, claim) else "failed")
+        return _finish_patiently(lambda: "died" if queue.release_after_scorer_death(submission.pk, claim) else "failed")
     if outcome.result is not None:
         _note_quickest_time(ground_truth, time.monotonic() - begun)
     return _finish_patiently(lambda: _finish(submission, ground_truth, claim, outcome))
@@ -120,8 +120,8 @@ def _finish_patiently(finish: Callable[[], str]) -> str:
             pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _put_back(submission: Submission, claim: uuid.UUID) -> str:
-    queue.put_back(submission.pk, claim)
+def _release_claim(submission: Submission, claim: uuid.UUID) -> str:
+    queue.release_claim(submission.pk, claim)
     return "waiting"
 
 
@@ -136,7 +136,7 @@ def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID,
     rows = Submission.objects.filter(pk=submission.pk)
     submission.team_id = rows.values_list("team_id", flat=True).first()
     if competition.ground_truth_id != ground_truth.pk:
-        queue.put_back(submission.pk, claim)
+        queue.release_claim(submission.pk, claim)
         return "stale"
     status = _status_of(outcome)
     changed = rows.filter(claim=claim, status=Submission.Status.PENDING).update(
@@ -152,7 +152,7 @@ def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID,
     if not changed:
         return "busy"
     if outcome.result is None:
-        queue.settle(submission, refused=bool(outcome.problems))
+        queue.settle_attempt(submission, refused=bool(outcome.problems))
         return status
     public = _write_scores(submission, ground_truth, outcome.result)
     ground_truth.competition = competition
@@ -312,8 +312,8 @@ def sweep(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
 
     Gives up on rows that were tried too often: *failed*, attempt given back. Any number of sweeps may run at once.
     """
-    queue.give_up_the_spent(at_most)
-    rows = queue.waiting().order_by("received_at")
+    queue.fail_spent_submissions(at_most)
+    rows = queue.claimable().order_by("received_at")
     by_competition: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for competition_id, submission_id, ground_truth_id in rows.values_list(
         "competition", "pk", "competition__ground_truth"

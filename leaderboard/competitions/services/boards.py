@@ -81,7 +81,7 @@ def add_baseline(
             upload_key=uuid.uuid4().hex,
         )
         competition.touch_board()
-        tasks.ring_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
+        tasks.wake_workers_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
         AuditEntry.append(
             Deed.BASELINE_ADDED,
             user=user,

@@ -90,5 +90,5 @@ def walk(*, competition: Competition, user: User) -> WalkThrough:
         sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
         found, _is_new = WalkThrough.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
         AuditEntry.append(Deed.WALKED, user=user, competition=competition, about=str(ground_truth.number))
-        tasks.ring_after_commit(tasks.walk, ground_truth.pk)
+        tasks.wake_workers_after_commit(tasks.walk, ground_truth.pk)
     return found

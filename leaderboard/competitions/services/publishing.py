@@ -166,6 +166,6 @@ def _make_current_or_candidate(competition: Competition, ground_truth: GroundTru
         competition.ground_truth = ground_truth
     else:
         competition.candidate = ground_truth
-        tasks.ring_after_commit(tasks.rescore, ground_truth.pk)
+        tasks.wake_workers_after_commit(tasks.rescore, ground_truth.pk)
     competition.save(update_fields=["ground_truth", "candidate"])
     competition.touch_board()

@@ -178,7 +178,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         if candidate is None or current is None:
             raise CannotHost(_("No ground truth is waiting to be applied."))
         if score.unmeasured(candidate).exists():
-            tasks.ring_after_commit(tasks.rescore, candidate.pk)
+            tasks.wake_workers_after_commit(tasks.rescore, candidate.pk)
             raise CannotHost(_("Some submissions are still being measured with it; try again in a moment."))
         candidate.competition = current.competition = held
         affected = _affected(held, current, candidate) if tells else []
@@ -187,7 +187,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         standings.rebuild(candidate)
         Rescoring.objects.create(competition=held, before=current, after=candidate, words=words)
         for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
-            tasks.ring_after_commit(tasks.score_submission, pk, candidate.pk)
+            tasks.wake_workers_after_commit(tasks.score_submission, pk, candidate.pk)
         told = sum(hooks.rescored(competition=held, teams=affected, words=words)) if tells else 0
         after: dict[str, Any] = {**ground_truth_facts(candidate), "told": told}
         write_down(Deed.TRUTH_APPLIED, held, user, candidate, before=ground_truth_facts(current), after=after)

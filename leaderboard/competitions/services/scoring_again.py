@@ -54,8 +54,8 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
             again_at=database_now(),
         )
         _count(chosen)
-        for key in keys[: queue.ENOUGH]:  # whoever is awake goes on with the others
-            tasks.ring_after_commit(tasks.score_submission, key, found.ground_truth_id)
+        for key in keys[: queue.LONG_QUEUE]:  # whoever is awake goes on with the others
+            tasks.wake_workers_after_commit(tasks.score_submission, key, found.ground_truth_id)
         hooks.scored_again(competition=found, teams={file.team_id for file in chosen})
         teams = {team_in_trail(file.team) for file in chosen if file.team}
         AuditEntry.append(

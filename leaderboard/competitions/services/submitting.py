@@ -167,8 +167,8 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
             submission.is_late = receipt_moment.is_late(held, terms, received_at)
             _take_attempt(membership, received_at, terms.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
-            if not problems and not queue.do_enough_wait():
-                tasks.ring_after_commit(tasks.score_submission, submission.pk, ground_truth and ground_truth.pk)
+            if not problems and not queue.is_queue_long_enough():
+                tasks.wake_workers_after_commit(tasks.score_submission, submission.pk, ground_truth and ground_truth.pk)
     except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:

@@ -83,8 +83,8 @@ def final_stays_final(findings: Findings) -> Iterator[str]:
     rows = Submission.objects.all()
     findings.looked_at = rows.count()
     faults = {
-        f"was tried more than {queue.MOST_TRIES} times": Q(tries__gt=queue.MOST_TRIES),
-        f"let more than {queue.MOST_DEATHS} scorers die": Q(deaths__gt=queue.MOST_DEATHS),
+        f"was tried more than {queue.MAX_TRIES} times": Q(tries__gt=queue.MAX_TRIES),
+        f"let more than {queue.MAX_DEATHS} scorers die": Q(deaths__gt=queue.MAX_DEATHS),
         "is final without a time": ~Q(status=PENDING) & Q(finished_at=None),
         "is pending with a time of its end": Q(status=PENDING, finished_at__isnull=False),
         "ended before it was received": Q(finished_at__lt=F("received_at") - timedelta(seconds=1)),

@@ -65,7 +65,7 @@ def make(*, teams: int, say: Callable[[str], None]) -> list[Competition]:
             say(f"Made “{competition}”.")
             made.append(competition)
     if made:
-        tasks.ring(tasks.sweep)
+        tasks.wake_workers(tasks.sweep)
     return made
 
 
