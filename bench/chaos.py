@@ -207,15 +207,15 @@ def _name_of(pid: int) -> str:
 def running(chaos: Chaos) -> Iterator[None]:
     """The site, looked after; nothing of it is left behind."""
     chaos.start()
-    keeper = threading.Thread(target=chaos.keep)
+    truth_process = threading.Thread(target=chaos.keep)
     try:
         until(chaos.answers, seconds=120, every=0.2, what="the site's first answer")
-        keeper.start()
+        truth_process.start()
         yield
     finally:
         chaos.is_over = True
-        if keeper.is_alive():
-            keeper.join()
+        if truth_process.is_alive():
+            truth_process.join()
         if chaos.process is not None and chaos.process.poll() is None:
             chaos.process.send_signal(signal.SIGINT)
             chaos.process.wait(timeout=30)

@@ -141,7 +141,7 @@ def main() -> None:
         print(verdict.line)
         for example in verdict.examples:
             print(f"     {example}")
-    scorer.close()  # what it did counts once it has ended
+    scorer.close_scorer()  # what it did counts once it has ended
     took, worked = time.monotonic() - began, processor_seconds() - worked
     state = "reached" if took <= GOAL else "MISSED"
     files = f"{Submission.objects.count()} submissions in {took:.1f} s ({worked:.1f} s of a processor)"

@@ -230,9 +230,9 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     if request.node.get_closest_marker("slow"):
         return
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-    monkeypatch.setattr(jobs_for_pages, "run", lambda job, **arguments: jobs_for_pages.JOBS[job](**arguments))
-    monkeypatch.setattr(scorer, "measure", measure_here)
-    monkeypatch.setattr(scorer, "start", lambda: None)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", lambda job, **arguments: jobs_for_pages.JOBS[job](**arguments))
+    monkeypatch.setattr(scorer, "measure_file", measure_here)
+    monkeypatch.setattr(scorer, "start_scorer", lambda: None)
     monkeypatch.setattr(tasks, "wake_workers", lambda task, *arguments, **options: None)
 
 

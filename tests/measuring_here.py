@@ -7,25 +7,25 @@ from collections import OrderedDict
 from pathlib import Path
 
 import metrics
-from leaderboard.scorer._answers import Answer, answer_of, failure_of, read
+from leaderboard.scorer._answers import ScorerAnswer, failure_of, measure_submission_file, read_answer
 from leaderboard.scorer._ruler import Limits, TruthSpec
 
 _KEPT = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()
 
 
-def measure_here(ground_truth: TruthSpec, file: Path, limits: Limits) -> Answer:
+def measure_here(ground_truth: TruthSpec, file: Path, limits: Limits) -> ScorerAnswer:
     """Measure one submission in this process, without limits."""
     key = (ground_truth.key, ground_truth.truth)
     try:
         if key not in _prepared:
             _prepared[key] = ground_truth.prepared()
     except Exception as error:
-        return read(failure_of(error))
+        return read_answer(failure_of(error))
     while len(_prepared) > _KEPT:
         _prepared.popitem(last=False)
     _prepared.move_to_end(key)
-    return read(json.loads(json.dumps(answer_of(_prepared[key], file, limits.memory_mb))))
+    return read_answer(json.loads(json.dumps(measure_submission_file(_prepared[key], file, limits.memory_mb))))
 
 
 def forget() -> None:

@@ -54,8 +54,8 @@ WORK_SECONDS = 0.5
 def _start_scorer(**_: object) -> None:
     """Have the scorer start before the first file comes, so that nobody waits for it."""
     counters.start_again()
-    queue.on_lease_lost = scorer.stop
-    scorer.start()
+    queue.on_lease_lost = scorer.stop_scorer
+    scorer.start_scorer()
     threading.Thread(target=_report_and_sweep_forever, daemon=True).start()
 
 

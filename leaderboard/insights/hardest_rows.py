@@ -28,7 +28,7 @@ def find_hard_rows(*, competition: Competition) -> RowReport:
     Raises `CannotHost` while nobody has a score, and `child.ChildFailed`.
     """
     ground_truth = _current_ground_truth(competition)
-    found = jobs_for_pages.run(
+    found = jobs_for_pages.run_page_job(
         "hardest_rows",
         metric=ground_truth.metric_key,
         truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
@@ -63,7 +63,7 @@ def correct_truth(
         raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "corrected.csv"
-        answer = jobs_for_pages.run(
+        answer = jobs_for_pages.run_page_job(
             "correct_rows",
             truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
             id_column=ground_truth.id_column,

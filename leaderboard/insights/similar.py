@@ -119,7 +119,7 @@ def compare_answers(*, competition: Competition) -> Comparison:
     if len(chosen) < 3:
         raise CannotHost(_("At least three teams need a score: what chance does is learnt from the others."))
     files = Submission.objects.in_bulk([one.submission_id for one in chosen])
-    found = jobs_for_pages.run(
+    found = jobs_for_pages.run_page_job(
         "agreement",
         metric=ground_truth.metric_key,
         truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),

@@ -159,7 +159,7 @@ def overview() -> dict[str, Any]:
         "inspection": Inspection.objects.first(),
         "disks": disks(),
         "versions": versions(),
-        "outside": outside_metrics.state(),
+        "outside": outside_metrics.outside_metrics_status(),
     }
 
 

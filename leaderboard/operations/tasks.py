@@ -21,6 +21,6 @@ def sweep_files() -> None:
 
 
 @worker_ready.connect
-def _try_the_cage(**_: object) -> None:
+def _run_sandbox_self_test(**_: object) -> None:
     """Find out on this machine whether metrics from outside can be locked in, while the first files are scored."""
     run_command("try_cage", "--verbosity=0")

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 
 
-class CageTest(models.Model):
+class SandboxTest(models.Model):
     """What the self-test of the scorer's cage found on a machine when a worker started there last; `reason` says why
     metrics from outside must stay off there, `report` is what the test prints."""
 

@@ -14,25 +14,25 @@ from metrics.sandbox.metric_files import list_outside_files, outside_folder
 from metrics.sandbox.processes import TRUST_HELP, are_outside_files_trusted, explain_missing_sandbox
 from metrics.sandbox.self_test import try_escapes
 
-from .models import CageTest
+from .models import SandboxTest
 
 log = logging.getLogger(__name__)
 
-OFF = gettext_noop("Metrics that the operator added are off: {reason} {help}")
+OUTSIDE_METRICS_OFF = gettext_noop("Metrics that the operator added are off: {reason} {help}")
 
 
-def try_the_cage() -> CageTest:
+def run_sandbox_self_test() -> SandboxTest:
     """Try all ways out of the cage on this machine, a matter of seconds, and keep what came of it."""
     found = try_escapes()
     fields = {"tested_at": timezone.now(), "reason": found.reason, "report": found.as_dict()}
-    test, _ = CageTest.objects.update_or_create(host=_host(), defaults=fields)
+    test, _ = SandboxTest.objects.update_or_create(host=_host(), defaults=fields)
     if found.reason and outside_folder() is not None:
         so = "run all the same" if are_outside_files_trusted() else "are off"
         log.error("metrics from outside %s on %s: %s", so, test.host, found.reason)
     return test
 
 
-def why_off() -> str:
+def why_outside_metrics_are_off() -> str:
     """Why no metric from outside may run or be chosen, in words for hosts and operators, or ``""``.
 
     What was found on this machine counts; where nothing was, as on a web server without a worker, what was found last
@@ -40,27 +40,31 @@ def why_off() -> str:
     """
     if outside_folder() is None or are_outside_files_trusted():
         return ""
-    tests = CageTest.objects.order_by("-tested_at")
+    tests = SandboxTest.objects.order_by("-tested_at")
     test = tests.filter(host=_host()).first() or tests.first()
     reason = test.reason if test is not None else explain_missing_sandbox()
-    return gettext(OFF).format(reason=reason, help=TRUST_HELP) if reason else ""
+    return gettext(OUTSIDE_METRICS_OFF).format(reason=reason, help=TRUST_HELP) if reason else ""
 
 
-def why_not(key: str) -> str:
+def why_metric_is_off(key: str) -> str:
     """Why this metric may not score now, or ``""``; a metric of the library always may."""
     if outside_folder() is None or not metrics.get(key).is_outside:
         return ""
-    return why_off()
+    return why_outside_metrics_are_off()
 
 
-def catalogue() -> tuple[metrics.Metric, ...]:
+def selectable_metrics() -> tuple[metrics.Metric, ...]:
     """The metrics that a host can choose now."""
     found = metrics.catalogue()
     has_outside = any(metric.is_outside for metric in found)
-    return tuple(metric for metric in found if not metric.is_outside) if has_outside and why_off() else found
+    return (
+        tuple(metric for metric in found if not metric.is_outside)
+        if has_outside and why_outside_metrics_are_off()
+        else found
+    )
 
 
-def state() -> dict[str, object]:
+def outside_metrics_status() -> dict[str, object]:
     """What an operator should know about metrics from outside, for a page."""
     files = list_outside_files()
     return {
@@ -68,8 +72,8 @@ def state() -> dict[str, object]:
         "offered": [file for file in files if not file.error],
         "unfit": [file for file in files if file.error],
         "is_trusted": are_outside_files_trusted(),
-        "off": why_off(),
-        "tests": list(CageTest.objects.all()),
+        "off": why_outside_metrics_are_off(),
+        "tests": list(SandboxTest.objects.all()),
     }
 
 

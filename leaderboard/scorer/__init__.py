@@ -14,28 +14,36 @@ checked for its form. `measure` is the way in for submissions, `run_job` for all
 
 from __future__ import annotations
 
-from leaderboard.scorer._answers import Answer
-from leaderboard.scorer._client import Died, Interrupted, close, measure, run_job, start, stop
+from leaderboard.scorer._answers import ScorerAnswer
+from leaderboard.scorer._client import (
+    ScorerDied,
+    ScorerInterrupted,
+    close_scorer,
+    measure_file,
+    run_job,
+    start_scorer,
+    stop_scorer,
+)
 from leaderboard.scorer._confined import clean_environment
-from leaderboard.scorer._places import KINDS, OF_HOSTS, ChildFailed, NoSlowPlace, Place, TookTooLong
+from leaderboard.scorer._places import KINDS, OF_HOSTS, JobFailed, JobSlot, JobTimedOut, NoSlowSlot
 from leaderboard.scorer._ruler import Limits, TruthSpec
 
 __all__ = [
     "KINDS",
     "OF_HOSTS",
-    "Answer",
-    "ChildFailed",
-    "Died",
-    "Interrupted",
+    "JobFailed",
+    "JobSlot",
+    "JobTimedOut",
     "Limits",
-    "NoSlowPlace",
-    "Place",
-    "TookTooLong",
+    "NoSlowSlot",
+    "ScorerAnswer",
+    "ScorerDied",
+    "ScorerInterrupted",
     "TruthSpec",
     "clean_environment",
-    "close",
-    "measure",
+    "close_scorer",
+    "measure_file",
     "run_job",
-    "start",
-    "stop",
+    "start_scorer",
+    "stop_scorer",
 ]

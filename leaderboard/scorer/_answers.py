@@ -14,7 +14,7 @@ import numpy as np
 import metrics
 from metrics.core.messages import restore_message, with_templates
 
-from ._messages import Garbled
+from ._messages import MalformedMessage
 
 _KINDS = {"code": str, "message": str, "column": str, "line": int, "id": str, "count": int}
 _MAY_BE_NONE = frozenset({"column", "line", "id"})
@@ -22,7 +22,7 @@ _LONGEST_TEXT = 8000
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScorerAnswer:
     """A result with warnings, or all problems of the file, or a `failure` that is not the file's, in words for the log
     that quote no value. `told` is what a metric from outside said about it, for the host alone; `details` say where it
     arose."""
@@ -47,7 +47,7 @@ def too_much_memory(megabytes: int) -> dict[str, Any]:
 # --- in the file process ----------------------------------------------------------------------------------------
 
 
-def answer_of(truth: metrics.Truth, file: Path, memory_mb: int) -> dict[str, Any]:
+def measure_submission_file(truth: metrics.Truth, file: Path, memory_mb: int) -> dict[str, Any]:
     """Read a submission and measure it; never raises for anything that a file or a metric does."""
     try:
         return _message_of(truth.evaluate(file, uncertainty=True, with_parts=True))
@@ -93,19 +93,19 @@ def _message_of(result: metrics.Result) -> dict[str, Any]:
 # --- in the worker ----------------------------------------------------------------------------------------------
 
 
-def read(message: Mapping[str, Any]) -> Answer:
+def read_answer(message: Mapping[str, Any]) -> ScorerAnswer:
     """What a file process sent, if it has the form of an answer. Raises `Garbled`."""
     try:
         if "result" in message:
             warnings = tuple(_problem(one) for one in message.get("warnings", ()))
-            return Answer(result=_result(message["result"]), warnings=warnings)
+            return ScorerAnswer(result=_result(message["result"]), warnings=warnings)
         if "problems" in message:
             problems = tuple(_problem(one) for one in message["problems"])
-            return Answer(problems=problems, told=str(message.get("told", ""))[:_LONGEST_TEXT])
+            return ScorerAnswer(problems=problems, told=str(message.get("told", ""))[:_LONGEST_TEXT])
         failure, told, details = (str(message.get(name, ""))[:_LONGEST_TEXT] for name in ("failure", "told", "details"))
-        return Answer(failure=failure or "said nothing", told=told, details=details)
+        return ScorerAnswer(failure=failure or "said nothing", told=told, details=details)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
-        raise Garbled(f"no answer ({type(error).__name__})") from error
+        raise MalformedMessage(f"no answer ({type(error).__name__})") from error
 
 
 def _result(message: Mapping[str, Any]) -> metrics.Result:

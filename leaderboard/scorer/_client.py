@@ -20,10 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from . import _elsewhere
-from ._answers import Answer, read
+from ._answers import ScorerAnswer, read_answer
 from ._confined import clean_environment
-from ._messages import Ended, Garbled, Gone, ask, hang_up, receive, send
-from ._places import ChildFailed, Kind, Place, TookTooLong
+from ._messages import (
+    ConnectionEnded,
+    MalformedMessage,
+    PeerGone,
+    close_connection,
+    receive_message,
+    send_message,
+    send_request,
+)
+from ._places import JobFailed, JobKind, JobSlot, JobTimedOut
 from ._ruler import Limits, TruthSpec
 
 MOST_TRUTHS = 8
@@ -38,11 +46,11 @@ _PROGRAM = ["-m", "leaderboard.scorer._process"]
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-class Died(ChildFailed):
+class ScorerDied(JobFailed):
     """The file process ended without an answer, and not for want of time."""
 
 
-class Interrupted(ChildFailed):
+class ScorerInterrupted(JobFailed):
     """`stop` was called."""
 
 
@@ -66,37 +74,37 @@ class Scorer:
             )
 
     @property
-    def lives(self) -> bool:
+    def is_alive(self) -> bool:
         return self.owner == os.getpid() and self.process.poll() is None
 
     def wait_until_ready(self) -> None:
         """Its libraries take a moment, which is no time of a file. Raises `Gone`."""
         if not self._is_ready:
-            with self.ended_at(time.monotonic() + _START, self.connection):
+            with self.killed_at(time.monotonic() + _START, self.connection):
                 try:
-                    receive(self.connection)
-                except (Ended, Garbled) as error:
-                    raise Gone from error
+                    receive_message(self.connection)
+                except (ConnectionEnded, MalformedMessage) as error:
+                    raise PeerGone from error
             self._is_ready = True
 
-    def truth_process(self, spec: TruthSpec, limits: Limits, until: float) -> Connection | Answer:
+    def truth_process(self, spec: TruthSpec, limits: Limits, until: float) -> Connection | ScorerAnswer:
         """The connection to the process of a ground truth, or why this cannot be read. Raises `Gone`, `Ended`.
 
         It was sealed with the folders of its files open to it; in a folder that was made again it would see nothing.
         """
-        key = (spec.key, *map(_identity, spec.folders))
+        key = (spec.key, *map(_folder_identity, spec.folders))
         if key not in self.truths:
             request = {
                 "spec": asdict(spec),
                 "seconds": until - time.monotonic(),
                 "memory_mb": limits.memory_mb,
-                "tables": [tempfile.gettempdir()] if _elsewhere.is_needed(spec) else [],
+                "tables": [tempfile.gettempdir()] if _elsewhere.uses_outside_metric(spec) else [],
             }
-            connection = ask(self.connection, request)
-            with self.ended_at(until, connection):
-                message = receive(connection)
+            connection = send_request(self.connection, request)
+            with self.killed_at(until, connection):
+                message = receive_message(connection)
             if "ready" not in message:
-                return read(message)
+                return read_answer(message)
             self.truths[key] = connection
             while len(self.truths) > MOST_TRUTHS:
                 _, oldest = self.truths.popitem(last=False)
@@ -107,20 +115,20 @@ class Scorer:
     @contextmanager
     def file_process(self, to: Connection, request: dict[str, Any], until: float) -> Iterator[tuple[Connection, int]]:
         """Have a file process forked: the connection to it, and its number, once it has begun. Raises `Gone`."""
-        with ask(to, request) as answers, self.ended_at(until + GRACE, answers):
+        with send_request(to, request) as answers, self.killed_at(until + GRACE, answers):
             try:
-                pid = int(receive(answers)["begun"])
-            except Ended as error:
-                raise Gone from error
+                pid = int(receive_message(answers)["begun"])
+            except ConnectionEnded as error:
+                raise PeerGone from error
             yield answers, pid
 
     @contextmanager
-    def ended_at(self, until: float, connection: Connection) -> Iterator[None]:
+    def killed_at(self, until: float, connection: Connection) -> Iterator[None]:
         """Within the block: when the time is over all is ended, for no process below has kept the time."""
 
         def end() -> None:
             self.kill()
-            hang_up(connection)
+            close_connection(connection)
 
         timer = threading.Timer(max(0.0, until - time.monotonic()), end)
         timer.daemon = True
@@ -150,12 +158,12 @@ class Scorer:
 # --- jobs of the site: a scorer for each --------------------------------------------------------------------------
 
 
-def run_job(job: str, arguments: dict[str, Any], kind: Kind, place: Place, memory_mb: int) -> dict[str, Any]:
+def run_job(job: str, arguments: dict[str, Any], kind: JobKind, place: JobSlot, memory_mb: int) -> dict[str, Any]:
     """Have a job done in a process of its own. Raises `ChildFailed`, `TookTooLong`."""
     request = {
         "job": job,
         "arguments": arguments,
-        "seconds": kind.until,
+        "seconds": kind.kill_after,
         "processor_seconds": kind.seconds,
         "memory_mb": memory_mb,
         "niceness": kind.niceness,
@@ -163,18 +171,18 @@ def run_job(job: str, arguments: dict[str, Any], kind: Kind, place: Place, memor
     scorer = Scorer()
     try:
         scorer.wait_until_ready()
-        until = time.monotonic() + kind.until
+        until = time.monotonic() + kind.kill_after
         with scorer.file_process(scorer.connection, request, until) as (answers, pid):
             place.wait_for(answers, pid)
-            message = receive(answers)
-    except (Ended, Garbled) as error:
-        raise ChildFailed(f"{job} ended without an answer") from error
+            message = receive_message(answers)
+    except (ConnectionEnded, MalformedMessage) as error:
+        raise JobFailed(f"{job} ended without an answer") from error
     finally:
         scorer.close()
     if "ended" in message:
         raise _reason(job, message["ended"], until)
     if "answer" not in message:
-        raise ChildFailed(f"{job} failed: {message.get('failure')} {message.get('details', '')}")
+        raise JobFailed(f"{job} failed: {message.get('failure')} {message.get('details', '')}")
     answer: dict[str, Any] = message["answer"]
     return answer
 
@@ -185,26 +193,26 @@ _running: list[Scorer] = []
 _place = threading.Lock()
 
 
-def measure(spec: TruthSpec, file: Path, limits: Limits) -> Answer:
+def measure_file(spec: TruthSpec, file: Path, limits: Limits) -> ScorerAnswer:
     """Have one submission measured. Raises `Died`, `TookTooLong` and, after `stop`, `Interrupted`."""
     with _place:
         for _ in range(2):
             try:
-                return _measure(_started(), spec, file, limits)
-            except Gone:
+                return _measure(_started_scorer(), spec, file, limits)
+            except PeerGone:
                 if _was_stopped():
-                    raise Interrupted from None
-                close()
-        raise Died("the scorer does not stay alive")
+                    raise ScorerInterrupted from None
+                close_scorer()
+        raise ScorerDied("the scorer does not stay alive")
 
 
-def start() -> None:
+def start_scorer() -> None:
     """Have the scorer start now, so that no file waits for its libraries later."""
     with _place:
-        _started()
+        _started_scorer()
 
 
-def stop() -> None:
+def stop_scorer() -> None:
     """From another thread: end everything that is being measured; `measure` raises `Interrupted`."""
     for scorer in _running:
         scorer.was_stopped = True
@@ -212,7 +220,7 @@ def stop() -> None:
 
 
 @atexit.register
-def close() -> None:
+def close_scorer() -> None:
     """End the scorer; the next file starts another one."""
     while _running:
         _running.pop().close()
@@ -222,60 +230,64 @@ def _was_stopped() -> bool:
     return any(scorer.was_stopped for scorer in _running)
 
 
-def _started() -> Scorer:
-    if _running and not _running[0].lives:
-        close()
+def _started_scorer() -> Scorer:
+    if _running and not _running[0].is_alive:
+        close_scorer()
     if not _running:
         _running.append(Scorer())
     return _running[0]
 
 
-def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: Limits) -> Answer:
+def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: Limits) -> ScorerAnswer:
     scorer.wait_until_ready()
     until = time.monotonic() + limits.seconds
     if not any(file.is_relative_to(folder) for folder in spec.folders):
         spec = replace(spec, folders=(*spec.folders, str(file.parent)))
     try:
         truth = scorer.truth_process(spec, limits, until)
-        if isinstance(truth, Answer):
+        if isinstance(truth, ScorerAnswer):
             return truth
         until = min(until, time.monotonic() + limits.file_seconds)
-        with _scratch(spec) as scratch:
+        with _outside_scratch_folder(spec) as scratch:
             seconds = max(0.1, until - time.monotonic())
             request = {"file": str(file), "scratch": scratch, "memory_mb": limits.memory_mb, "seconds": seconds}
             with scorer.file_process(truth, request, until) as (answers, _):
-                while "run" in (message := receive(answers)):
-                    send(answers, _elsewhere.run_for_file_process(spec, message, scratch, until - time.monotonic()))
+                while "run" in (message := receive_message(answers)):
+                    send_message(
+                        answers, _elsewhere.run_for_file_process(spec, message, scratch, until - time.monotonic())
+                    )
         if "ended" not in message:
-            return read(message)
+            return read_answer(message)
         reason = _reason("the file process", message["ended"], until)
-    except (Ended, Garbled) as error:
+    except (ConnectionEnded, MalformedMessage) as error:
         is_late = time.monotonic() >= until
-        if isinstance(error, Gone) and not is_late:
+        if isinstance(error, PeerGone) and not is_late:
             raise
-        reason = TookTooLong() if is_late else Died(str(error) or "its truth process ended too")
-    raise Interrupted if _was_stopped() else reason
+        reason = JobTimedOut() if is_late else ScorerDied(str(error) or "its truth process ended too")
+    raise ScorerInterrupted if _was_stopped() else reason
 
 
-def _reason(what: str, status: int, until: float) -> ChildFailed:
+def _reason(what: str, status: int, until: float) -> JobFailed:
     """Why a file process ended without an answer."""
     if status == -signal.SIGXCPU:
-        return TookTooLong(f"{what} took longer than its seconds of the processor")
+        return JobTimedOut(f"{what} took longer than its seconds of the processor")
     if time.monotonic() >= until:
-        return TookTooLong(f"{what} took longer than its time")
-    return Died(f"{what} ended " + (f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"))
+        return JobTimedOut(f"{what} took longer than its time")
+    return ScorerDied(
+        f"{what} ended " + (f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}")
+    )
 
 
-def _identity(folder: str) -> str:
+def _folder_identity(folder: str) -> str:
     """Its name, and the number by which the system knows this folder and not a later one of the name."""
     found = os.stat(folder)
     return f"{folder} {found.st_dev} {found.st_ino}"
 
 
 @contextmanager
-def _scratch(spec: TruthSpec) -> Iterator[list[str]]:
+def _outside_scratch_folder(spec: TruthSpec) -> Iterator[list[str]]:
     """A folder for the tables of a metric from outside; none where nothing runs elsewhere."""
-    if not _elsewhere.is_needed(spec):
+    if not _elsewhere.uses_outside_metric(spec):
         yield []
         return
     with tempfile.TemporaryDirectory(prefix="tables-") as folder:

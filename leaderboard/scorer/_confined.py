@@ -18,7 +18,7 @@ FILE_MB = 1024
 """The largest file that a job may write: a truth with its split, a sample, a table for a metric from outside."""
 
 _OF_METRICS = ("METRICS_DIR", "METRICS_CACHE")
-_KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
+_PASSED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_IO_THREADS")
 
 
@@ -29,7 +29,7 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
     packages = os.pathsep.join(import_folders(environment))
     told = [name for name in environment if name.startswith("METRICS_") or name == "TRUST_METRICS"]
     return {
-        **{name: environment[name] for name in (*_KEPT, *told) if name in environment},
+        **{name: environment[name] for name in (*_PASSED_VARIABLES, *told) if name in environment},
         **({"PYTHONPATH": packages} if packages else {}),
         **dict.fromkeys(_THREADS, "1"),
         "JE_ARROW_MALLOC_CONF": "background_thread:false",
@@ -43,13 +43,13 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
 
 def confine_truth(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
     """Limit the memory of this process and, where the kernel can, seal it: as `confine` does, but it may fork."""
-    at_most("RLIMIT_DATA", memory_mb * 1_048_576)
+    set_soft_limit("RLIMIT_DATA", memory_mb * 1_048_576)
     outside = [Path(os.environ[name]) for name in _OF_METRICS if Path(os.environ.get(name, "/nonexistent")).exists()]
     with suppress(NoSandbox):
         seal_process(read=[Path(metrics.__file__).parent, *outside, *read], write=write, forks=True)
 
 
-def at_most(name: str, value: int) -> None:
+def set_soft_limit(name: str, value: int) -> None:
     """Set a limit that can be taken back."""
     with suppress(AttributeError, ValueError, OSError):
         number = getattr(resource, name)

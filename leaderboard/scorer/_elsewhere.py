@@ -20,7 +20,7 @@ import metrics
 from metrics.sandbox.processes import ProcessStopped
 from metrics.sandbox.runner import OutsideRunner, run_outside
 
-from ._messages import Garbled, receive, send
+from ._messages import MalformedMessage, receive_message, send_message
 from ._ruler import TruthSpec
 
 _NAMES = frozenset(
@@ -32,7 +32,7 @@ _ASKED = frozenset({"id_column", "ids_are_text", "params", "parts"})
 """What a file process may say of a run. How it is confined is not among it."""
 
 
-def is_needed(spec: TruthSpec) -> bool:
+def uses_outside_metric(spec: TruthSpec) -> bool:
     """Whether a metric of this ruler comes from outside."""
     return any(map(is_outside, spec.metric_keys))
 
@@ -52,8 +52,8 @@ def ask_worker(worker: Connection, folder: Path) -> OutsideRunner:
         for left in folder.iterdir():
             left.unlink()
         write(folder)
-        send(worker, {"run": job, "key": key, "request": dict(request)})
-        message = receive(worker)
+        send_message(worker, {"run": job, "key": key, "request": dict(request)})
+        message = receive_message(worker)
         if "stopped" in message:
             raise ProcessStopped(*message["stopped"])
         answer: dict[str, Any] = message["answer"]
@@ -77,18 +77,18 @@ def run_for_file_process(
         (found for key in spec.metric_keys if (found := _metric(key)) and found.key == message.get("key")), None
     )
     if metric is None or message["run"] not in ("kaggle", "ours") or not isinstance(message.get("request"), dict):
-        raise Garbled("a file process asked for what its ruler does not need")
+        raise MalformedMessage("a file process asked for what its ruler does not need")
     request = {name: value for name, value in message["request"].items() if name in _ASKED}
     share = math.inf if metric.key == spec.metric else left / len(spec.metric_keys)
     try:
-        with _at_most(share):
+        with _time_limit(share):
             return {"answer": run_outside(message["run"], metric, request, lambda to: _move(Path(folders[0]), to))}
     except ProcessStopped as stopped:
         return {"stopped": [str(stopped), stopped.output]}
 
 
 @contextmanager
-def _at_most(seconds: float) -> Iterator[None]:
+def _time_limit(seconds: float) -> Iterator[None]:
     """Within the block a run is stopped after so many seconds, or after those of the operator if they are fewer. The
     library reads them where the operator says them; a worker measures one file at a time."""
     given = os.environ.get(_SECONDS)

@@ -29,7 +29,7 @@ EXAMPLE_SECONDS = 8
 answer is known and not computed again for each visitor."""
 MOST_FIGURE_CELLS = 400
 
-Asked = Sequence[tuple[str, dict[str, Any]]]
+MetricsWithParams = Sequence[tuple[str, dict[str, Any]]]
 """Secondary metrics: keys with parameters, in lists where they came as JSON."""
 
 
@@ -41,7 +41,7 @@ def check_truth(
     group: str | None = None,
     sample: str | None = None,
     tests: dict[str, str] | None = None,
-    secondary: Asked = (),
+    secondary: MetricsWithParams = (),
     earlier: str | None = None,
     earlier_id_column: str | None = None,
 ) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def add_split(
 
 def check_submission(submission: str, **asked: Any) -> dict[str, Any]:
     """All problems of a submission, or its warnings. Nothing is measured: the answer tells nothing about the truth."""
-    prepared = _prepared(**asked)
+    prepared = _prepare_truth(**asked)
     try:
         warnings = prepared.check(Path(submission))
     except metrics.SubmissionError as error:
@@ -130,12 +130,12 @@ def check_submission(submission: str, **asked: Any) -> dict[str, Any]:
 
 def sample_submission(target: str, **asked: Any) -> dict[str, Any]:
     """Write a valid submission that knows nothing to `target`."""
-    Path(target).write_bytes(_prepared(**asked).sample_submission())
+    Path(target).write_bytes(_prepare_truth(**asked).sample_submission())
     return {}
 
 
-def _prepared(
-    metric: str, truth: str, params: dict[str, Any], id_column: str | None, secondary: Asked = ()
+def _prepare_truth(
+    metric: str, truth: str, params: dict[str, Any], id_column: str | None, secondary: MetricsWithParams = ()
 ) -> metrics.Truth:
     """What a job asks about: a ground truth by its metric."""
     asked = [(key, values) for key, values in secondary]
@@ -196,13 +196,13 @@ def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) ->
         "faults_of": "",
         **{name: getattr(found.result, name) for name in ("overall", "public", "private")},
         **{name: getattr(found, name) for name in names},
-        "figures": [drawing for figure in found.figures if (drawing := _figure(figure))],
+        "figures": [drawing for figure in found.figures if (drawing := _figure_json(figure))],
     }
     simple: dict[str, Any] = json.loads(json.dumps(answer, default=lambda of_numpy: of_numpy.item()))
     return simple
 
 
-def _figure(figure: Grid | Curve) -> dict[str, Any] | None:
+def _figure_json(figure: Grid | Curve) -> dict[str, Any] | None:
     kind, points = ("grid", figure.cells) if isinstance(figure, Grid) else ("curve", figure.points)
     if sum(map(len, points)) > MOST_FIGURE_CELLS:
         return None
@@ -228,14 +228,14 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-def do(_: Connection, request: dict[str, Any]) -> dict[str, Any]:
+def run_job_here(_: Connection, request: dict[str, Any]) -> dict[str, Any]:
     """Do a job in this process, within its limits."""
     job, arguments = request["job"], request["arguments"]
     os.nice(request["niceness"])
     if job == "explain":
         allowed = int(os.environ.get("METRICS_SECONDS") or EXAMPLE_SECONDS)
         os.environ["METRICS_SECONDS"] = str(min(EXAMPLE_SECONDS, allowed))
-    read, write = _files_of(job, arguments)
+    read, write = _job_files(job, arguments)
     confine(
         request["processor_seconds"],
         request["memory_mb"],
@@ -251,7 +251,7 @@ def do(_: Connection, request: dict[str, Any]) -> dict[str, Any]:
         return {"answer": {"problems": [too_much_memory(request["memory_mb"])], "warnings": []}}
 
 
-def _files_of(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Path]]:
+def _job_files(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Path]]:
     """What a job reads and writes; what it will write is there from now on."""
     if job == "explain":
         return [], []  # what was typed

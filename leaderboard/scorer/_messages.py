@@ -20,59 +20,59 @@ MOST_BYTES = 8_000_000
 hundred."""
 
 
-class Ended(Exception):
+class ConnectionEnded(Exception):
     """The other side is gone, or sends messages that are too long."""
 
 
-class Gone(Ended):
+class PeerGone(ConnectionEnded):
     """The other side was gone before a file was in its hands."""
 
 
-class Garbled(Exception):
+class MalformedMessage(Exception):
     """The other side sent what no honest one sends."""
 
 
-def send(to: Connection, message: dict[str, Any]) -> None:
+def send_message(to: Connection, message: dict[str, Any]) -> None:
     """Send one message. Raises `Ended`."""
     text = json.dumps(message).encode()
     with _or_ended():
         to.send_bytes(text)
 
 
-def receive(source: Connection) -> dict[str, Any]:
+def receive_message(source: Connection) -> dict[str, Any]:
     """The next message. Raises `Ended`, `Garbled`."""
     with _or_ended():
         text = source.recv_bytes(MOST_BYTES)
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Garbled("no JSON") from error
+        raise MalformedMessage("no JSON") from error
     if not isinstance(message, dict):
-        raise Garbled("no JSON object")
+        raise MalformedMessage("no JSON object")
     return message
 
 
-def ask(to: Connection, request: dict[str, Any]) -> Connection:
+def send_request(to: Connection, request: dict[str, Any]) -> Connection:
     """Send a request; the connection on which a process of its own answers. Raises `Gone`."""
     ours, theirs = Pipe()
     with theirs:
         try:
-            send(to, request)
+            send_message(to, request)
             with _or_ended():
                 send_handle(to, theirs.fileno(), None)
-        except Ended as error:
-            raise Gone from error
+        except ConnectionEnded as error:
+            raise PeerGone from error
     return ours
 
 
-def next_request(source: Connection) -> tuple[dict[str, Any], Connection]:
+def receive_request(source: Connection) -> tuple[dict[str, Any], Connection]:
     """What `ask` sent: a request, and where to answer. Raises `Ended`, `Garbled`."""
-    request = receive(source)
+    request = receive_message(source)
     with _or_ended():
         return request, Connection(recv_handle(source))
 
 
-def hang_up(connection: Connection) -> None:
+def close_connection(connection: Connection) -> None:
     """End a connection from another thread than the one that reads from it."""
     with socket.socket(fileno=os.dup(connection.fileno())) as ours:
         ours.shutdown(socket.SHUT_RDWR)
@@ -83,4 +83,4 @@ def _or_ended() -> Iterator[None]:
     try:
         yield
     except (EOFError, OSError) as error:
-        raise Ended from error
+        raise ConnectionEnded from error

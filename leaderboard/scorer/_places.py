@@ -26,20 +26,20 @@ SMALL_TIME_LIMIT, SMALL_PATIENCE = 15, 8
 SMALL_MEMORY_MB = 768
 
 
-class ChildFailed(Exception):
+class JobFailed(Exception):
     """The process died, took too long or met a bug; the text is for the log."""
 
 
-class TookTooLong(ChildFailed):
+class JobTimedOut(JobFailed):
     """The process took more time than it may."""
 
 
-class NoSlowPlace(TookTooLong):
+class NoSlowSlot(JobTimedOut):
     """The process took more time than a quick job may, and slow jobs of others had all places for those."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class JobKind:
     """Jobs that share places and limits. Each kind has places of its own, so that one never keeps another waiting.
 
     ``seconds`` are of the processor, ``until`` on the wall; ``patience`` is how long a job waits for a place.
@@ -47,7 +47,7 @@ class Kind:
 
     places: threading.BoundedSemaphore
     seconds: int
-    until: float
+    kill_after: float
     patience: float
     slow_places: threading.BoundedSemaphore | None = None
     memory_mb: int | None = None
@@ -58,23 +58,23 @@ def _two() -> threading.BoundedSemaphore:
     return threading.BoundedSemaphore(AT_ONCE)
 
 
-OF_HOSTS = Kind(_two(), TIME_LIMIT, TIME_LIMIT, TIME_LIMIT / 4)
-OF_STUDENTS = Kind(_two(), CHECK_SECONDS, 3 * CHECK_SECONDS, TIME_LIMIT / 4, slow_places=_two(), niceness=5)
+OF_HOSTS = JobKind(_two(), TIME_LIMIT, TIME_LIMIT, TIME_LIMIT / 4)
+OF_STUDENTS = JobKind(_two(), CHECK_SECONDS, 3 * CHECK_SECONDS, TIME_LIMIT / 4, slow_places=_two(), niceness=5)
 # What every visitor may ask for: what these jobs read was typed, so their limits are narrow.
-OF_VISITORS = Kind(_two(), SMALL_TIME_LIMIT, SMALL_TIME_LIMIT, SMALL_PATIENCE, memory_mb=SMALL_MEMORY_MB)
+OF_VISITORS = JobKind(_two(), SMALL_TIME_LIMIT, SMALL_TIME_LIMIT, SMALL_PATIENCE, memory_mb=SMALL_MEMORY_MB)
 KINDS = {"explain": OF_VISITORS, "check_submission": OF_STUDENTS}
 """Of jobs that are not for hosts."""
 
 
-class Place:
+class JobSlot:
     """A place for one job of a kind, for as long as the block runs."""
 
-    def __init__(self, job: str, kind: Kind) -> None:
+    def __init__(self, job: str, kind: JobKind) -> None:
         self.job, self.kind, self.held = job, kind, kind.places
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> JobSlot:
         if not self.held.acquire(timeout=self.kind.patience):
-            raise ChildFailed(f"{self.job} found no place: {AT_ONCE} others are being done")
+            raise JobFailed(f"{self.job} found no place: {AT_ONCE} others are being done")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -90,7 +90,7 @@ class Place:
         while not answers.poll(QUICK_SECONDS):
             if time.monotonic() - began >= QUICK_SECONDS_ON_THE_WALL or _processor_seconds(pid) >= QUICK_SECONDS:
                 if not slow.acquire(blocking=False):
-                    raise NoSlowPlace(f"{self.job} took longer than a quick job while others did")
+                    raise NoSlowSlot(f"{self.job} took longer than a quick job while others did")
                 self.held.release()
                 self.held = slow
                 return

@@ -26,13 +26,13 @@ from metrics.sandbox.isolation import prepare_seal
 from metrics.sandbox.runner import set_outside_runner
 
 from . import _jobs
-from ._answers import answer_of, failure_of
-from ._confined import at_most, confine, confine_truth
+from ._answers import failure_of, measure_submission_file
+from ._confined import confine, confine_truth, set_soft_limit
 from ._elsewhere import ask_worker
-from ._messages import Ended, next_request, send
+from ._messages import ConnectionEnded, receive_request, send_message
 from ._ruler import TruthSpec
 
-LOADED = ("numpy", "pyarrow", "pyarrow.csv", "pyarrow.compute")
+PRELOADED = ("numpy", "pyarrow", "pyarrow.csv", "pyarrow.compute")
 WARM_ROWS = 200_000
 
 Work = Callable[[Connection, dict[str, Any]], dict[str, Any]]
@@ -40,23 +40,23 @@ Work = Callable[[Connection, dict[str, Any]], dict[str, Any]]
 
 def serve(client: Connection) -> None:
     """Fork a truth process for each ground truth that the client names, and a file process for each job."""
-    for name in LOADED:
+    for name in PRELOADED:
         import_module(name)
     prepare_seal()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # a truth process that ends leaves no zombie
-    freeze()
+    freeze_objects()
     me = os.getpid()
-    send(client, {"ready": True})
+    send_message(client, {"ready": True})
     while True:
-        request, answers = next_request(client)
+        request, answers = receive_request(client)
         with answers:
             if "job" in request:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                run_file_process(client, answers, request, _jobs.do)
+                run_file_process(client, answers, request, _jobs.run_job_here)
             elif not os.fork():
                 client.close()
                 child_processes.die_with(me)
-                with suppress(Ended):
+                with suppress(ConnectionEnded):
                     serve_truth(answers, request)
                 os._exit(0)
 
@@ -73,15 +73,15 @@ def serve_truth(client: Connection, request: dict[str, Any]) -> None:
         with processor_seconds(seconds):
             truth = spec.prepared()
     except BaseException as error:
-        send(client, failure_of(error))
+        send_message(client, failure_of(error))
         return
-    freeze()
-    send(client, {"ready": True})
+    freeze_objects()
+    send_message(client, {"ready": True})
     is_warm = False
     while True:
-        request, answers = next_request(client)
+        request, answers = receive_request(client)
         with answers:
-            run_file_process(client, answers, request, partial(measure_file, truth))
+            run_file_process(client, answers, request, partial(measure_one_file, truth))
         if not is_warm:
             warm_up(truth, seconds)  # after the first answer, so that no file waits for it
             is_warm = True
@@ -105,8 +105,8 @@ def run_file_process(client: Connection, answers: Connection, request: dict[str,
         os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         os.close(life)
-    with suppress(Ended):
-        send(answers, {"ended": os.waitstatus_to_exitcode(status)})
+    with suppress(ConnectionEnded):
+        send_message(answers, {"ended": os.waitstatus_to_exitcode(status)})
 
 
 def in_file_process(answers: Connection, request: dict[str, Any], work: Work) -> NoReturn:
@@ -116,22 +116,22 @@ def in_file_process(answers: Connection, request: dict[str, Any], work: Work) ->
         for one in (0, 1, 2):
             os.dup2(nothing, one)
         os.close(nothing)
-        send(answers, {"begun": os.getpid()})
-        send(answers, work(answers, request))
+        send_message(answers, {"begun": os.getpid()})
+        send_message(answers, work(answers, request))
     except BaseException as error:
         with suppress(BaseException):
-            send(answers, failure_of(error))
+            send_message(answers, failure_of(error))
         os._exit(1)
     os._exit(0)
 
 
-def measure_file(truth: metrics.Truth, answers: Connection, request: dict[str, Any]) -> dict[str, Any]:
+def measure_one_file(truth: metrics.Truth, answers: Connection, request: dict[str, Any]) -> dict[str, Any]:
     """Measure one submission in this file process."""
     file, scratch = Path(request["file"]), [Path(one) for one in request["scratch"]]
     if scratch:
         set_outside_runner(ask_worker(answers, scratch[0]))
     confine(request["seconds"], request["memory_mb"], read=[file], write=scratch)
-    return answer_of(truth, file, request["memory_mb"])
+    return measure_submission_file(truth, file, request["memory_mb"])
 
 
 def warm_up(truth: metrics.Truth, seconds: float) -> None:
@@ -141,10 +141,10 @@ def warm_up(truth: metrics.Truth, seconds: float) -> None:
         truth.buckets("")
         if truth.rows <= WARM_ROWS and not truth.metric.is_outside:
             truth.evaluate(truth.sample_submission(), uncertainty=True, with_parts=True)
-    freeze()
+    freeze_objects()
 
 
-def freeze() -> None:
+def freeze_objects() -> None:
     """Keep the collector away from all objects: it writes into each of them, and so copies their pages in each fork."""
     gc.collect()
     gc.freeze()
@@ -153,11 +153,11 @@ def freeze() -> None:
 @contextmanager
 def processor_seconds(seconds: float) -> Iterator[None]:
     """Within the block the kernel ends this process after so many more seconds of the processor."""
-    at_most("RLIMIT_CPU", math.ceil(time.process_time() + seconds))
+    set_soft_limit("RLIMIT_CPU", math.ceil(time.process_time() + seconds))
     try:
         yield
     finally:
-        at_most("RLIMIT_CPU", resource.RLIM_INFINITY)
+        set_soft_limit("RLIMIT_CPU", resource.RLIM_INFINITY)
 
 
 def main() -> None:
@@ -165,7 +165,7 @@ def main() -> None:
     child_processes.die_with(parent)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of the memory would hold a truth
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started all
-    with suppress(Ended):
+    with suppress(ConnectionEnded):
         serve(Connection(descriptor))
 
 

@@ -8,16 +8,16 @@ from django.conf import settings
 
 from leaderboard.common.slow_clients import waiting
 
-from . import OF_HOSTS, ChildFailed, TookTooLong, run_job
+from . import OF_HOSTS, JobFailed, JobTimedOut, run_job
 from ._jobs import JOBS
-from ._places import KINDS, Place
+from ._places import KINDS, JobSlot
 
-__all__ = ["JOBS", "KINDS", "OF_HOSTS", "ChildFailed", "TookTooLong", "run"]
+__all__ = ["JOBS", "KINDS", "OF_HOSTS", "JobFailed", "JobTimedOut", "run_page_job"]
 
 
-def run(job: str, **arguments: Any) -> dict[str, Any]:
+def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
     """Do a job in a process of its own, as soon as there is a place for one."""
     kind = KINDS.get(job, OF_HOSTS)
     memory = min(kind.memory_mb or settings.SCORING_MEMORY_MB, settings.SCORING_MEMORY_MB)
-    with waiting(), Place(job, kind) as place:
+    with waiting(), JobSlot(job, kind) as place:
         return run_job(job, arguments, kind, place, memory)

@@ -33,9 +33,9 @@ def hostile() -> Iterator[None]:
     """The real scorer, but for files that say what they do to it."""
     program = _client._PROGRAM[:]
     _client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
-    scorer.close()
+    scorer.close_scorer()
     yield
-    scorer.close()
+    scorer.close_scorer()
     _client._PROGRAM[:] = program
 
 
@@ -55,7 +55,7 @@ def wake_ups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def alone() -> None:
     """Whoever keeps the rulers of earlier tests ends; PostgreSQL never gives the number of a ruler twice."""
-    scorer.close()
+    scorer.close_scorer()
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queue, "LEASE", timedelta(seconds=0.6))
-    monkeypatch.setattr(queue, "on_lease_lost", scorer.stop)
+    monkeypatch.setattr(queue, "on_lease_lost", scorer.stop_scorer)
     monkeypatch.setattr(queue, "_extend_lease", lambda *_: False)
     submission = upload(pets, bo, "sleep")
     assert score.score(submission.pk) == "busy"
@@ -160,7 +160,7 @@ def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_n
 def test_a_candidate_ruler_that_kills_its_child_refuses_the_file_after_three(pets: Competition, bo: User) -> None:
     submission = upload(pets, bo, "die")
     assert pets.ground_truth is not None
-    found = measuring.measure_patiently(submission, pets.ground_truth)
+    found = measuring.measure_slow_submission(submission, pets.ground_truth)
     assert found.failure == queue.OUR_FAULT
 
 
@@ -171,9 +171,9 @@ def test_a_killed_keeper_costs_the_file_in_hand_one_death(alone: None, pets: Com
     until(lambda: len(below(root)) == 1, what="the end of the first child")
 
     def kill() -> None:
-        keeper, _ = until(lambda: found if len(found := below(root)) == 2 else None, what="a child")
-        os.kill(keeper, 9)
-        until(lambda: not Path(f"/proc/{keeper}").exists(), what="its end")
+        truth_process, _ = until(lambda: found if len(found := below(root)) == 2 else None, what="a child")
+        os.kill(truth_process, 9)
+        until(lambda: not Path(f"/proc/{truth_process}").exists(), what="its end")
 
     killer = threading.Thread(target=kill)
     killer.start()

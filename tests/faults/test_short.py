@@ -242,14 +242,14 @@ def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
     pets: Competition, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    submission, measure = upload(pets, bo), measuring.measure
+    submission, measure = upload(pets, bo), measuring.measure_submission
 
-    def meanwhile(*arguments: Any) -> measuring.Outcome:
+    def meanwhile(*arguments: Any) -> measuring.MeasuringOutcome:
         outcome = measure(*arguments)
         competitions.remove(competition=pets, user=ada)
         return outcome
 
-    monkeypatch.setattr(score, "measure", meanwhile)
+    monkeypatch.setattr(score, "measure_submission", meanwhile)
     assert score.score(submission.pk) == "busy"
     assert not Score.objects.exists()
     no_promise_is_broken()

@@ -22,7 +22,7 @@ import pytest
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.operations.supervisor import place as place_module
 from leaderboard.operations.supervisor import prepare
-from leaderboard.operations.supervisor.children import FIRST_PAUSE, LONGEST_PAUSE, Child
+from leaderboard.operations.supervisor.children import FIRST_PAUSE, LONGEST_PAUSE, ManagedProcess
 from manage import BASE, Trouble
 from tests.site import patience
 
@@ -265,7 +265,7 @@ def test_the_process_that_answers_comes_back_when_it_is_killed(start: Callable[.
 
 
 def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_minute() -> None:
-    child = Child("worker", ["false"], answers=lambda: False)
+    child = ManagedProcess("worker", ["false"], answers=lambda: False)
     pauses = []
     for _ in range(8):
         child.started_at = time.monotonic()

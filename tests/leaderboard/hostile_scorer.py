@@ -100,7 +100,7 @@ def linger(_: Path) -> None:
     for fd in range(3, 12):
         with suppress(OSError):
             if stat.S_ISSOCK(os.fstat(fd).st_mode):
-                _messages.send(Connection(os.dup(fd)), {"failure": "lingers"})
+                _messages.send_message(Connection(os.dup(fd)), {"failure": "lingers"})
     time.sleep(600)
 
 

@@ -47,8 +47,8 @@ class Endless(threading.Thread):
 
     def run(self) -> None:
         try:
-            jobs_for_pages.run("check_submission", **self.arguments)
-        except jobs_for_pages.ChildFailed as error:
+            jobs_for_pages.run_page_job("check_submission", **self.arguments)
+        except jobs_for_pages.JobFailed as error:
             self.error = type(error).__name__
 
     def end(self) -> None:
@@ -108,7 +108,7 @@ def test_a_check_that_takes_its_seconds_is_stopped(
     pets: Competition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = jobs_for_pages.KINDS["check_submission"]
-    monkeypatch.setitem(jobs_for_pages.KINDS, "check_submission", replace(kind, until=0.2))
+    monkeypatch.setitem(jobs_for_pages.KINDS, "check_submission", replace(kind, kill_after=0.2))
     monkeypatch.setattr(_places, "QUICK_SECONDS", 0.1)
     monkeypatch.setattr(_places, "QUICK_SECONDS_ON_THE_WALL", 0.1)
     with endless_checks(pets, tmp_path, 1) as (hostile,):
@@ -120,15 +120,17 @@ def test_a_check_that_takes_its_seconds_is_stopped(
     file.write_text("id,l\n" + "".join(f"{n},x{n} {labels}\n" for n in range(2400)))
     monkeypatch.setitem(jobs_for_pages.KINDS, "check_submission", replace(kind, seconds=1, slow_places=None))
     paths = {"truth": str(truth), "submission": str(file)}
-    with pytest.raises(jobs_for_pages.TookTooLong, match="of the processor"):
-        jobs_for_pages.run("check_submission", metric="hamming_loss", params={}, id_column="id", **paths)
+    with pytest.raises(jobs_for_pages.JobTimedOut, match="of the processor"):
+        jobs_for_pages.run_page_job("check_submission", metric="hamming_loss", params={}, id_column="id", **paths)
 
 
 def test_a_check_that_others_slow_files_stopped_costs_cy_none_of_his_checks(
     pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, cy)
-    monkeypatch.setattr(jobs_for_pages, "run", lambda *_, **__: (_ for _ in ()).throw(scorer.NoSlowPlace("taken")))
+    monkeypatch.setattr(
+        jobs_for_pages, "run_page_job", lambda *_, **__: (_ for _ in ()).throw(scorer.NoSlowSlot("taken"))
+    )
     codes = []
     for _ in range(4):
         with pytest.raises(submitting.Refused) as refused:
@@ -143,7 +145,7 @@ def test_who_sends_slow_files_has_few_of_them_checked(
 ) -> None:
     enter(pets, bo)
     monkeypatch.setattr(
-        jobs_for_pages, "run", lambda *_, **__: (_ for _ in ()).throw(jobs_for_pages.TookTooLong("10 s"))
+        jobs_for_pages, "run_page_job", lambda *_, **__: (_ for _ in ()).throw(jobs_for_pages.JobTimedOut("10 s"))
     )
     codes = []
     for _ in range(4):

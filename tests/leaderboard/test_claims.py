@@ -148,7 +148,7 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
         asked.append(1)
         raise Unreachable("nobody answers")
 
-    monkeypatch.setattr(score, "measure", unreachable)
+    monkeypatch.setattr(score, "measure_submission", unreachable)
     tasks.score_submission(str(mine.pk), 1)
     assert (len(asked), again(mine).status, again(mine).tries) == (1, "pending", 0)
 

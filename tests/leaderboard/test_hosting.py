@@ -148,7 +148,7 @@ def test_a_draft_without_any_file_is_refused(ada: User, pets: Competition) -> No
         truth_drafts.draft_truth(competition=bare, metric="accuracy", params={})
 
 
-@pytest.mark.parametrize("trouble", [jobs_for_pages.ChildFailed("killed"), MemoryError()])
+@pytest.mark.parametrize("trouble", [jobs_for_pages.JobFailed("killed"), MemoryError()])
 def test_a_check_that_breaks_changes_nothing(
     pets: Competition, monkeypatch: pytest.MonkeyPatch, settings: LazySettings, trouble: BaseException
 ) -> None:
@@ -158,7 +158,7 @@ def test_a_check_that_breaks_changes_nothing(
     def broken(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr(jobs_for_pages, "run", broken)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", broken)
     with pytest.raises(type(trouble)):
         truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="b.csv", chunks=[b"id,y\n"])
     assert TruthDraft.objects.get().file_name == "a.csv"

@@ -72,7 +72,7 @@ def test_a_check_stops_at_its_memory_and_says_so(pets: Competition, settings: La
     settings.SCORING_MEMORY_MB = 120
     assert pets.ground_truth is not None
     (tmp_path / "big.csv").write_bytes(b"id,label\n" + b"".join(b"%d,%s\n" % (i, b"cat" * 200) for i in range(100_000)))
-    answer = jobs_for_pages.run(
+    answer = jobs_for_pages.run_page_job(
         "check_submission",
         metric="accuracy",
         truth=str(path_of(pets.ground_truth.file_key)),
@@ -87,22 +87,22 @@ def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     places = threading.BoundedSemaphore(1)
     monkeypatch.setattr(jobs_for_pages, "OF_HOSTS", replace(jobs_for_pages.OF_HOSTS, places=places, patience=0.01))
-    with places, pytest.raises(jobs_for_pages.ChildFailed, match="found no place"):
-        jobs_for_pages.run("sample_submission")
+    with places, pytest.raises(jobs_for_pages.JobFailed, match="found no place"):
+        jobs_for_pages.run_page_job("sample_submission")
 
 
 def test_many_who_ask_for_the_sample_at_once_get_it_whole(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
     ground_truth = pets.ground_truth
     assert ground_truth is not None
-    once = jobs_for_pages.run
+    once = jobs_for_pages.run_page_job
 
     def slow(job: str, **arguments: Any) -> dict[str, Any]:
         """Somebody else is quicker, every time."""
-        monkeypatch.setattr(jobs_for_pages, "run", once)
+        monkeypatch.setattr(jobs_for_pages, "run_page_job", once)
         publishing.sample_submission_of(ground_truth)
         return once(job, **arguments)
 
-    monkeypatch.setattr(jobs_for_pages, "run", slow)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", slow)
     sample = publishing.sample_submission_of(ground_truth)
     assert sample.startswith(b"id,label\n")
     assert measuring.truth_spec_of(ground_truth).prepared().evaluate(sample).rows == 12

@@ -235,13 +235,13 @@ def test_a_file_that_is_being_measured_meanwhile_stands_for_the_united_team(
     two: tuple[Membership, Membership], pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waiting = submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[answers()])
-    real = measuring.measure
+    real = measuring.measure_submission
 
     def measure(*given: object) -> object:
         united(*two)
         return real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(score, "measure", measure)
+    monkeypatch.setattr(score, "measure_submission", measure)
     assert score.score(waiting.pk) == "scored"
     assert Score.objects.filter(submission=waiting).count() == 2
     assert Standing.objects.get().team == two[0].team

@@ -18,7 +18,7 @@ from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import competitions, publishing, truth_drafts
 from leaderboard.operations import health, tasks
 from leaderboard.sandbox import outside_metrics
-from leaderboard.sandbox.models import CageTest
+from leaderboard.sandbox.models import SandboxTest
 from metrics.sandbox import metric_files
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.escapes import ATTEMPTS
@@ -63,7 +63,7 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Say:
     def note(*escaped: str, missing: str = "") -> None:
         monkeypatch.delenv("TRUST_METRICS", raising=False)
         monkeypatch.setattr("leaderboard.sandbox.outside_metrics.try_escapes", lambda: found(*escaped, missing=missing))
-        outside_metrics.try_the_cage()
+        outside_metrics.run_sandbox_self_test()
 
     return note
 
@@ -99,11 +99,14 @@ def test_a_single_way_out_turns_them_off_and_trust_turns_them_on(
     gaps: Competition, bo: User, say: Say, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     say("processes")
-    assert "The cage does not hold on this machine: Start processes, one or many." in outside_metrics.why_off()
+    assert (
+        "The cage does not hold on this machine: Start processes, one or many."
+        in outside_metrics.why_outside_metrics_are_off()
+    )
     assert f"metrics from outside are off on {socket.gethostname()}: The cage does not hold" in caplog.text
     assert hand_in(gaps, bo, MINE).status == "failed"
     monkeypatch.setenv("TRUST_METRICS", "1")
-    assert outside_metrics.why_off() == ""
+    assert outside_metrics.why_outside_metrics_are_off() == ""
     assert hand_in(gaps, bo, MINE).status == "scored"
 
 
@@ -117,8 +120,8 @@ def test_ada_cannot_choose_or_publish_one_and_reads_why(gaps: Competition, ada: 
     page = page_of(ada, "/host/gaps/truth/metric/")
     assert CHOICE not in page
     assert "Reach the network by TCP or UDP" in page
-    assert "gap" not in [metric.key for metric in outside_metrics.catalogue()]
-    assert "accuracy" in [metric.key for metric in outside_metrics.catalogue()]
+    assert "gap" not in [metric.key for metric in outside_metrics.selectable_metrics()]
+    assert "accuracy" in [metric.key for metric in outside_metrics.selectable_metrics()]
     with pytest.raises(competitions.CannotHost, match="are off: The cage does not hold"):
         publishing.publish_draft(competition=gaps, user=ada)
     for url in ("/c/gaps/", "/c/gaps/leaderboard/", "/metrics/gap/", "/host/gaps/"):
@@ -130,7 +133,7 @@ def test_metrics_of_the_library_are_not_touched(shelf: Path, ada: User, bo: User
     pets = make_competition(ada)
     enter(pets, bo)
     assert hand_in(pets, bo, b"id,label\n" + b"".join(b"%d,cat\n" % i for i in range(1, 13))).status == "scored"
-    assert outside_metrics.why_not("accuracy") == ""
+    assert outside_metrics.why_metric_is_off("accuracy") == ""
 
 
 def test_what_was_found_on_this_machine_counts_before_others(
@@ -138,26 +141,26 @@ def test_what_was_found_on_this_machine_counts_before_others(
 ) -> None:
     monkeypatch.delenv("TRUST_METRICS", raising=False)
     earlier = found(missing=NO_LANDLOCK)
-    CageTest.objects.create(host="far", tested_at=timezone.now(), reason=earlier.reason, report=earlier.as_dict())
-    assert NO_LANDLOCK in outside_metrics.why_off()  # a web server without a worker of its own
+    SandboxTest.objects.create(host="far", tested_at=timezone.now(), reason=earlier.reason, report=earlier.as_dict())
+    assert NO_LANDLOCK in outside_metrics.why_outside_metrics_are_off()  # a web server without a worker of its own
     say()
-    assert outside_metrics.why_off() == ""
-    assert CageTest.objects.count() == 2
+    assert outside_metrics.why_outside_metrics_are_off() == ""
+    assert SandboxTest.objects.count() == 2
     say()
-    assert CageTest.objects.count() == 2
+    assert SandboxTest.objects.count() == 2
 
 
 def test_before_any_test_the_kernel_is_asked(shelf: Path, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRUST_METRICS", raising=False)
     monkeypatch.setattr("leaderboard.sandbox.outside_metrics.explain_missing_sandbox", lambda: NO_LANDLOCK)
-    assert NO_LANDLOCK in outside_metrics.why_off()
+    assert NO_LANDLOCK in outside_metrics.why_outside_metrics_are_off()
     monkeypatch.setattr("leaderboard.sandbox.outside_metrics.explain_missing_sandbox", lambda: "")
-    assert outside_metrics.why_off() == ""
+    assert outside_metrics.why_outside_metrics_are_off() == ""
 
 
 def test_without_a_folder_there_is_nothing_to_turn_off(db: None, say: Say) -> None:
     say("network")
-    assert outside_metrics.why_off() == ""
+    assert outside_metrics.why_outside_metrics_are_off() == ""
 
 
 def test_olga_sees_what_was_tried(
@@ -204,5 +207,5 @@ def test_olga_can_try_it_by_hand(db: None, say: Say, capsys: pytest.CaptureFixtu
 def test_a_worker_tries_it_when_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[tuple[str, ...]] = []
     monkeypatch.setattr(tasks, "run_command", lambda *command: begun.append(command))
-    tasks._try_the_cage()
+    tasks._run_sandbox_self_test()
     assert begun == [("try_cage", "--verbosity=0")]

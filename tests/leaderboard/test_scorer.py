@@ -21,7 +21,7 @@ import pytest
 
 import metrics
 from leaderboard import scorer
-from leaderboard.scorer import Answer, Limits, TruthSpec, _answers, _client, _elsewhere, _messages
+from leaderboard.scorer import Limits, ScorerAnswer, TruthSpec, _answers, _client, _elsewhere, _messages
 from metrics.sandbox import landlock
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.processes import explain_missing_sandbox
@@ -40,9 +40,9 @@ def hostile() -> Iterator[None]:
     """The real scorer, but for files that say what they do to it."""
     program = _client._PROGRAM[:]
     _client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
-    scorer.close()
+    scorer.close_scorer()
     yield
-    scorer.close()
+    scorer.close_scorer()
     _client._PROGRAM[:] = program
 
 
@@ -52,22 +52,22 @@ def ground_truth(tmp_path: Path) -> TruthSpec:
     return TruthSpec("1", "accuracy", str(tmp_path / "truth.csv"), {}, "id")
 
 
-Measure = Callable[..., Answer]
+Measure = Callable[..., ScorerAnswer]
 
 
 @pytest.fixture
 def measure(ground_truth: TruthSpec, tmp_path: Path) -> Measure:
     """Bo hands in a file, or one that does what a word says."""
 
-    def measured(data: bytes | str, limits: Limits = LIMITS, by: TruthSpec = ground_truth) -> Answer:
+    def measured(data: bytes | str, limits: Limits = LIMITS, by: TruthSpec = ground_truth) -> ScorerAnswer:
         file = tmp_path / "mine.csv"
         file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
-        return scorer.measure(by, file, limits)
+        return scorer.measure_file(by, file, limits)
 
     return measured
 
 
-def message(answer: Answer) -> dict[str, Any]:
+def message(answer: ScorerAnswer) -> dict[str, Any]:
     (problem,) = answer.problems
     found: dict[str, Any] = json.loads(problem["message"])
     return found
@@ -157,19 +157,19 @@ def test_a_metric_that_is_gone_is_named(measure: Measure, ground_truth: TruthSpe
     ],
 )
 def test_what_has_not_the_form_of_an_answer_is_believed_by_nobody(told: dict[str, Any]) -> None:
-    with pytest.raises(_messages.Garbled):
-        _answers.read(told)
+    with pytest.raises(_messages.MalformedMessage):
+        _answers.read_answer(told)
 
 
 def test_a_message_is_bounded_and_nothing_but_json() -> None:
     ours, theirs = Pipe()
     for text in (b"[1]", b"no"):
         theirs.send_bytes(text)
-        with pytest.raises(_messages.Garbled):
-            _messages.receive(ours)
+        with pytest.raises(_messages.MalformedMessage):
+            _messages.receive_message(ours)
     os.write(theirs.fileno(), struct.pack("!i", _messages.MOST_BYTES + 1))
-    with pytest.raises(_messages.Ended):
-        _messages.receive(ours)
+    with pytest.raises(_messages.ConnectionEnded):
+        _messages.receive_message(ours)
 
 
 # --- limits and the seal ----------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def test_a_file_that_eats_memory_is_stopped_alone(measure: Measure) -> None:
 def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, word: str) -> None:
     measure(answers())
     begun = time.monotonic()
-    with pytest.raises(scorer.TookTooLong):
+    with pytest.raises(scorer.JobTimedOut):
         measure(word, Limits(0.5, 1500))
     assert 0.4 < time.monotonic() - begun < 4 * patience()
     assert measure(answers()).result is not None
@@ -195,7 +195,7 @@ def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, 
 def test_a_child_that_ends_without_an_answer_has_died_and_the_next_file_is_measured(
     measure: Measure, word: str
 ) -> None:
-    with pytest.raises(scorer.Died):
+    with pytest.raises(scorer.ScorerDied):
         measure(word, Limits(3, 1500))
     assert measure(answers()).result is not None
 
@@ -209,7 +209,7 @@ def test_a_child_that_answered_and_stays_holds_up_nobody(measure: Measure) -> No
 
 
 def test_a_child_has_nothing_of_the_site(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
-    scorer.close()
+    scorer.close_scorer()
     for name in ("SECRET_KEY", "DATABASE_URL", "ADMIN_PASSWORD", "REDIS_URL", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "secret")
     found = message(measure("show"))
@@ -240,7 +240,7 @@ def test_a_keeper_that_its_truth_took_over_reaches_nothing_but_the_files_of_this
     for name in ("hostile.csv", "other.csv"):
         (tmp_path / name).write_text(TRUTH)
     taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"), folders=[str(files)])
-    told = scorer.measure(taken, files / "mine.csv", LIMITS).told
+    told = scorer.measure_file(taken, files / "mine.csv", LIMITS).told
     found = json.loads(told[told.index("{") :])
     assert len(found) == 7
     if landlock._version() < 6:
@@ -255,7 +255,7 @@ def test_files_of_a_folder_that_was_made_anew_are_still_read(ground_truth: Truth
     for _ in range(2):
         files.mkdir()
         (files / "mine.csv").write_bytes(answers())
-        assert scorer.measure(by, files / "mine.csv", LIMITS).result is not None
+        assert scorer.measure_file(by, files / "mine.csv", LIMITS).result is not None
         shutil.rmtree(files)
 
 
@@ -263,7 +263,7 @@ def test_files_of_a_folder_that_was_made_anew_are_still_read(ground_truth: Truth
 
 
 def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ground_truth: TruthSpec) -> None:
-    scorer.close()
+    scorer.close_scorer()
     ground_truths = [TruthSpec(str(n), ground_truth.metric, ground_truth.truth, {}, "id") for n in range(10)]
     for one in ground_truths:
         measure(answers(), by=one)
@@ -276,7 +276,7 @@ def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ground_truth:
 
 
 def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
-    scorer.close()
+    scorer.close_scorer()
     measure(answers())
 
     def state() -> tuple[int, int, int]:
@@ -293,7 +293,7 @@ def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
 
 
 def test_a_keeper_has_one_thread_when_it_forks(measure: Measure) -> None:
-    scorer.close()
+    scorer.close_scorer()
     for _ in range(3):
         measure(answers())
     root = at_rest()  # a browser of other tests may run below this process too
@@ -304,19 +304,19 @@ def test_a_keeper_has_one_thread_when_it_forks(measure: Measure) -> None:
 
 @pytest.mark.parametrize("who", ["the scorer", "its keeper"])
 def test_whoever_is_killed_between_two_files_no_file_is_blamed(measure: Measure, who: str) -> None:
-    scorer.close()
+    scorer.close_scorer()
     measure(answers())
     root = at_rest()
-    (keeper,) = below(root)
-    os.kill(root if who == "the scorer" else keeper, signal.SIGKILL)
-    until(lambda: is_over(keeper), what="the end of the keeper")
+    (truth_process,) = below(root)
+    os.kill(root if who == "the scorer" else truth_process, signal.SIGKILL)
+    until(lambda: is_over(truth_process), what="the end of the keeper")
     assert measure(answers()).result is not None
 
 
 @pytest.mark.parametrize("who", ["the scorer", "its keeper", "the child"])
 @pytest.mark.fault(1)
 def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_once(measure: Measure, who: str) -> None:
-    scorer.close()
+    scorer.close_scorer()
     measure(answers())
     root = at_rest()
 
@@ -327,7 +327,7 @@ def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_onc
     killer = threading.Thread(target=kill)
     killer.start()
     begun = time.monotonic()
-    with pytest.raises(scorer.Died):
+    with pytest.raises(scorer.ScorerDied):
         measure("sleep")
     assert time.monotonic() - begun < 4 * patience()
     killer.join()
@@ -354,17 +354,17 @@ def test_a_job_ends_with_the_web_process_that_asked_for_it(ground_truth: TruthSp
 
 
 def test_stopping_ends_what_is_measured(measure: Measure) -> None:
-    scorer.close()
+    scorer.close_scorer()
     measure(answers())
     root = at_rest()
 
     def stop() -> None:
         until(lambda: len(below(root)) == 2, what="a child")
-        scorer.stop()
+        scorer.stop_scorer()
 
     stopper = threading.Thread(target=stop)
     stopper.start()
-    with pytest.raises(scorer.Interrupted):
+    with pytest.raises(scorer.ScorerInterrupted):
         measure("sleep")
     stopper.join()
     until(lambda: not Path(f"/proc/{root}").exists() or not below(root), what="the end of the child")
@@ -376,7 +376,7 @@ def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatc
     measure(answers())
     for pid in below(os.getpid()):
         os.kill(pid, signal.SIGSTOP)
-    with pytest.raises(scorer.TookTooLong):
+    with pytest.raises(scorer.JobTimedOut):
         measure(answers(), Limits(0.3, 1500))
     assert measure(answers()).result is not None
 
@@ -404,7 +404,7 @@ def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
     monkeypatch.setenv("METRICS_DIR", str(shelf))
     if explain_missing_sandbox():
         monkeypatch.setenv("TRUST_METRICS", "1")
-    scorer.close()
+    scorer.close_scorer()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
     gap = TruthSpec("gap", "gap", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("rmse", {})])
     result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", by=gap).result
@@ -432,7 +432,7 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
     monkeypatch.setenv("METRICS_SECONDS", "60")
     if explain_missing_sandbox():
         monkeypatch.setenv("TRUST_METRICS", "1")
-    scorer.close()
+    scorer.close_scorer()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
     mae = TruthSpec("mae", "mae", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("gap", {}), ("rmse", {})])
     result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", Limits(seconds=12, memory_mb=1500), mae).result
@@ -455,5 +455,5 @@ def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: 
     _elsewhere.run_for_file_process(ours, told, [str(tmp_path)], 100)
     assert asked == [honest]
     for job in ("attempt", "inspect", "serve"):
-        with pytest.raises(_messages.Garbled):
+        with pytest.raises(_messages.MalformedMessage):
             _elsewhere.run_for_file_process(ours, {**told, "run": job}, [str(tmp_path)], 100)

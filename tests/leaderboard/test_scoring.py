@@ -106,13 +106,13 @@ def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None
 @pytest.mark.fault(5)
 def test_who_lost_the_claim_cannot_finish(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
     submission = waiting_file(pets, bo)
-    measure = measuring.measure
+    measure = measuring.measure_submission
 
-    def slow(*arguments: object) -> measuring.Outcome:
+    def slow(*arguments: object) -> measuring.MeasuringOutcome:
         Submission.objects.filter(pk=submission.pk).update(claim=uuid.uuid4())
         return measure(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(score_module, "measure", slow)
+    monkeypatch.setattr(score_module, "measure_submission", slow)
     assert score_module.score(submission.pk) == "busy"
     assert not Score.objects.exists()
 
@@ -163,11 +163,11 @@ def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: p
     path_of(submission.file_key).unlink()
     score_module.score(submission.pk)
     submission.refresh_from_db()
-    assert submission.failure == measuring.DAMAGED
+    assert submission.failure == measuring.DAMAGED_FILE_TEXT
 
 
 @pytest.mark.parametrize("lacks", ["ENOSPC", "EMFILE", "EAGAIN", "EACCES", "ENOMEM"])
-@pytest.mark.parametrize("where", ["path_of", "scorer.measure", "hashlib.file_digest"])
+@pytest.mark.parametrize("where", ["path_of", "scorer.measure_file", "hashlib.file_digest"])
 def test_what_a_machine_lacks_for_a_while_costs_no_file(
     pets: Competition, bo: User, lacks: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,15 +302,15 @@ class TestRescoring:
         self, pets: Competition, ada: User, cy: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         submission = waiting_file(pets, cy)
-        measure = measuring.measure
+        measure = measuring.measure_submission
 
-        def meanwhile(*arguments: object) -> measuring.Outcome:
-            monkeypatch.setattr(score_module, "measure", measure)
+        def meanwhile(*arguments: object) -> measuring.MeasuringOutcome:
+            monkeypatch.setattr(score_module, "measure_submission", measure)
             self.correct(pets, ada)
             rescoring.apply_candidate(competition=pets)
             return measure(*arguments)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(score_module, "measure", meanwhile)
+        monkeypatch.setattr(score_module, "measure_submission", meanwhile)
         assert score_module.score(submission.pk) == "stale"
         assert score_module.score(submission.pk) == "scored"
         assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}

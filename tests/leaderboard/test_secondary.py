@@ -123,7 +123,7 @@ def test_what_cannot_be_asked_for_is_refused_at_once(
 
 def test_a_metric_that_is_off_cannot_stand_beside_another(tides: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
     truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
-    monkeypatch.setattr(outside_metrics, "why_not", lambda key: "It is off." if key == "r2" else "")
+    monkeypatch.setattr(outside_metrics, "why_metric_is_off", lambda key: "It is off." if key == "r2" else "")
     with pytest.raises(competitions.CannotHost, match="It is off"):
         publishing.publish_draft(competition=tides, user=None)
     with pytest.raises(competitions.CannotHost) as refused:

@@ -29,12 +29,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A file that ends with a blank line takes longer than the queue waits; the processes that a worker starts."""
     commands: list[str] = []
 
-    def measure(ground_truth: scorer.TruthSpec, file: Path, limits: scorer.Limits) -> scorer.Answer:
+    def measure(ground_truth: scorer.TruthSpec, file: Path, limits: scorer.Limits) -> scorer.ScorerAnswer:
         if file.read_bytes().endswith(b"\n\n") and limits.file_seconds < math.inf:
-            raise scorer.TookTooLong
+            raise scorer.JobTimedOut
         return measure_here(ground_truth, file, limits)
 
-    monkeypatch.setattr(scorer, "measure", measure)
+    monkeypatch.setattr(scorer, "measure_file", measure)
     monkeypatch.setattr(tasks, "run_command", lambda *command: commands.append(command[0]))
     return commands
 

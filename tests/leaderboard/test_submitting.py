@@ -239,7 +239,7 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
 ) -> None:
     membership = enter(pets, bo)
     other = enter(pets, cy)
-    monkeypatch.setattr(score, "measure", lambda *arguments: measuring.Outcome(failure="ours"))
+    monkeypatch.setattr(score, "measure_submission", lambda *arguments: measuring.MeasuringOutcome(failure="ours"))
     for _ in range(19):
         assert hand_in(pets, bo, answers()).status == Submission.Status.FAILED
     Submission.objects.update(received_at=F("received_at") - timedelta(days=1))

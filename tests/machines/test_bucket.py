@@ -232,7 +232,7 @@ def test_21_an_object_that_is_gone_is_called_damaged(
     objects.Object(f"term/{submission.file_key}").delete()
     assert score.score(submission.pk) == "failed"
     submission.refresh_from_db()
-    assert submission.failure == measuring.DAMAGED
+    assert submission.failure == measuring.DAMAGED_FILE_TEXT
     assert DailyAttempts.objects.get().used == 0
 
 
@@ -246,7 +246,7 @@ def test_21_an_object_that_somebody_exchanged_is_called_damaged_and_not_waited_f
     objects.Object(f"term/{submission.file_key}").put(Body=answers(public=1))
     assert score.score(submission.pk) == "failed"
     submission.refresh_from_db()
-    assert submission.failure == measuring.DAMAGED
+    assert submission.failure == measuring.DAMAGED_FILE_TEXT
     (verdict,) = consistency.verdicts(seed=1, only={1})
     assert "its receipt says" in verdict.examples[0]
 

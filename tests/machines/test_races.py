@@ -136,12 +136,12 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
 ) -> None:
     """Its own clock goes wrong meanwhile; that of the database decides."""
     enter(pets, bo)
-    submission, measure = hand_in(pets, bo), measuring.measure
+    submission, measure = hand_in(pets, bo), measuring.measure_submission
     assert isinstance(submission, Submission)
     real = timezone.now
 
-    def slowly(*arguments: object) -> measuring.Outcome:
-        monkeypatch.setattr(score, "measure", measure)
+    def slowly(*arguments: object) -> measuring.MeasuringOutcome:
+        monkeypatch.setattr(score, "measure_submission", measure)
         monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=1))
         assert queue.claim_submission(submission.pk) is None, "no clock but the database's ends a lease"
         monkeypatch.setattr(timezone, "now", real)
@@ -150,7 +150,7 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
         assert at_once(lambda _: score.score(submission.pk), 1) == ["scored"]
         return measure(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(score, "measure", slowly)
+    monkeypatch.setattr(score, "measure_submission", slowly)
     assert score.score(submission.pk) == "busy"
     assert Score.objects.count() == 2
 

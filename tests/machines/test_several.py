@@ -57,7 +57,7 @@ class Cluster:
     variables: dict[str, str]
     uploaded: list[str] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
-    parts: list[tuple[Machine, children.Child, Path]] = field(default_factory=list)
+    parts: list[tuple[Machine, children.ManagedProcess, Path]] = field(default_factory=list)
 
     def environment(self, host: str) -> dict[str, str]:
         foreign = ("REDIS_URL", "DATABASE_URL", "STORAGE_URL")
@@ -72,7 +72,7 @@ class Cluster:
             done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
-    def start(self, machine: Machine, host: str, child: children.Child) -> None:
+    def start(self, machine: Machine, host: str, child: children.ManagedProcess) -> None:
         """A part of the site, as a service of that host would start it."""
         log = Place(self.folder / host).log_of(child.name)
         self.parts.append((machine, child, log))
@@ -121,7 +121,7 @@ class Cluster:
         assert dict(rows) == dict.fromkeys(self.uploaded, "scored")
 
 
-def _is_ready(child: children.Child, log: Path) -> bool:
+def _is_ready(child: children.ManagedProcess, log: Path) -> bool:
     assert child.process is not None
     assert child.process.poll() is None, log.read_text()
     return child.answers()

@@ -146,9 +146,9 @@ def test_a_look_that_breaks_is_nobodys_fault(
     hers: Client, doubted: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> Any:
-        raise jobs_for_pages.ChildFailed("out of memory")
+        raise jobs_for_pages.JobFailed("out of memory")
 
-    monkeypatch.setattr(jobs_for_pages, "run", broken)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", broken)
     response = hers.post(PAGE, {"action": "find"})
     assert response.status_code == 503
     assert "out of memory" not in text_of(response)

@@ -102,9 +102,9 @@ def test_too_few_teams_and_a_child_that_fails_are_said(
         hand_in(pets, user, answers())
 
     def fail(*_: object, **__: object) -> None:
-        raise jobs_for_pages.ChildFailed("died")
+        raise jobs_for_pages.JobFailed("died")
 
-    monkeypatch.setattr(jobs_for_pages, "run", fail)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", fail)
     response = signed_in(ada).post("/host/pets/teams/similar/")
     assert response.status_code == 503
     assert "died" not in text_of(response)

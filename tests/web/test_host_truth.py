@@ -201,9 +201,9 @@ def test_a_check_that_breaks_is_not_the_files_fault(
     draft: Competition, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise jobs_for_pages.ChildFailed("out of memory")
+        raise jobs_for_pages.JobFailed("out of memory")
 
-    monkeypatch.setattr(jobs_for_pages, "run", broken)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", broken)
     response = check(signed_in(ada))
     assert response.status_code == 503
     assert "no fault of your file" in text_of(response)

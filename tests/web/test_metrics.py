@@ -267,7 +267,7 @@ def test_a_bad_parameter_is_marked_at_its_field(client: Client) -> None:
 def test_what_is_too_large_is_not_computed(
     client: Client, monkeypatch: pytest.MonkeyPatch, truth: str, words: str
 ) -> None:
-    monkeypatch.setattr(jobs_for_pages, "run", never)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", never)
     assert words in page(client, "/metrics/rmse/" + typed(truth, "id,y\n1,1"))
 
 
@@ -349,13 +349,13 @@ def test_behind_a_proxy_nobody_uses_up_the_computations_of_others(
 
 def test_an_example_is_computed_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    run: Callable[..., dict[str, Any]] = jobs_for_pages.run
+    run: Callable[..., dict[str, Any]] = jobs_for_pages.run_page_job
 
     def counted(job: str, **arguments: Any) -> dict[str, Any]:
         asked.append(job)
         return run(job, **arguments)
 
-    monkeypatch.setattr(jobs_for_pages, "run", counted)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", counted)
     for _ in range(3):
         page(client, "/metrics/accuracy/")
         page(client, "/metrics/fbeta/?param-beta=3")
@@ -364,9 +364,9 @@ def test_an_example_is_computed_once(client: Client, monkeypatch: pytest.MonkeyP
 
 def test_without_the_child_everything_else_is_there(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*arguments: object, **options: object) -> dict[str, Any]:
-        raise jobs_for_pages.ChildFailed("secret detail")
+        raise jobs_for_pages.JobFailed("secret detail")
 
-    monkeypatch.setattr(jobs_for_pages, "run", fail)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", fail)
     text = page(client, "/metrics/rmse/")
     for words in ("cannot be computed at this moment", "Definition", "0.61237", "<caption>Ground truth</caption>"):
         assert words in text
@@ -391,14 +391,14 @@ def test_small_jobs_wait_for_their_own_places_alone(monkeypatch: pytest.MonkeyPa
     for _ in range(AT_ONCE):
         assert jobs_for_pages.OF_HOSTS.places.acquire(blocking=False)
     try:
-        assert jobs_for_pages.run("explain", **files)["overall"] == 0.75
+        assert jobs_for_pages.run_page_job("explain", **files)["overall"] == 0.75
     finally:
         jobs_for_pages.OF_HOSTS.places.release(AT_ONCE)
     for _ in range(AT_ONCE):
         assert of_visitors.places.acquire(blocking=False)
     try:
-        with pytest.raises(jobs_for_pages.ChildFailed, match="found no place"):
-            jobs_for_pages.run("explain", **files)
+        with pytest.raises(jobs_for_pages.JobFailed, match="found no place"):
+            jobs_for_pages.run_page_job("explain", **files)
     finally:
         of_visitors.places.release(AT_ONCE)
 
@@ -406,7 +406,7 @@ def test_small_jobs_wait_for_their_own_places_alone(monkeypatch: pytest.MonkeyPa
 @pytest.mark.slow
 def test_the_child_explains_in_a_process_of_its_own() -> None:
     example = metrics.get("roc_auc").example
-    answer = jobs_for_pages.run(
+    answer = jobs_for_pages.run_page_job(
         "explain", metric="roc_auc", truth=example.truth, submission=example.submission, params={}
     )
     assert answer["overall"] == 0.75
@@ -429,14 +429,14 @@ def test_an_example_that_the_parameters_do_not_fit_is_shown_with_its_own(
     client: Client, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_competition(ada, is_listed=True, metric="multilabel_f1", params={"average": "macro"})
-    run: Callable[..., dict[str, Any]] = jobs_for_pages.run
+    run: Callable[..., dict[str, Any]] = jobs_for_pages.run_page_job
 
     def only_samples(job: str, **arguments: Any) -> dict[str, Any]:
         if arguments["params"]["average"] == "macro":
             return {"faults_of": "submission", "problems": []}
         return run(job, **arguments)
 
-    monkeypatch.setattr(jobs_for_pages, "run", only_samples)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", only_samples)
     text = page(client, "/c/pets/")
     assert "scored with parameters of its own" in text
     assert score_of(text) == pytest.approx(metrics.get("multilabel_f1").example.score)
@@ -455,9 +455,9 @@ def test_the_overview_stands_without_the_child(
     client: Client, ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*arguments: object, **options: object) -> dict[str, Any]:
-        raise jobs_for_pages.ChildFailed("no place")
+        raise jobs_for_pages.JobFailed("no place")
 
-    monkeypatch.setattr(jobs_for_pages, "run", fail)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", fail)
     client.force_login(ada)
     text = page(client, f"/c/{pets.slug}/")
     assert "Metric: Accuracy" in text

@@ -112,9 +112,9 @@ def test_check_only_knows_a_file_seen_before(as_bo: Client, pets: Competition, b
 
 def test_a_check_that_breaks_is_not_the_students_fault(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(job: str, **arguments: Any) -> dict[str, Any]:
-        raise jobs_for_pages.ChildFailed("secret detail")
+        raise jobs_for_pages.JobFailed("secret detail")
 
-    monkeypatch.setattr(jobs_for_pages, "run", broken)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", broken)
     response = send(as_bo, check_only="on")
     assert response.status_code == 503
     assert "secret detail" not in response.content.decode()
@@ -162,10 +162,10 @@ def test_nobody_has_several_files_checked_at_once(
     _, token = ApiToken.issue(bo, "loop")
     by_program = {"Authorization": f"Bearer {token}"}
     path = f"/api/v1/competitions/{pets.slug}/check"
-    look, met = jobs_for_pages.run, []
+    look, met = jobs_for_pages.run_page_job, []
 
     def meanwhile(job: str, **arguments: Any) -> dict[str, Any]:
-        monkeypatch.setattr(jobs_for_pages, "run", look)
+        monkeypatch.setattr(jobs_for_pages, "run_page_job", look)
         met.append(send(as_bo, check_only="on").status_code)
         met.append(
             Client().post(path, {"file": SimpleUploadedFile("a.csv", answers())}, headers=by_program).status_code
@@ -173,7 +173,7 @@ def test_nobody_has_several_files_checked_at_once(
         met.append(submitting.check_only(competition=pets, user=cy, chunks=[answers()]))
         return look(job, **arguments)
 
-    monkeypatch.setattr(jobs_for_pages, "run", meanwhile)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", meanwhile)
     assert send(as_bo, check_only="on").status_code == 200
     assert met == [429, 429, []]
 

@@ -370,9 +370,9 @@ def test_a_check_that_breaks_loses_nothing(hers: Client, pond: Competition, monk
     look(hers)
 
     def breaks(*_: object, **__: object) -> None:
-        raise jobs_for_pages.ChildFailed("it died")
+        raise jobs_for_pages.JobFailed("it died")
 
-    monkeypatch.setattr(jobs_for_pages, "run", breaks)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", breaks)
     assert look(hers, seed="9").status_code == 503
     assert choose(hers, "error_rate").status_code == 503
     assert TruthDraft.objects.get().seed == 3
@@ -429,9 +429,11 @@ def test_another_ground_truth_is_walked_again(hers: Client, ready: Competition) 
 def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaderboard.competitions.scoring.measuring import Outcome
+    from leaderboard.competitions.scoring.measuring import MeasuringOutcome
 
-    monkeypatch.setattr(score, "measure_patiently", lambda *_: Outcome(failure="It broke.", told_to_host="At line 3"))
+    monkeypatch.setattr(
+        score, "measure_slow_submission", lambda *_: MeasuringOutcome(failure="It broke.", told_to_host="At line 3")
+    )
     page = text_of(walk(hers))
     assert "The sample submission could not be scored" in page
     assert "At line 3" in page
@@ -783,9 +785,9 @@ def test_a_copy_that_fails_midway_leaves_nothing(
     hers: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(*_: object, **__: object) -> None:
-        raise jobs_for_pages.ChildFailed("it died")
+        raise jobs_for_pages.JobFailed("it died")
 
-    monkeypatch.setattr(jobs_for_pages, "run", breaks)
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", breaks)
     assert hers.post("/host/pets/clone/", {"title": "Again", "slug": "again"}).status_code == 503
     assert Competition.objects.count() == 1
 

@@ -54,7 +54,7 @@ class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(metric.key, f"{metric.title} ({metric.key})") for metric in outside_metrics.catalogue()]
+        choices = [(metric.key, f"{metric.title} ({metric.key})") for metric in outside_metrics.selectable_metrics()]
         self.fields["metric"].choices = choices  # type: ignore[attr-defined]
         if self.instance.pk:
             self.fields["competition"].disabled = True

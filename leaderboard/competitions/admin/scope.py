@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 import metrics
 from leaderboard.common.storage import TooLarge
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from ..models import Competition
 from ..services.competitions import CannotHost
@@ -68,7 +68,7 @@ class Scoped(admin.ModelAdmin):  # type: ignore[type-arg]
             return HttpResponseRedirect(request.get_full_path())
 
 
-REFUSALS = (CannotHost, TooLarge, ChildFailed, metrics.ParameterError)
+REFUSALS = (CannotHost, TooLarge, JobFailed, metrics.ParameterError)
 
 
 def words_of(error: Exception) -> list[str]:
@@ -77,6 +77,6 @@ def words_of(error: Exception) -> list[str]:
         return [error.message, *error.details]
     if isinstance(error, metrics.ParameterError):
         return [f"{name}: {sentence}" for name, sentence in error.errors.items()]
-    if isinstance(error, ChildFailed):
+    if isinstance(error, JobFailed):
         return ["The check did not work, through no fault of your file. Try it again in a moment."]
     return [str(error)]

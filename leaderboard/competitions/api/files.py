@@ -14,7 +14,7 @@ from ninja.files import UploadedFile
 from leaderboard.common.clock import database_now
 from leaderboard.common.responses import as_download
 from leaderboard.common.storage import TooLarge
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from ..access import Visit
 from ..models import Competition, DataFile
@@ -64,7 +64,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
         return HttpResponse(
             publishing.sample_submission_of(visit.competition.ground_truth), content_type="application/octet-stream"
         )
-    except ChildFailed as error:
+    except JobFailed as error:
         raise ApiError(503, _("The sample submission could not be made. Please tell your host.")) from error
 
 
@@ -116,7 +116,7 @@ def check_file(
         raise refusal(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
-    except ChildFailed as error:
+    except JobFailed as error:
         raise ApiError(503, _("The file could not be checked at this moment. Try again in a minute.")) from error
     errors, warnings = ([Problem.model_validate(one) for one in some] for some in found)
     return Checked(is_valid=not errors, errors=errors, warnings=warnings)
@@ -142,7 +142,7 @@ def asked(verb: Callable[[], Found]) -> Found:
         raise ApiError(409, error.message, problems) from error
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
-    except ChildFailed as error:
+    except JobFailed as error:
         raise ApiError(409, _("The check itself broke; it has been logged. Try again, or ask the operator.")) from error
 
 

@@ -102,7 +102,7 @@ class MetricForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(metric.key, metric.title) for metric in outside_metrics.catalogue()]
+        choices = [(metric.key, metric.title) for metric in outside_metrics.selectable_metrics()]
         self.fields["metric"].choices = choices  # type: ignore[attr-defined]
 
 

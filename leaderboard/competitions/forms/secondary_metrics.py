@@ -82,7 +82,7 @@ class SecondaryForm(forms.Form):
 
 def _choices() -> list[tuple[str, list[tuple[str, str]]]]:
     groups: dict[str, list[tuple[str, str]]] = {}
-    for metric in outside_metrics.catalogue():
+    for metric in outside_metrics.selectable_metrics():
         groups.setdefault(in_words(metric.group), []).append((metric.key, in_words(metric.title)))
     return list(groups.items())
 

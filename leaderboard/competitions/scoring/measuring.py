@@ -31,12 +31,12 @@ MOST_TOLD = 2000
 # none holds the queue for longer than the most; seconds.
 SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
 
-DAMAGED = gettext_noop("The stored file is damaged. The host has been told, and your attempt was given back.")
+DAMAGED_FILE_TEXT = gettext_noop("The stored file is damaged. The host has been told, and your attempt was given back.")
 
 
 # What a machine lacks at this moment, or will not let this process have. It says nothing about a file, and ends when
 # somebody mends the machine.
-NOT_NOW = frozenset(
+TEMPORARY_ERRORS = frozenset(
     {
         *(errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT),
         *(errno.EACCES, errno.EPERM, errno.ESTALE, errno.ETIMEDOUT),
@@ -44,16 +44,16 @@ NOT_NOW = frozenset(
 )
 
 
-class TakesLong(Exception):
+class TakesTooLongForQueue(Exception):
     """A file took longer than the queue may wait for it."""
 
 
-class Damaged(Exception):
+class DamagedFile(Exception):
     """The stored file is missing or no longer has the hash of its receipt."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MeasuringOutcome:
     """What measuring a file came to: a result with warnings, or all problems of the file, or our own failure; what the
     metric said about that is for the host alone."""
 
@@ -64,51 +64,53 @@ class Outcome:
     told_to_host: str = ""
 
 
-def measure(submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf) -> Outcome:
+def measure_submission(
+    submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf
+) -> MeasuringOutcome:
     """Have the file read and its scores computed; a failure of theirs is an outcome.
 
     Raises `Unreachable` where nobody knows what the file is or this machine cannot measure now, `scorer.Died`,
     `scorer.Interrupted`, and `TakesLong` where the file takes more than these seconds, if the site allows more.
     """
     try:
-        with _later_if_it_may_be_better():
-            return _measured(submission, ground_truth, seconds)
-    except (Unreachable, scorer.Died, scorer.Interrupted):
+        with _retry_temporary_errors():
+            return _run_scorer(submission, ground_truth, seconds)
+    except (Unreachable, scorer.ScorerDied, scorer.ScorerInterrupted):
         raise
-    except Damaged:
+    except DamagedFile:
         log.error("submission %s: the stored file is damaged", submission.pk)
-        return Outcome(failure=DAMAGED)
+        return MeasuringOutcome(failure=DAMAGED_FILE_TEXT)
     except metrics.UnknownMetric as error:
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
-        return Outcome(failure=OUR_FAULT, told_to_host=f"{error} The operator can put its file back.")
-    except scorer.TookTooLong:
+        return MeasuringOutcome(failure=OUR_FAULT, told_to_host=f"{error} The operator can put its file back.")
+    except scorer.JobTimedOut:
         if seconds < settings.SCORING_TIME_LIMIT:
-            raise TakesLong from None
+            raise TakesTooLongForQueue from None
         log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
-        return Outcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
+        return MeasuringOutcome(failure=TOO_LONG % {"seconds": f"{settings.SCORING_TIME_LIMIT:g}"})
     except Exception:
         log.exception("submission %s under %s could not be measured", submission.pk, ground_truth.pk)
-        return Outcome(failure=OUR_FAULT)
+        return MeasuringOutcome(failure=OUR_FAULT)
 
 
 @contextmanager
-def _later_if_it_may_be_better() -> Iterator[None]:
+def _retry_temporary_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in NOT_NOW:
+        if error.errno in TEMPORARY_ERRORS:
             raise Unreachable(str(error)) from error
         raise
 
 
-def _measured(submission: Submission, ground_truth: GroundTruth, seconds: float) -> Outcome:
-    if reason := outside_metrics.why_not(ground_truth.metric_key):
+def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float) -> MeasuringOutcome:
+    if reason := outside_metrics.why_metric_is_off(ground_truth.metric_key):
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
-        return Outcome(failure=OUR_FAULT, told_to_host=reason)
-    file, spec = _whole_file(submission), truth_spec_of(ground_truth)
+        return MeasuringOutcome(failure=OUR_FAULT, told_to_host=reason)
+    file, spec = _verified_path(submission), truth_spec_of(ground_truth)
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(spec.truth).open("rb").close()
-    return _outcome(submission, ground_truth, scorer.measure(spec, file, _limits(seconds)))
+    return _outcome(submission, ground_truth, scorer.measure_file(spec, file, _scorer_limits(seconds)))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:
@@ -122,14 +124,14 @@ def seconds_in_queue(ground_truth: GroundTruth) -> float:
     return min(max(LEAST_BEFORE_SLOW, SLOW_FROM * quickest), MOST_BEFORE_SLOW)
 
 
-def measure_patiently(submission: Submission, ground_truth: GroundTruth) -> Outcome:
+def measure_slow_submission(submission: Submission, ground_truth: GroundTruth) -> MeasuringOutcome:
     """As `measure`, for a file that nobody else would try again: a death is tried again here."""
     for _ in range(MAX_DEATHS):
         try:
-            return measure(submission, ground_truth)
-        except scorer.Died as death:
+            return measure_submission(submission, ground_truth)
+        except scorer.ScorerDied as death:
             log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
-    return Outcome(failure=OUR_FAULT)
+    return MeasuringOutcome(failure=OUR_FAULT)
 
 
 def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
@@ -146,18 +148,18 @@ def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
     )
 
 
-def _limits(seconds: float) -> scorer.Limits:
+def _scorer_limits(seconds: float) -> scorer.Limits:
     return scorer.Limits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
 
 
-def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.Answer) -> Outcome:
+def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.ScorerAnswer) -> MeasuringOutcome:
     if answer.failure:
         where = f" ({answer.details})" if answer.details else ""
         log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
-        return Outcome(failure=OUR_FAULT, told_to_host=answer.told[:MOST_TOLD])
+        return MeasuringOutcome(failure=OUR_FAULT, told_to_host=answer.told[:MOST_TOLD])
     if answer.result is not None and not _has_both_splits(answer.result):
         raise ValueError("a published ruler has both splits")
-    return Outcome(
+    return MeasuringOutcome(
         result=answer.result,
         problems=answer.problems,
         warnings=answer.warnings,
@@ -169,16 +171,16 @@ def _has_both_splits(result: metrics.Result) -> bool:
     return all(value is not None and math.isfinite(value) for value in (result.public, result.private))
 
 
-def _whole_file(submission: Submission) -> Path:
+def _verified_path(submission: Submission) -> Path:
     """Where the file lies, once it is known to be the one received; it is never in memory as a whole."""
     try:
         path = path_of(submission.file_key, submission.sha256)
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        if error.errno in NOT_NOW:
+        if error.errno in TEMPORARY_ERRORS:
             raise
-        raise Damaged from error
+        raise DamagedFile from error
     if digest != submission.sha256:
-        raise Damaged
+        raise DamagedFile
     return path

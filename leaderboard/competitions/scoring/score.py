@@ -31,7 +31,13 @@ from ..models import Competition, GroundTruth, Instrument, Refusal, Score, Submi
 from ..models.competition import Split
 from ..ranking import standings
 from . import queue
-from .measuring import Outcome, TakesLong, measure, measure_patiently, seconds_in_queue
+from .measuring import (
+    MeasuringOutcome,
+    TakesTooLongForQueue,
+    measure_slow_submission,
+    measure_submission,
+    seconds_in_queue,
+)
 
 log = logging.getLogger(__name__)
 
@@ -62,15 +68,17 @@ def score(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_q
     begun = time.monotonic()
     try:
         with queue.extended_lease(submission.pk, claim):
-            outcome = measure(submission, ground_truth, seconds_in_queue(ground_truth) if in_queue else math.inf)
-    except TakesLong:
+            outcome = measure_submission(
+                submission, ground_truth, seconds_in_queue(ground_truth) if in_queue else math.inf
+            )
+    except TakesTooLongForQueue:
         return _finish_patiently(lambda: "slow" if queue.release_claim_as_slow(submission.pk, claim) else "busy")
     except Unreachable as error:
         log.error("submission %s waits for the storage: %s", submission.pk, error)
         return _finish_patiently(lambda: _release_claim(submission, claim))
-    except scorer.Interrupted:
+    except scorer.ScorerInterrupted:
         return "busy"  # the lease is somebody else's by now
-    except scorer.Died as death:
+    except scorer.ScorerDied as death:
         log.error("submission %s under %s: its scorer %s", submission.pk, ground_truth.pk, death)
         return _finish_patiently(lambda: "died" if queue.release_after_scorer_death(submission.pk, claim) else "failed")
     if outcome.result is not None:
@@ -126,7 +134,7 @@ def _release_claim(submission: Submission, claim: uuid.UUID) -> str:
 
 
 @transaction.atomic
-def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID, outcome: Outcome) -> str:
+def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID, outcome: MeasuringOutcome) -> str:
     """Write what became of the file, if the claim still holds and the ruler is still the current one."""
     held = Competition.objects.select_for_update().filter(pk=ground_truth.competition_id)
     competition = held.only("ground_truth_id", "revealed_at").first()
@@ -161,7 +169,7 @@ def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID,
     return status
 
 
-def _status_of(outcome: Outcome) -> str:
+def _status_of(outcome: MeasuringOutcome) -> str:
     if outcome.result is not None:
         return Submission.Status.SCORED.value
     return (Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED).value
@@ -246,7 +254,7 @@ def rescore(ground_truth_id: int) -> bool:
 
 
 def _rescore_one(submission: Submission, ground_truth: GroundTruth) -> None:
-    outcome = measure_patiently(submission, ground_truth)
+    outcome = measure_slow_submission(submission, ground_truth)
     with transaction.atomic():
         Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
         if not unmeasured(ground_truth).filter(pk=submission.pk).exists():
@@ -282,8 +290,8 @@ def walk(ground_truth_id: int) -> bool:
         sha256=found.sha256,
     )
     try:
-        outcome = measure_patiently(sample, ground_truth)
-    except (Unreachable, scorer.Interrupted) as error:
+        outcome = measure_slow_submission(sample, ground_truth)
+    except (Unreachable, scorer.ScorerInterrupted) as error:
         log.warning("the walk through %s waits: %s", ground_truth, error)
         return False
     waiting = WalkThrough.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)

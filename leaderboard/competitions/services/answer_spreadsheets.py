@@ -26,7 +26,7 @@ def as_meant(chunks: Iterable[bytes]) -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "truth", Path(folder) / "as_meant.csv"
         source.write_bytes(b"".join(plain(chunks)))
-        jobs_for_pages.run("as_meant", truth=str(source), target=str(target))
+        jobs_for_pages.run_page_job("as_meant", truth=str(source), target=str(target))
         return [target.read_bytes() or source.read_bytes()]
 
 
@@ -35,8 +35,8 @@ def changes_as_meant(draft: TruthDraft, target: Path | None = None) -> list[dict
     with tempfile.TemporaryDirectory() as folder:
         place = target or Path(folder) / "as_meant.csv"
         try:
-            answer = jobs_for_pages.run("as_meant", truth=str(path_of(draft.file_key)), target=str(place))
-        except jobs_for_pages.ChildFailed:
+            answer = jobs_for_pages.run_page_job("as_meant", truth=str(path_of(draft.file_key)), target=str(place))
+        except jobs_for_pages.JobFailed:
             log.exception("%s could not be read as a spreadsheet's", draft.file_key)
             return []
     changes: list[dict[str, Any]] = answer["changes"]

@@ -65,8 +65,8 @@ def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> C
             raise Refused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
         try:
             return _check(competition, ground_truth, chunks)
-        except scorer.TookTooLong as error:
-            was_stopped_for_others = isinstance(error, scorer.NoSlowPlace)
+        except scorer.JobTimedOut as error:
+            was_stopped_for_others = isinstance(error, scorer.NoSlowSlot)
             for _again in range(0 if was_stopped_for_others else SLOW_CHECK_COUNTS - 1):
                 count_try("check", user.pk, seconds=600)
             words = _("Checking this file takes too long here. Nothing was used: hand it in to have it scored.")
@@ -93,7 +93,7 @@ def _check(competition: Competition, ground_truth: GroundTruth, chunks: Iterable
         problems = check_beginning(stored, ground_truth)
         if problems:
             return Checked(problems, [])
-        answer = jobs_for_pages.run(
+        answer = jobs_for_pages.run_page_job(
             "check_submission",
             metric=ground_truth.metric_key,
             truth=str(path_of(ground_truth.file_key)),

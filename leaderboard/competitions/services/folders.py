@@ -23,7 +23,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import in_words
 from leaderboard.common.storage import TooLarge, reading
 from leaderboard.common.time_zones import known_zones
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from ..models import Competition, GroundTruth
 from ..models.settings import read_setting
@@ -223,7 +223,7 @@ def _said_clearly(name: str) -> Iterator[None]:
     except metrics.ParameterError as error:
         lines = [f"{parameter}: {in_words(sentence)}" for parameter, sentence in error.errors.items()]
         raise CannotHost(_("competition.toml: [metric.params] cannot be used."), lines) from error
-    except (TooLarge, ChildFailed, OSError) as error:
+    except (TooLarge, JobFailed, OSError) as error:
         raise CannotHost(f"{name}: {error}") from error
 
 

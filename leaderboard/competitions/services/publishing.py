@@ -40,7 +40,7 @@ def publish_draft(
     if draft is None:
         raise CannotHost(_("Upload a ground-truth file first."))
     keys = [draft.metric, *(one["key"] for one in draft.secondary)]
-    if reasons := [reason for key in keys if (reason := outside_metrics.why_not(key))]:
+    if reasons := [reason for key in keys if (reason := outside_metrics.why_metric_is_off(key))]:
         raise CannotHost(reasons[0])
     question = in_words(metrics.get(draft.metric).confirmation(draft.params))
     if question and not is_confirmed:
@@ -146,7 +146,7 @@ def sample_submission_of(ground_truth: GroundTruth) -> bytes:
         return path_of(key).read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "sample.csv"
-        jobs_for_pages.run(
+        jobs_for_pages.run_page_job(
             "sample_submission",
             metric=ground_truth.metric_key,
             truth=str(path_of(ground_truth.file_key)),

@@ -25,7 +25,7 @@ def clean_secondary(asked: Iterable[Asked]) -> list[dict[str, Any]]:
     for key, params in asked:
         try:
             found.append({"key": key, "params": metrics.clean_params(key, params)})
-            if reason := outside_metrics.why_not(key):
+            if reason := outside_metrics.why_metric_is_off(key):
                 faults.append(reason)
         except metrics.UnknownMetric as error:
             faults.append(str(error))

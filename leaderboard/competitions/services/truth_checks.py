@@ -25,7 +25,7 @@ def check_again(*, competition: Competition) -> TruthCheck:
         raise CannotHost(_("No ground truth is published yet."))
     truth = path_of(ground_truth.file_key, ground_truth.sha256)
     sample, tests = files_of(competition)
-    report = jobs_for_pages.run(
+    report = jobs_for_pages.run_page_job(
         "check_truth",
         metric=ground_truth.metric_key,
         truth=str(truth),

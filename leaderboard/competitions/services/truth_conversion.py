@@ -47,7 +47,7 @@ def keep_answers(*, competition: Competition, names: Collection[str], group: str
         raise CannotHost(_("First the file must be one that can be read: correct it and choose it again."))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "answers.csv"
-        jobs_for_pages.run(
+        jobs_for_pages.run_page_job(
             "drop_columns",
             truth=str(path_of(draft.file_key)),
             columns=[name for name in left_out if name != group],

@@ -116,7 +116,7 @@ def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str
         return
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "unsplit.csv"
-        jobs_for_pages.run("drop_columns", truth=str(path_of(split)), columns=["Usage"], target=str(target))
+        jobs_for_pages.run_page_job("drop_columns", truth=str(path_of(split)), columns=["Usage"], target=str(target))
         draft.file_key = _store_truth(competition, [target.read_bytes()])
     if split != held:
         remove_file(split)
@@ -176,7 +176,7 @@ def final_file(draft: TruthDraft, folder: Path) -> Path:
     if not draft.group_column or draft.group_column in role_columns(draft):
         return path
     target = folder / "published.csv"
-    jobs_for_pages.run("drop_columns", truth=str(path), columns=[draft.group_column], target=str(target))
+    jobs_for_pages.run_page_job("drop_columns", truth=str(path), columns=[draft.group_column], target=str(target))
     return target
 
 
@@ -193,7 +193,7 @@ def columns_at_hand(competition: Competition) -> list[str]:
 def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
     sample, tests = files_of(draft.competition)
     counts = _split_to_keep(draft.competition)
-    return jobs_for_pages.run(
+    return jobs_for_pages.run_page_job(
         "check_truth",
         metric=draft.metric,
         truth=str(truth),
@@ -230,14 +230,14 @@ def _leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[
 def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
     """Advice: where it cannot be had, the check goes on without."""
     try:
-        answer = jobs_for_pages.run(
+        answer = jobs_for_pages.run_page_job(
             "suggest",
             truth=str(path_of(draft.file_key)),
             id_column=draft.id_column or None,
             group=draft.group_column or None,
             sample=files_of(draft.competition)[0],
         )
-    except jobs_for_pages.ChildFailed:
+    except jobs_for_pages.JobFailed:
         log.exception("no metrics could be suggested for %s", draft.file_key)
         return []
     fits: list[dict[str, Any]] = answer["fits"]
@@ -278,7 +278,7 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
         return source, []
     target = folder / "truth.csv"
     kept = _split_to_keep(draft.competition)
-    answer = jobs_for_pages.run(
+    answer = jobs_for_pages.run_page_job(
         "add_split",
         truth=str(source),
         share=draft.public_share,

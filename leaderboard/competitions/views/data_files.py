@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import as_download
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from ..access import Audience, Visit, open_to
 from ..services import publishing
@@ -51,7 +51,7 @@ def sample_submission(request: HttpRequest, visit: Visit) -> HttpResponseBase:
         return redirect("data", slug=visit.competition.slug)
     try:
         text = publishing.sample_submission_of(ground_truth)
-    except ChildFailed:
+    except JobFailed:
         log.exception("sample submission of %s", ground_truth)
         messages.error(request, _("The sample submission could not be made. Please tell your host."))
         return redirect("data", slug=visit.competition.slug)

@@ -205,7 +205,7 @@ def _answer(
         return known
 
     def ask() -> dict[str, Any]:
-        return jobs_for_pages.run(
+        return jobs_for_pages.run_page_job(
             "explain", metric=_asked(metric), truth=truth, submission=submission, params=dict(params)
         )
 
@@ -237,7 +237,7 @@ def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> Example | 
             answer = _answer(settled, metric, metric.example.truth, metric.example.submission, full)
         except metrics.ParameterError:
             continue
-        except jobs_for_pages.ChildFailed as error:
+        except jobs_for_pages.JobFailed as error:
             log.warning("no worked example of %s: %s", metric.key, error)
             return None
         if not answer["faults_of"]:

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import STOP_POLLING, person, see_other
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from ..access import Audience, Visit, open_to
 from ..forms.wizard import CloneForm, ScheduleForm
@@ -84,7 +84,7 @@ def host_walk(request: HttpRequest, visit: Visit) -> HttpResponse:
             launches.walk(competition=competition, user=person(visit.user))
         except competitions.CannotHost as error:
             messages.error(request, error.message)
-        except ChildFailed:
+        except JobFailed:
             messages.error(request, _("The sample submission could not be made. Try it again in a moment."))
         return see_other("host_walk", fragment="#sent", slug=competition.slug)
     walk = WalkThrough.objects.filter(ground_truth=competition.ground_truth_id).first()
@@ -129,7 +129,7 @@ def host_clone(request: HttpRequest, visit: Visit) -> HttpResponse:
             form.add_error(None, error)
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
-        except ChildFailed:
+        except JobFailed:
             form.add_error(None, _("The answers could not be checked. Try it again in a moment."))
             status = 503
         else:

@@ -52,7 +52,7 @@ def fits_of(draft: TruthDraft | None, chosen: str) -> Fits | None:
     if not found:
         return None
     fits = Fits(chosen=chosen)
-    known = {metric.key: metric for metric in outside_metrics.catalogue()}
+    known = {metric.key: metric for metric in outside_metrics.selectable_metrics()}
     for fit in found:
         if fit["key"] not in known:
             continue

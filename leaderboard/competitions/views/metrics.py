@@ -69,7 +69,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "direction": direction if direction in DIRECTIONS else "",
         "directions": [("", _("All")), *DIRECTIONS.items()],
         "number": len(found),
-        "outside": outside_metrics.state() if getattr(request.user, "is_staff", False) else None,
+        "outside": outside_metrics.outside_metrics_status() if getattr(request.user, "is_staff", False) else None,
     }
     response = render(request, "visitors/metrics.html", context)
     return (
@@ -123,7 +123,7 @@ def _outcome(request: HttpRequest, draft: Draft) -> dict[str, Any]:
         return {"refusal": sentence}
     try:
         answer = draft.answer()
-    except jobs_for_pages.ChildFailed as error:
+    except jobs_for_pages.JobFailed as error:
         log.warning("no worked example of %s: %s", draft.metric.key, error)
         return {"refusal": NOT_NOW}
     if answer["faults_of"] in ("truth", "submission"):

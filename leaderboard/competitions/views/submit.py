@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import STOP_POLLING, person, see_other, sha256_of
 from leaderboard.common.storage import TooLarge, clean_name, path_of
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from ..access import Audience, Visit, open_to
 from ..forms.student import AgainForm, UploadForm
@@ -173,7 +173,7 @@ def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
     user = person(visit.user)
     try:
         found = submitting.check(competition=visit.competition, user=user, chunks=file.chunks())
-    except ChildFailed as error:
+    except JobFailed as error:
         raise NotTaken(
             _("The check did not work, through no fault of your file. Try it again in a moment."), 503
         ) from error

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import see_other
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from ..access import Audience, Visit, open_to
 from ..models import TruthCheck
@@ -26,7 +26,7 @@ def host_truth_check(request: HttpRequest, visit: Visit) -> HttpResponse:
         try:
             truth_checks.check_again(competition=competition)
             messages.success(request, _("Checked again."))
-        except ChildFailed:
+        except JobFailed:
             messages.error(request, _("The check did not work. Try it again in a moment."))
         return see_other("host_truth_check", fragment="#check", slug=competition.slug)
     check = TruthCheck.objects.filter(ground_truth=ground_truth).first()

@@ -145,7 +145,7 @@ class Group:
 def groups(chosen: str) -> list[Group]:
     """All metrics of the chooser, by their groups."""
     found: dict[str, Group] = {}
-    for metric in outside_metrics.catalogue():
+    for metric in outside_metrics.selectable_metrics():
         group = found.setdefault(metric.group, Group(metric.group))
         group.members.append(metric)
         group.is_open |= metric.key == chosen

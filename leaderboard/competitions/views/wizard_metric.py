@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 import metrics
 from leaderboard.common.responses import person, see_other
 from leaderboard.sandbox import outside_metrics
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from ..access import Audience, Visit, open_to
 from ..forms.ground_truth import MetricForm, PublishForm
@@ -83,7 +83,7 @@ def _metric(request: HttpRequest, visit: Visit, *, goes_on: bool) -> HttpRespons
             return _go_on(request, visit, draft, **publish_form.cleaned_data)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
-    except ChildFailed:
+    except JobFailed:
         form.add_error(None, BROKEN)
         status = 503
     return _metric_page(request, visit, form, parameters, secondary, status=status)
@@ -155,7 +155,7 @@ def _metric_page(
         **about(parameters.key, parameters),
         "form": form,
         "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
-        "outside_off": outside_metrics.why_off(),
+        "outside_off": outside_metrics.why_outside_metrics_are_off(),
         "groups": groups(parameters.key),
         "fits": fits_of(draft, parameters.key),
         "chosen": parameters.key,

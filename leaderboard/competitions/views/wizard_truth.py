@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import person, see_other
 from leaderboard.common.storage import TooLarge
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from ..access import Audience, Visit, open_to
 from ..forms.ground_truth import AnswersForm
@@ -72,7 +72,7 @@ def _answers(request: HttpRequest, visit: Visit) -> HttpResponse:
             return _see_data(request, competition, "#check")
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    except ChildFailed:
+    except JobFailed:
         form.add_error(None, BROKEN)
         status = 503
     return _data_page(request, visit, form, status=status)
@@ -103,7 +103,7 @@ def _read_otherwise(request: HttpRequest, visit: Visit, read: Callable[[], objec
         return _see_data(request, visit.competition, "#check")
     except competitions.CannotHost as error:
         words: object = error
-    except ChildFailed:
+    except JobFailed:
         words, status = BROKEN, 503
     messages.error(request, str(words))
     return _data_page(request, visit, form, status=status)
@@ -162,7 +162,7 @@ def _remove_file(request: HttpRequest, visit: Visit) -> HttpResponse:
     wanted = get_object_or_404(visit.competition.data_files, name=request.POST.get("name", ""))
     data_files.remove_data_file(data_file=wanted, user=person(visit.user))
     messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
-    with suppress(ChildFailed):  # the button to look at the file is still there
+    with suppress(JobFailed):  # the button to look at the file is still there
         truth_drafts.look_again(competition=visit.competition)
     return _see_data(request, visit.competition, "#files")
 

@@ -14,7 +14,7 @@ from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, Visit, open_to
 from leaderboard.competitions.models import RowReport
 from leaderboard.competitions.services import competitions
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from .. import hardest_rows
 
@@ -57,7 +57,7 @@ def host_rows(request: HttpRequest, visit: Visit) -> HttpResponse:
             return see_other("host_truth", fragment="#check", slug=visit.competition.slug)
     except competitions.CannotHost as error:
         return _page(request, visit, problems=[error.message, *error.details], status=409)
-    except ChildFailed:
+    except JobFailed:
         again = _("This did not work, through no fault of a file. Try it again in a moment.")
         return _page(request, visit, problems=[again], status=503)
     return _page(request, visit)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from leaderboard.common.storage import Unreachable
 from leaderboard.competitions.access import Audience, Visit, open_to
 from leaderboard.competitions.services import competitions
-from leaderboard.scorer._places import ChildFailed
+from leaderboard.scorer._places import JobFailed
 
 from .. import similar
 
@@ -23,7 +23,7 @@ def host_similar(request: HttpRequest, visit: Visit) -> HttpResponse:
             comparison = similar.compare_answers(competition=visit.competition)
         except competitions.CannotHost as error:
             refusal, status = error.message, 409
-        except (ChildFailed, Unreachable, OSError):
+        except (JobFailed, Unreachable, OSError):
             refusal, status = _("The comparison did not work this time. Try it again in a moment."), 503
     same_bytes, same_scores = similar.alike_by_facts(visit.competition)
     context = {

@@ -37,7 +37,7 @@ def scores_recompute(findings: Findings) -> Iterator[str]:
             other_metric += 1
             continue
         findings.looked_at += 1
-        outcome = measuring.measure_patiently(score.submission, ground_truth)
+        outcome = measuring.measure_slow_submission(score.submission, ground_truth)
         if outcome.result is None:
             yield f"score {score.pk}: its file cannot be measured any more"
             continue

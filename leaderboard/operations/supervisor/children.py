@@ -76,7 +76,7 @@ def spawn(
 
 
 @dataclass
-class Child:
+class ManagedProcess:
     """One process that `up` keeps alive."""
 
     name: str
@@ -123,7 +123,7 @@ class Child:
                 (os.killpg if how == signal.SIGKILL else os.kill)(self.process.pid, how)
 
 
-def broker(place: Place, path: Path) -> Child:
+def broker(place: Place, path: Path) -> ManagedProcess:
     """The embedded Valkey: a socket that only this user can open, no network, no eviction, nothing on the disk."""
     settings = {
         "port": "0",
@@ -136,34 +136,34 @@ def broker(place: Place, path: Path) -> Child:
         "databases": "2",
     }
     options = [word for name, value in settings.items() for word in (f"--{name}", value)]
-    return Child("valkey", [str(_valkey_server()), *options], lambda: _pongs(path))
+    return ManagedProcess("valkey", [str(_valkey_server()), *options], lambda: _pongs(path))
 
 
-def web(host: str, port: int) -> Child:
+def web(host: str, port: int) -> ManagedProcess:
     command = _python("granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1")
     command += ["--blocking-threads", str(WEB_THREADS), "--log-level", "warning"]
     command += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS), "leaderboard.wsgi:application"]
     env = {"SQLITE_STATEMENTS": WEB_STATEMENTS}
-    return Child("web", command, lambda: get_page(host, port, "/healthz")[0] == 200, env)
+    return ManagedProcess("web", command, lambda: get_page(host, port, "/healthz")[0] == 200, env)
 
 
-def worker(place: Place, processes: int) -> Child:
+def worker(place: Place, processes: int) -> ManagedProcess:
     command = _python("celery", "-A", "leaderboard.celery", "--quiet", "worker", "--pool", "prefork")
     command += ["--concurrency", str(processes), "--hostname", "worker@leaderboard", "--loglevel", "WARNING"]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     return _ready_by_file(place, "worker", command, niceness=SCORING_WAITS)
 
 
-def beat(place: Place) -> Child:
+def beat(place: Place) -> ManagedProcess:
     """Celery's beat without its command line, which would take 10 MB."""
     code = "from leaderboard.celery import app; app.Beat(loglevel='WARNING', quiet=True).run()"
     return _ready_by_file(place, "beat", [sys.executable, "-c", code])
 
 
-def _ready_by_file(place: Place, name: str, command: list[str], niceness: int = 0) -> Child:
+def _ready_by_file(place: Place, name: str, command: list[str], niceness: int = 0) -> ManagedProcess:
     ready = place.run / f"{name}-ready"
-    return Child(name, command, ready.exists, {child_processes.READY_FILE: str(ready)}, niceness=niceness)
+    return ManagedProcess(name, command, ready.exists, {child_processes.READY_FILE: str(ready)}, niceness=niceness)
 
 
 def _python(*arguments: str) -> list[str]:

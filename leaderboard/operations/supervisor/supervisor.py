@@ -22,7 +22,7 @@ from urllib.parse import quote
 from manage import Trouble
 
 from . import children
-from .children import Child
+from .children import ManagedProcess
 from .place import BASE, Place, allowed_hosts, claim_port, url_of
 
 LOOK_EVERY = 0.1
@@ -45,7 +45,7 @@ class Supervisor:
 
     def __init__(self, place: Place, env: dict[str, str]) -> None:
         self.place, self.env = place, env
-        self.children: list[Child] = []
+        self.children: list[ManagedProcess] = []
         self.others: dict[int, subprocess.Popen[bytes]] = {}  # processes that do one thing and end
         self.is_stopping = False
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -54,7 +54,7 @@ class Supervisor:
     def _stop_soon(self, number: int, frame: FrameType | None) -> None:
         self.is_stopping = True
 
-    def add(self, *new: Child) -> None:
+    def add(self, *new: ManagedProcess) -> None:
         for child in new:
             self.children.append(child)
             child.start(self.place.log_of(child.name), self.env)
@@ -71,7 +71,7 @@ class Supervisor:
         """Look after the children until the condition holds or the time is over."""
         deadline = time.monotonic() + seconds
         while not condition() and time.monotonic() < deadline:
-            self.look_after_children()
+            self.check_children()
 
     def wait_for_start(self) -> None:
         """Wait until every part answers. Raises `Trouble` with the end of the log of one that does not."""
@@ -95,7 +95,7 @@ class Supervisor:
                     say("worker has nothing in hand while files wait; it is started again.")
                     child.end(signal.SIGKILL)
 
-    def look_after_children(self) -> None:
+    def check_children(self) -> None:
         """Start again what is due, and sleep for a moment. Raises `Stopped` after a signal."""
         if self.is_stopping:
             raise Stopped

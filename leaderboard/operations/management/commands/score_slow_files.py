@@ -25,5 +25,5 @@ class Command(BaseCommand):
         if child_processes.part():  # a worker started it and may be killed
             child_processes.die_with(os.getppid())
         os.nice(NICENESS)
-        queue.on_lease_lost = scorer.stop
+        queue.on_lease_lost = scorer.stop_scorer
         score.score_slow_files()

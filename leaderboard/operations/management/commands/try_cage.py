@@ -26,7 +26,7 @@ class Command(BaseCommand):
         if child_processes.part():  # a worker started it and may be killed; files are scored meanwhile
             child_processes.die_with(os.getppid())
             os.nice(10)
-        test = outside_metrics.try_the_cage()
+        test = outside_metrics.run_sandbox_self_test()
         if options["json"]:
             self.stdout.write(json.dumps(test.report))
         elif options["verbosity"]:
