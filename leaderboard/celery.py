@@ -30,7 +30,7 @@ POOL_CHECK_SECONDS = 0.5
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
 # The beat sends names of tasks on time; without Django's models and the tasks themselves it needs half the memory.
-_is_scheduler = child_processes.part() == "beat"
+_is_scheduler = child_processes.current_part() == "beat"
 
 
 @setup_logging.connect
@@ -55,7 +55,7 @@ app.conf.beat_schedule = {
     "files": {"task": "leaderboard.operations.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
     "sessions": {"task": "leaderboard.competitions.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
 }
-if child_processes.part() != "worker":
+if child_processes.current_part() != "worker":
     # Who only rings waits less for a frozen broker: it is asked twice, and an upload is answered within 3 s. A worker
     # listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.2}
@@ -112,4 +112,4 @@ def _check_pool_often(sender: Any = None, **_: object) -> None:
 @worker_ready.connect
 @beat_init.connect
 def _report_ready(**_: object) -> None:
-    child_processes.tell_ready()
+    child_processes.report_ready()

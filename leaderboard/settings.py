@@ -309,7 +309,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 5},
     },
     "tell": {
-        "task": "leaderboard.notifications.tasks.tell_due",
+        "task": "leaderboard.notifications.tasks.notify_due",
         "schedule": timedelta(minutes=1),
         "options": {"expires": 60},
     },

@@ -121,16 +121,16 @@ def test_a_fresh_machine_gets_a_venv_once_and_only_from_packages_with_the_hash_o
     start: Callable[..., str], tmp_path: Path
 ) -> None:
     venv = tmp_path / "Olga's new site" / ".venv"
-    said = start("hello", digest="0" * 64)
-    assert "DO NOT MATCH THE HASHES" in said
-    assert said.endswith("mend what is missing and run the same command again.\n")
-    assert "Traceback" not in said
+    output = start("hello", digest="0" * 64)
+    assert "DO NOT MATCH THE HASHES" in output
+    assert output.endswith("mend what is missing and run the same command again.\n")
+    assert "Traceback" not in output
 
     (venv / "left over").touch()
     with ThreadPoolExecutor() as pool:
         first, second = pool.map(start, ["hello", "hello"])
-    for said in (first, second):
-        assert said.endswith(f"{venv} manage.py hello\n"), said
+    for output in (first, second):
+        assert output.endswith(f"{venv} manage.py hello\n"), output
     assert not (venv / "left over").exists()
     assert start("again") == f"{venv} manage.py again\n"
 
@@ -227,9 +227,9 @@ def test_olga_reads_what_is_wrong_and_no_traceback(
 ) -> None:
     installer.fails_with = error
     assert manage.main(["up"]) == code
-    said = capsys.readouterr().err
-    assert words in said
-    assert "Traceback" not in said
+    output = capsys.readouterr().err
+    assert words in output
+    assert "Traceback" not in output
 
 
 # --- what is asked for ------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "operating.md").read_text()
 ALARMS = PAGE.partition("## Alarms")[2].partition("\n## ")[0]
 RULES = yaml.safe_load((ROOT / "docs" / "alerts.yml").read_text())["groups"][0]["rules"]
-TOLD = re.compile(r"%(?:\.\d)?[sdrgf]")
+PLACEHOLDER = re.compile(r"%(?:\.\d)?[sdrgf]")
 
 
 def block(beginning: str) -> str:
@@ -40,7 +40,7 @@ def block(beginning: str) -> str:
 
 def words_of(node: ast.expr) -> str:
     """A logged text with … for what is filled in."""
-    return TOLD.sub("…", node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    return PLACEHOLDER.sub("…", node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def logged(*levels: str) -> Iterator[str]:

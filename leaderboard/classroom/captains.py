@@ -13,7 +13,7 @@ from leaderboard.competitions.models import Membership, Team
 from leaderboard.notifications.models.mentions import mention
 
 from .joining_refusals import CannotJoin, refuse_where_teams_stay
-from .team_notices import tell, tell_captain
+from .team_notices import notify_members, notify_new_captain
 from .teams import hold, leave
 
 
@@ -28,7 +28,7 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
         words = gettext_lazy(
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
-        tell(
+        notify_members(
             [found.user], team.competition, lambda: _("You are out of a team"), lambda: words % {"team": mention(team)}
         )
         _note(Deed.MEMBER_REMOVED, captain, found.user)
@@ -46,7 +46,7 @@ def hand_over(*, captain: Membership, member_id: int) -> None:
             return
         before, after = account_in_trail(team.captain), account_in_trail(heir.user)
         Team.objects.filter(pk=team.pk).update(captain=heir.user)
-        tell_captain(heir.user, team)
+        notify_new_captain(heir.user, team)
         _note(Deed.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after})
 
 

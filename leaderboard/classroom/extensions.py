@@ -20,7 +20,12 @@ from leaderboard.competitions.services.competitions import (
     rebuild_boards,
     require_reason,
 )
-from leaderboard.notifications.host_events import tell_disqualified, tell_grant, tell_readmitted, tell_revoked
+from leaderboard.notifications.host_events import (
+    notify_disqualification,
+    notify_extension,
+    notify_extension_revoked,
+    notify_readmission,
+)
 
 
 def grant(
@@ -47,7 +52,7 @@ def grant(
             raise ValidationError({"day": _("This day is over (UTC), so its attempts would help nobody.")})
         given.save()
         _settle(competition, is_about_time=closes_at is not None)
-        tell_grant(given)
+        notify_extension(given)
         AuditEntry.append(
             Deed.GRANTED, user=user, competition=competition, about=team_in_trail(team), after=plain(_facts(given))
         )
@@ -63,7 +68,7 @@ def revoke_grant(*, grant: Grant, user: User | None) -> None:
         if not Grant.objects.live().filter(pk=grant.pk).update(revoked_at=database_now()):
             return
         _settle(competition, is_about_time=grant.closes_at is not None)
-        tell_revoked(grant)
+        notify_extension_revoked(grant)
         AuditEntry.append(
             Deed.GRANT_REVOKED,
             user=user,
@@ -85,7 +90,7 @@ def disqualify(*, team: Team, user: User | None, reason: str) -> None:
             raise CannotHost(_("“%(team)s” is disqualified already.") % {"team": team.name})
         rebuild_boards(competition)
         after = plain({"disqualified_at": now, "reason": reason})
-        tell_disqualified(team, reason)
+        notify_disqualification(team, reason)
         AuditEntry.append(Deed.DISQUALIFIED, user=user, competition=competition, about=team_in_trail(team), after=after)
 
 
@@ -105,7 +110,7 @@ def readmit(*, team: Team, user: User | None) -> None:
             return
         rebuild_boards(competition)
         before = plain({"disqualified_at": team.disqualified_at, "reason": team.disqualified_reason})
-        tell_readmitted(team)
+        notify_readmission(team)
         AuditEntry.append(Deed.READMITTED, user=user, competition=competition, about=team_in_trail(team), before=before)
 
 

@@ -18,7 +18,7 @@ from .admission import entry_of, obstacle_to_joining
 from .joining_refusals import CannotJoin
 from .models import RosterEntry
 from .models.roster import joined_as
-from .team_notices import tell_of_joining
+from .team_notices import notify_of_joining
 from .teams import hold, team_of_one
 
 ROLE_LOST = (Deed.HOST_REMOVED, Deed.ASSISTANT_REMOVED)
@@ -138,7 +138,7 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
             note_return(user, team, database_now())
             _link(held, None)
         competition.touch_board()
-        tell_of_joining(team, user)
+        notify_of_joining(team, user)
         return held
 
 

@@ -74,7 +74,7 @@ def give_role(*, competition: Competition, name: str, role: Role, user: User | N
             AuditEntry.append(Deed.ASSISTANT_REMOVED, user=user, competition=held, account=found)
         _people_of(held, role).add(found)
         AuditEntry.append(_ADDED[role], user=user, competition=held, account=found)
-        _tell_given(found, role, held)
+        _notify_role_given(found, role, held)
     return found
 
 
@@ -91,12 +91,12 @@ def take_role(*, competition: Competition, name: str, role: Role, user: User | N
             _people_of(held, role).remove(found)
             AuditEntry.append(_REMOVED[role], user=user, competition=held, account=found)
             if found == user:
-                _tell_given_up(found, role, held)
+                _notify_role_given_up(found, role, held)
             else:
-                _tell_taken(found, role, held)
+                _notify_role_taken(found, role, held)
 
 
-def _tell_given(person: User, role: Role, competition: Competition) -> None:
+def _notify_role_given(person: User, role: Role, competition: Competition) -> None:
     """Nobody hears of rights only from what a page suddenly shows, or no longer does."""
     what = {"title": competition.title}
     title = gettext_lazy("You host “%(title)s”") if role is Role.HOST else gettext_lazy("You assist in “%(title)s”")
@@ -108,7 +108,7 @@ def _tell_given(person: User, role: Role, competition: Competition) -> None:
         else gettext_lazy("You help its hosts, see names and private scores, and decide nothing that counts.")
     )
     link = reverse("host_competition", kwargs={"slug": competition.slug})
-    notices.tell(
+    notices.notify(
         [person],
         kind=Kind.ROLE,
         competition=competition,
@@ -118,14 +118,14 @@ def _tell_given(person: User, role: Role, competition: Competition) -> None:
     )
 
 
-def _tell_taken(person: User, role: Role, competition: Competition) -> None:
+def _notify_role_taken(person: User, role: Role, competition: Competition) -> None:
     what = {"title": competition.title}
     title = (
         gettext_lazy("You host “%(title)s” no longer")
         if role is Role.HOST
         else gettext_lazy("You assist in “%(title)s” no longer")
     )
-    notices.tell(
+    notices.notify(
         [person],
         kind=Kind.ROLE,
         competition=competition,
@@ -135,14 +135,14 @@ def _tell_taken(person: User, role: Role, competition: Competition) -> None:
     )
 
 
-def _tell_given_up(person: User, role: Role, competition: Competition) -> None:
+def _notify_role_given_up(person: User, role: Role, competition: Competition) -> None:
     what = {"name": mention(person), "title": competition.title}
     title = (
         gettext_lazy("“%(name)s” no longer hosts “%(title)s”")
         if role is Role.HOST
         else gettext_lazy("“%(name)s” no longer assists in “%(title)s”")
     )
-    notices.tell(
+    notices.notify(
         competition.hosts.filter(is_active=True),
         kind=Kind.ROLE,
         competition=competition,
@@ -172,7 +172,7 @@ def offer_role(*, competition: Competition, address: str, role: Role, user: User
         before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
         made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
         if before != role.value:
-            _tell_awaited(address, lambda: _("A role waits for you"), lambda: _waiting(made))
+            _notify_unconfirmed_accounts(address, lambda: _("A role waits for you"), lambda: _waiting(made))
         AuditEntry.append(
             Deed.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
         )
@@ -189,7 +189,7 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
             Deed.ROLE_WITHDRAWN, user=user, competition=competition, before={"invitation": offer.pk, "role": offer.role}
         )
         offer.delete()
-        _tell_awaited(
+        _notify_unconfirmed_accounts(
             offer.email,
             lambda: _("A role waits for you no longer"),
             lambda: _("What a host kept for the address %(address)s was taken back.") % {"address": offer.email},
@@ -202,11 +202,11 @@ def _waiting(offer: RoleInvitation) -> str:
     return words % {"role": offer.role_words, "address": offer.email}
 
 
-def _tell_awaited(address: str, title: Callable[[], str], text: Callable[[], str]) -> None:
+def _notify_unconfirmed_accounts(address: str, title: Callable[[], str], text: Callable[[], str]) -> None:
     """Tell accounts that say this address is theirs. They have not shown it, so no competition and no host is named."""
-    said = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
-    people = User.objects.filter(said, is_active=True).distinct()
-    notices.tell(people, kind=Kind.ROLE, competition=None, title=title, text=text, link=reverse("account_email"))
+    has_address = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
+    people = User.objects.filter(has_address, is_active=True).distinct()
+    notices.notify(people, kind=Kind.ROLE, competition=None, title=title, text=text, link=reverse("account_email"))
 
 
 def take_up_roles(*, address: str) -> int:
@@ -228,7 +228,7 @@ def take_up_roles(*, address: str) -> int:
                 before = {"invitation": offer.pk, "role": offer.role}
                 AuditEntry.append(Deed.ROLE_WITHDRAWN, user=None, competition=offer.competition, before=before)
             offer.delete()
-            _tell_maker(offer, why)
+            _notify_inviter(offer, why)
     return taken
 
 
@@ -244,13 +244,13 @@ def _give(offer: RoleInvitation) -> str:
     return ""
 
 
-def _tell_maker(offer: RoleInvitation, why: str) -> None:
+def _notify_inviter(offer: RoleInvitation, why: str) -> None:
     title = gettext_lazy("An invitation to help is taken up")
     text = gettext_lazy("%(address)s has confirmed the address and has the role that you kept for it.")
     if why:
         title = gettext_lazy("An invitation to help came to nothing")
         text = gettext_lazy("%(address)s has confirmed the address, and the role was not given: %(why)s")
-    notices.tell(
+    notices.notify(
         [offer.made_by],
         kind=Kind.ROLE,
         competition=offer.competition,

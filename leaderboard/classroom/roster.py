@@ -101,7 +101,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
             reason = _("its numbers and addresses belong to several people of the roster: {names}").format(names=names)
             found.bad.append(_bad(line, reason))
         elif earlier or (entries and entries[0].pk in seen):
-            found.bad.append(_bad(line, _said_before(line, earlier or seen[entries[0].pk])))
+            found.bad.append(_bad(line, _duplicate_line(line, earlier or seen[entries[0].pk])))
         else:
             _sort_in(found, line, entries[0] if entries else None)
             if entries:
@@ -115,7 +115,7 @@ def _bad(line: roster_files.Line, reason: str) -> roster_files.Skipped:
     return roster_files.Skipped(line.number, Change(line).name[:80], reason)
 
 
-def _said_before(line: roster_files.Line, earlier: roster_files.Line) -> str:
+def _duplicate_line(line: roster_files.Line, earlier: roster_files.Line) -> str:
     """Two names at one address are two people, of whom somebody has to look which one it belongs to."""
     name = Change(earlier).name
     if Change(line).name.casefold() == name.casefold():

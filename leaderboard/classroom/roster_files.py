@@ -120,7 +120,7 @@ def read(text: str) -> Reading:
     if header is None:
         raise UnreadableRoster(_("The list is empty."))
     fields = _fields(header[1])
-    if not _tells_who(header[1], fields):
+    if not _identifies_people(header[1], fields):
         raise UnreadableRoster(_no_header(header[1]))
     reading = Reading(columns=[(cell.strip(), name) for cell, name in zip(header[1], fields, strict=True) if name])
     for number, cells in rows:
@@ -172,7 +172,7 @@ def _fields(header: Sequence[str]) -> list[str]:
     return found
 
 
-def _tells_who(header: Sequence[str], fields: Sequence[str]) -> bool:
+def _identifies_people(header: Sequence[str], fields: Sequence[str]) -> bool:
     """Whether a column says who somebody is. "id" alone is what a file of answers or of data begins with."""
     known = [(_key(cell), name) for cell, name in zip(header, fields, strict=True) if name not in ("", "section")]
     return bool(known) and known != [("id", "student_id")]

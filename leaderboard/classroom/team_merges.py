@@ -66,7 +66,7 @@ def offer(*, membership: Membership, invitation: str) -> MergeOffer:
         made, is_new = MergeOffer.objects.get_or_create(team=mine, other=other, defaults={"by": membership.user})
         if is_new:
             what = {"team": mention(mine)}
-            _tell(
+            _notify_team(
                 other,
                 competition,
                 lambda: _("An offer to merge"),
@@ -84,7 +84,7 @@ def withdraw(*, membership: Membership, offer_id: int) -> None:
         for found in MergeOffer.between(team).filter(pk=offer_id).select_related("team", "other"):
             found.delete()
             if found.other_id == team.pk:
-                _tell(
+                _notify_team(
                     found.team,
                     competition,
                     lambda: _("Your offer to merge was declined"),
@@ -111,7 +111,7 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
             competition.ground_truth.competition = competition
             standings.rebuild(competition.ground_truth)
         competition.touch_board()
-        _tell(
+        _notify_team(
             team,
             competition,
             lambda: _("Your teams are one"),
@@ -236,7 +236,9 @@ def _key(what: str, team: Team, other: Team) -> str:
     return f"merge:{what}:{team.pk}:{other.pk}:{database_now().astimezone(UTC):%Y%m%d}"
 
 
-def _tell(team: Team, competition: Competition, title: notices.Words, words: notices.Words, key: str = "") -> None:
+def _notify_team(
+    team: Team, competition: Competition, title: notices.TextOrCallable, words: notices.TextOrCallable, key: str = ""
+) -> None:
     people = User.objects.filter(memberships__team=team)
     link = reverse("team", kwargs={"slug": competition.slug})
-    notices.tell(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link, key=key)
+    notices.notify(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link, key=key)

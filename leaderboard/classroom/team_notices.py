@@ -15,34 +15,40 @@ from leaderboard.notifications.models.mentions import mention
 from leaderboard.notifications.models.notice import Kind
 
 
-def tell(people: Iterable[User], competition: Competition, title: notices.Words, words: notices.Words) -> None:
+def notify_members(
+    people: Iterable[User], competition: Competition, title: notices.TextOrCallable, words: notices.TextOrCallable
+) -> None:
     link = reverse("team", kwargs={"slug": competition.slug})
-    notices.tell(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)
+    notices.notify(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)
 
 
-def tell_of_joining(team: Team, user: User) -> None:
+def notify_of_joining(team: Team, user: User) -> None:
     """The others of a team read who came by its link, which may have gone further than they meant."""
     words = gettext_lazy(
         "“%(name)s” joined “%(team)s” by the invitation link, sees its files and shares its attempts. If that was not "
         "meant, the captain can remove members and make a new link."
     )
     names = {"name": mention(user), "team": mention(team)}
-    tell(_others(team, user), team.competition, lambda: _("Somebody joined your team"), lambda: words % names)
+    notify_members(
+        _other_members(team, user), team.competition, lambda: _("Somebody joined your team"), lambda: words % names
+    )
 
 
-def tell_of_leaving(team: Team, user: User, *, heir: User | None) -> None:
+def notify_of_leaving(team: Team, user: User, *, heir: User | None) -> None:
     """The others of a team read who is gone, and one of them perhaps that they lead it now."""
     words = gettext_lazy("“%(name)s” is not in “%(team)s” any more. Files handed in so far stay with the team.")
     names = {"name": mention(user), "team": mention(team)}
-    tell(_others(team, user), team.competition, lambda: _("Somebody left your team"), lambda: words % names)
+    notify_members(
+        _other_members(team, user), team.competition, lambda: _("Somebody left your team"), lambda: words % names
+    )
     if heir is not None:
-        tell_captain(heir, team)
+        notify_new_captain(heir, team)
 
 
-def tell_captain(user: User, team: Team) -> None:
+def notify_new_captain(user: User, team: Team) -> None:
     words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
-    tell([user], team.competition, lambda: _("You are the captain"), lambda: words % {"team": mention(team)})
+    notify_members([user], team.competition, lambda: _("You are the captain"), lambda: words % {"team": mention(team)})
 
 
-def _others(team: Team, user: User) -> list[User]:
+def _other_members(team: Team, user: User) -> list[User]:
     return [held.user for held in team.memberships.select_related("user").exclude(user=user)]

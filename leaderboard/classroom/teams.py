@@ -16,7 +16,7 @@ from leaderboard.competitions.models.team_names import next_copy, teams_called
 
 from . import team_names
 from .joining_refusals import CannotJoin, refuse_after_the_deadline, refuse_where_teams_stay
-from .team_notices import tell_of_leaving
+from .team_notices import notify_of_leaving
 
 LEAVES_PER_DAY = 20
 """Of one member: each is replayed when a board or a day's attempts are counted."""
@@ -69,7 +69,7 @@ def leave(*, membership: Membership) -> Membership:
         now = database_now()
         note_origin(membership.team, team.pk, at=now, now=now)
         team.competition.touch_board()
-        tell_of_leaving(team, membership.user, heir=_heir_of(team, membership.user))
+        notify_of_leaving(team, membership.user, heir=_heir_of(team, membership.user))
     count_try("leave_team", membership.pk, seconds=86_400)
     return membership
 

@@ -12,7 +12,7 @@ import signal
 import sys
 from pathlib import Path
 
-PART = "LEADERBOARD_PART"  # set for everything that `manage.py up` starts: which part of the site it is
+PART_VARIABLE = "LEADERBOARD_PART"  # set for everything that `manage.py up` starts: which part of the site it is
 READY_FILE = "LEADERBOARD_READY_FILE"  # where such a process leaves word that it is ready
 
 _PR_SET_PDEATHSIG = 1
@@ -30,16 +30,16 @@ def die_with(parent: int) -> None:
 
 def die_with_leader() -> None:
     """The same for the children of what `up` started: each of those leads a process group of its own."""
-    if part() and os.getpgrp() != os.getpid():
+    if current_part() and os.getpgrp() != os.getpid():
         die_with(os.getpgrp())
 
 
-def part() -> str:
+def current_part() -> str:
     """The part of the site that this process or its leader is; empty when `up` did not start it."""
-    return os.environ.get(PART, "")
+    return os.environ.get(PART_VARIABLE, "")
 
 
-def tell_ready() -> None:
+def report_ready() -> None:
     """Leave word for `up` that this process is at work."""
     path = os.environ.get(READY_FILE)
     if path:

@@ -19,24 +19,24 @@ from metrics.core.messages import restore_message
 _SECONDS = re.compile(r"(?<=longer than )\S+(?= s\.)")
 
 
-def in_words(text: str) -> str:
+def translated_message(text: str) -> str:
     """A message or any other text of the library in the reader's language."""
     return text.translated(gettext, ngettext) if isinstance(text, metrics.Message) else gettext(text)
 
 
-def failure_in_words(stored: str) -> str:
+def translated_failure(stored: str) -> str:
     """Why a file could not be measured: one of the site's own sentences, stored in English, some with seconds."""
     if number := _SECONDS.search(stored):
         return gettext(_SECONDS.sub("%(seconds)s", stored)) % {"seconds": number[0]}
     return gettext(stored)
 
 
-def told(stored: Mapping[str, Any], name: str = "message") -> str:
+def stored_text(stored: Mapping[str, Any], name: str = "message") -> str:
     """One text of a stored problem, finding or the like in the reader's language."""
-    return in_words(sentence_of(stored, name))
+    return translated_message(stored_message(stored, name))
 
 
-def sentence_of(stored: Mapping[str, Any], name: str) -> str:
+def stored_message(stored: Mapping[str, Any], name: str) -> str:
     """One text of a problem, a finding or the like, as `with_templates` wrote it: English, with its template."""
     text, forms = stored.get(name) or "", stored.get("forms")
     return restore_message(text, forms.get(name)) if isinstance(forms, dict) else text

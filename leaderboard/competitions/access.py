@@ -79,7 +79,7 @@ class Visit:
 
     @cached_property
     def membership(self) -> Membership | None:
-        if self.user.is_anonymous or self.competition.has_told_role(self.user):
+        if self.user.is_anonymous or self.competition.has_known_role(self.user):
             return None
         facts = {name: fact for found in hooks.membership_facts() for name, fact in found.items()}
         memberships = Membership.objects.select_related("team").annotate(extended_to=extended_to("team"), **facts)

@@ -26,7 +26,7 @@ KINDS = {
 def in_words(value: Any, parameter: metrics.Parameter) -> str:
     """A parameter's value for people; what an empty one means is said by the parameter's own help."""
     if value is None:
-        return library_messages.in_words(parameter.when_empty) or _("not set")
+        return library_messages.translated_message(parameter.when_empty) or _("not set")
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     return f"{value:,.12g}" if isinstance(value, float) else str(value)

@@ -100,7 +100,7 @@ def _release_claim_of_failed_task(task_id: str = "", exception: BaseException | 
 @worker_shutting_down.connect
 def _release_claims_on_shutdown(**_: object) -> None:
     """In the worker's main process, which `up` has asked to stop. Others give a worker the time that it needs."""
-    if child_processes.part() == "worker":
+    if child_processes.current_part() == "worker":
         threading.Thread(target=_release_claims_repeatedly, daemon=True).start()
 
 

@@ -57,7 +57,7 @@ def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades |
         return None
     rules, is_released = saved
     sheet = GradeSheet(rules, is_saved=True, split=deciding_split(competition, at))
-    now, then = sheets_by_ground_truth((current, candidate), sheet, competition, told={})
+    now, then = sheets_by_ground_truth((current, candidate), sheet, competition, released_marks={})
     moves = [
         GradeMove(row.student, row.mark.points, other.mark.points, other.mark.words)
         for row, other in zip(now.rows, then.rows, strict=False)  # one with faults has no rows

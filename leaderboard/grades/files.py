@@ -100,8 +100,8 @@ class Filling:
 
 def graded_people(sheet: GradeSheet) -> list[people_module.Person]:
     """Everybody of a sheet as files know them."""
-    told = sheet.told_of
-    return [_person(row, (told if row.released else sheet.rules).decimals) for row in sheet.rows]
+    rules = sheet.effective_rules
+    return [_person(row, (rules if row.released else sheet.rules).decimals) for row in sheet.rows]
 
 
 def _person(row: GradeRow, decimals: int) -> people_module.Person:
@@ -156,10 +156,10 @@ def filling_of(competition: Competition, sheet: GradeSheet) -> Filling | None:
         return None
     book = canvas.read(bytes(held.data))
     column = held.column if held.column in book.columns else ""
-    told = sheet.told_of
+    rules = sheet.effective_rules
     news = [row for row in sheet.rows if row.released is None and row.final.points is not None]
-    is_mixed = bool(sheet.release and news and told.max_points != sheet.rules.max_points)
-    return Filling(held, book, canvas.match(book, graded_people(sheet)), column, told, is_mixed)
+    is_mixed = bool(sheet.release and news and rules.max_points != sheet.rules.max_points)
+    return Filling(held, book, canvas.match(book, graded_people(sheet)), column, rules, is_mixed)
 
 
 def keep_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:

@@ -139,7 +139,7 @@ def mark(rules: Rules, field_: Field, work: Work) -> Mark:
     if rules.method != Method.PARTICIPATION:
         reasons += [
             _no_more(rules, field_, other, less)
-            for other, less, _said in found
+            for other, less, _fact in found
             if other.days_late > best.days_late and field_.better(other.value, best.value)
         ]
     return _settled(rules, points, reasons, work.valid)
@@ -148,7 +148,7 @@ def mark(rules: Rules, field_: Field, work: Work) -> Mark:
 def _no_more(rules: Rules, field_: Field, late: File, points: float) -> Reason:
     """Whoever handed in a better file late reads why it does not count."""
     percent = number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
-    return because("late_is_no_more", **_said(field_, late.value), less=percent, points=_shown(points))
+    return because("late_is_no_more", **_score_fact(field_, late.value), less=percent, points=_shown(points))
 
 
 def _of_file(rules: Rules, field_: Field, file: File) -> tuple[float, list[Reason]]:
@@ -200,28 +200,28 @@ def _shown(points: float) -> str:
 
 def _linear(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
     worst, best = field_.anchors[0], field_.anchors[-1]
-    said = _said(field_, value)
+    fact = _score_fact(field_, value)
     if field_.better(worst.score, value):
-        return 0.0, because("below", **said, anchor=worst.words)
+        return 0.0, because("below", **fact, anchor=worst.words)
     if not field_.better(best.score, value):
-        return best.points, because("reaches", **said, anchor=best.words, points=number_text(best.points))
+        return best.points, because("reaches", **fact, anchor=best.words, points=number_text(best.points))
     for low, high in pairwise(field_.anchors):
         if field_.better(high.score, value):
             # Halves keep the span of two huge scores of opposite sign finite.
             share = (value / 2 - low.score / 2) / (high.score / 2 - low.score / 2)
             points = min(max(low.points + share * (high.points - low.points), low.points), high.points)
             ends = {"low": _worth(low), "high": _worth(high)}
-            return points, because("between", **said, **ends, points=_shown(points))
+            return points, because("between", **fact, **ends, points=_shown(points))
     raise AssertionError("the best anchor is better")
 
 
 def _thresholds(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
-    said = _said(field_, value)
+    fact = _score_fact(field_, value)
     reached = [anchor for anchor in field_.anchors if not field_.better(anchor.score, value)]
     if not reached:
-        return 0.0, because("below", **said, anchor=field_.anchors[0].words)
+        return 0.0, because("below", **fact, anchor=field_.anchors[0].words)
     return reached[-1].points, because(
-        "reaches", **said, anchor=reached[-1].words, points=number_text(reached[-1].points)
+        "reaches", **fact, anchor=reached[-1].words, points=number_text(reached[-1].points)
     )
 
 
@@ -229,7 +229,7 @@ def _percentile(rules: Rules, field_: Field, value: float) -> tuple[float, Reaso
     """A step holds for those of whom fewer than `top` percent of the teams are better: the first one always does."""
     total = max(1, len(field_.values))
     above = field_.number_better(value)
-    facts: dict[str, Fact] = {**_said(field_, value), "above": above, "total": total}
+    facts: dict[str, Fact] = {**_score_fact(field_, value), "above": above, "total": total}
     held = [step for step in rules.steps if step.top is not None and 100 * above < step.top * total]
     if not held:
         return 0.0, because("share_is_zero", **facts)
@@ -241,7 +241,7 @@ def _participation(rules: Rules, field_: Field, value: float) -> tuple[float, Re
     return 0.0, None
 
 
-def _said(field_: Field, value: float) -> dict[str, Fact]:
+def _score_fact(field_: Field, value: float) -> dict[str, Fact]:
     return {"board": field_.board, "score": number_text(value)}
 
 

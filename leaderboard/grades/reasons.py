@@ -31,7 +31,7 @@ class Reason:
         """What `as_json` gave. Earlier a sentence was kept, in the language of who released the grades; that is said
         as it was."""
         if isinstance(kept, str):
-            return because("told", sentence=kept)
+            return because("sentence", sentence=kept)
         return cls(kept["code"], {name: fact for name, fact in kept.items() if name != "code"})
 
 
@@ -78,7 +78,7 @@ def _share(facts: Facts) -> str:
 
 
 _WORDS: dict[str, Callable[[Facts], str]] = {
-    "told": lambda facts: str(facts["sentence"]),
+    "sentence": lambda facts: str(facts["sentence"]),
     "disqualified": _disqualified,
     "no_file": lambda facts: _("No scored file, so no grade"),
     "no_file_is_zero": lambda facts: _("No scored file: 0"),

@@ -75,7 +75,7 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
         )
         after = {"release": release.number, "grades": len(graded), "ground_truth": held.ground_truth.number}
         AuditEntry.append(Deed.GRADES_RELEASED, user=user, competition=held, after=after)
-        _tell(held, [number for number, _mark in graded])
+        _notify_students(held, [number for number, _mark in graded])
     return release
 
 
@@ -95,9 +95,9 @@ def withdraw_grades(*, competition: Competition, user: User | None) -> None:
         AuditEntry.append(Deed.GRADES_WITHDRAWN, user=user, competition=competition, before=before)
 
 
-def _tell(competition: Competition, students: list[int]) -> None:
+def _notify_students(competition: Competition, students: list[int]) -> None:
     """Without the grade itself: a letter is read over shoulders."""
-    notices.tell(
+    notices.notify(
         User.objects.filter(pk__in=students),
         kind=Kind.GRADE,
         competition=competition,

@@ -67,14 +67,14 @@ class GradeSheet:
         return sum(not one.is_listed and one.user_id is not None for one in students) if is_somebody_absent else 0
 
     @property
-    def told_of(self) -> rules_module.Rules:
+    def effective_rules(self) -> rules_module.Rules:
         """The rules by which students were told their grades, before that those of the sheet."""
         return rules_module.Rules.of(self.release.rules) if self.release else self.rules
 
     @property
     def is_by_other_rules(self) -> bool:
         """Whether the grades that students were told were made by other rules than those of the sheet."""
-        return self.told_of != self.rules
+        return self.effective_rules != self.rules
 
     @property
     def is_ready(self) -> bool:
@@ -90,9 +90,11 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
 def grade_sheet(competition: Competition, *, at: datetime, ground_truth: GroundTruth | None = None) -> GradeSheet:
     """Everybody's mark as it would be now. With `ground_truth`, as it would be under another one. For hosts alone."""
     rules, is_saved = grade_rules(competition)
-    release, told = _told(competition)
+    release, released_marks = _last_release(competition)
     sheet = GradeSheet(rules, is_saved, deciding_split(competition, at), release=release)
-    return sheets_by_ground_truth([ground_truth or competition.ground_truth], sheet, competition, told=told)[0]
+    return sheets_by_ground_truth(
+        [ground_truth or competition.ground_truth], sheet, competition, released_marks=released_marks
+    )[0]
 
 
 def sheets_by_ground_truth(
@@ -100,7 +102,7 @@ def sheets_by_ground_truth(
     sheet: GradeSheet,
     competition: Competition,
     *,
-    told: Mapping[int, marks.Mark],
+    released_marks: Mapping[int, marks.Mark],
 ) -> tuple[GradeSheet, ...]:
     """The sheet filled in under each ruler: the same students by the same rules, each in the same order."""
     people = students(competition, with_valid=sheet.rules.participation_points > 0)
@@ -108,7 +110,7 @@ def sheets_by_ground_truth(
     baselines = baseline_scores_by_ground_truth(ground_truths, sheet.split) if names else {}
     late = _late_files(competition, ground_truths, sheet.split) if sheet.rules.late_percent is not None else {}
     return tuple(
-        _sheet_by_ground_truth(ground_truth, sheet, competition, people, told, baselines, late)
+        _sheet_by_ground_truth(ground_truth, sheet, competition, people, released_marks, baselines, late)
         for ground_truth in ground_truths
     )
 
@@ -118,7 +120,7 @@ def _sheet_by_ground_truth(
     sheet: GradeSheet,
     competition: Competition,
     people: Sequence[Student],
-    told: Mapping[int, marks.Mark],
+    released_marks: Mapping[int, marks.Mark],
     baselines: Mapping[int, Mapping[str, float]],
     late: Mapping[int, Files],
 ) -> GradeSheet:
@@ -133,7 +135,7 @@ def _sheet_by_ground_truth(
     except rules_module.BadRules as error:
         return replace(sheet, faults=tuple(error.faults))
     rows = [
-        GradeRow(student, _mark(sheet.rules, field, student, files), told.get(student.user_id or 0))
+        GradeRow(student, _mark(sheet.rules, field, student, files), released_marks.get(student.user_id or 0))
         for student in people
     ]
     return replace(sheet, rows=tuple(rows))
@@ -158,7 +160,7 @@ def _mark(rules: rules_module.Rules, field: marks.Field, student: Student, files
     )
 
 
-def _told(competition: Competition) -> tuple[GradeRelease | None, dict[int, marks.Mark]]:
+def _last_release(competition: Competition) -> tuple[GradeRelease | None, dict[int, marks.Mark]]:
     """What students were told last, if that was not withdrawn."""
     release = GradeRelease.current(competition)
     if release is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from leaderboard.common.library_messages import told
+from leaderboard.common.library_messages import stored_text
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport, Submission, TruthDraft
 from leaderboard.competitions.ranking import standings
@@ -73,7 +73,9 @@ def correct_truth(
             target=str(target),
         )
         if answer["problems"]:
-            raise CannotHost(_("The ground truth cannot be corrected."), [told(one) for one in answer["problems"]])
+            raise CannotHost(
+                _("The ground truth cannot be corrected."), [stored_text(one) for one in answer["problems"]]
+            )
         data = target.read_bytes()
     return draft_truth(
         competition=competition,

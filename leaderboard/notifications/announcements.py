@@ -87,7 +87,7 @@ def announce(
         with transaction.atomic():
             sent = Announcement(competition=competition, by=user, key=key, reached=len(people), **fields)
             sent.save(force_insert=True)
-            _tell(sent, people)
+            _notify_readers(sent, people)
             after = plain({**fields, "reached": len(people)})
             AuditEntry.append(Deed.ANNOUNCED, user=user, competition=competition, about=title, after=after)
     except IntegrityError:
@@ -95,8 +95,8 @@ def announce(
     return sent
 
 
-def _tell(sent: Announcement, people: list[User]) -> None:
-    notices.tell(
+def _notify_readers(sent: Announcement, people: list[User]) -> None:
+    notices.notify(
         people,
         kind=Kind.ANNOUNCEMENT,
         competition=sent.competition,

@@ -31,7 +31,7 @@ def set_webhook(
         if held is None and not address:
             raise CannotHost(_("Paste the address of the channel."))
         hook = held or Webhook(competition=competition)
-        before = _told(held)
+        before = _webhook_facts(held)
         if address:
             found = _read(address)
             if found.url != hook.address:
@@ -41,7 +41,7 @@ def set_webhook(
         hook.events, hook.is_on, hook.since = wanted, is_on, timezone.now()
         hook.first_team, hook.first_seen_at = None, None
         hook.save()
-        after = {**_told(hook), "address": "changed" if address else "kept"}
+        after = {**_webhook_facts(hook), "address": "changed" if address else "kept"}
         AuditEntry.append(Deed.WEBHOOK_SET, user=user, competition=competition, before=before, after=after)
     return hook
 
@@ -52,7 +52,7 @@ def remove_webhook(*, competition: Competition, user: User) -> None:
         held = Webhook.objects.select_for_update().filter(competition=competition).first()
         if held is None:
             return
-        before = _told(held)
+        before = _webhook_facts(held)
         held.delete()
         AuditEntry.append(Deed.WEBHOOK_REMOVED, user=user, competition=competition, before=before)
 
@@ -80,6 +80,6 @@ def _read(address: str) -> chat_addresses.Address:
         raise CannotHost(str(error)) from None
 
 
-def _told(hook: Webhook | None) -> dict[str, object]:
+def _webhook_facts(hook: Webhook | None) -> dict[str, object]:
     """What the trail may know of a channel."""
     return {"service": hook.service, "events": list(hook.events), "is_on": hook.is_on} if hook else {}

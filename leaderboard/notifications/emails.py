@@ -34,7 +34,7 @@ from . import hooks
 from .mail_server import LEASE, SERVER_PAUSE, NotSent, pause_after, post, reply_to
 from .models import Announcement, Notice
 from .models.notice import Delivery, Kind
-from .notices import choices_of, choose, sends_mail
+from .notices import notice_choices_of, save_choices, sends_mail
 
 log = logging.getLogger(__name__)
 
@@ -199,6 +199,6 @@ def stopped_by(token: str, *, stop: bool) -> list[Kind]:
     if user is None:
         return []
     if stop:
-        wanted = choices_of(user)
-        choose(user=user, choices={kind: Delivery.PAGE for kind in kinds if wanted[kind] != Delivery.NONE})
+        wanted = notice_choices_of(user)
+        save_choices(user=user, choices={kind: Delivery.PAGE for kind in kinds if wanted[kind] != Delivery.NONE})
     return kinds

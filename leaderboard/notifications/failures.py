@@ -16,34 +16,34 @@ from leaderboard.competitions.models import Submission
 
 from .models.mentions import mention
 from .models.notice import Kind
-from .notices import tell
+from .notices import notify
 
 # A broken metric fails every file of a class; one letter says so.
-QUIET = timedelta(hours=1)
+QUIET_PERIOD = timedelta(hours=1)
 
 
-def tell_hosts(submission_id: UUID) -> bool:
+def notify_hosts_of_failure(submission_id: UUID) -> bool:
     """Tell the hosts that a file failed, once an hour and competition; True when somebody was told."""
     failed = Submission.objects.filter(status=Submission.Status.FAILED)
     submission = failed.select_related("competition").filter(pk=submission_id).first()
     if submission is None:
         return False
     competition = submission.competition
-    lately = failed.filter(competition=competition, finished_at__gt=Now() - QUIET)
+    lately = failed.filter(competition=competition, finished_at__gt=Now() - QUIET_PERIOD)
     if min(lately.values_list("finished_at", "pk"), default=(None, None))[1] != submission.pk:
         return False
-    told = tell(
+    told = notify(
         competition.hosts.all(),
         kind=Kind.FILE_FAILED,
         competition=competition,
         title=lambda: _("A submission failed"),
-        text=lambda: _words(submission),
+        text=lambda: _failure_text(submission),
         link=f"/host/{competition.slug}/submissions/?status=failed",
     )
     return told > 0
 
 
-def _words(submission: Submission) -> str:
+def _failure_text(submission: Submission) -> str:
     return _(
         "“%(file)s”, received %(when)s, could not be scored through no fault of the student.\n\n%(why)s\n\n"
         "The page tells why, and whether there are others. Nothing more is sent within the next hour."

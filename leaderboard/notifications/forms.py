@@ -40,7 +40,7 @@ class PreferencesForm(forms.Form):
                 initial=user.language if user.language in dict(settings.LANGUAGES) else "",
                 help_text=_("Of all pages, notices and letters."),
             )
-        chosen = notices.choices_of(user)
+        chosen = notices.notice_choices_of(user)
         for kind in self.kinds:
             ways = [(way.value, way.label) for way in Delivery if way != Delivery.NONE or kind.may_be_silent]
             self.fields[kind.value] = forms.ChoiceField(label=kind.label, choices=ways, initial=chosen[kind])

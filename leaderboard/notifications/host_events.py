@@ -25,9 +25,9 @@ from .models.notice import Kind
 PUNCTUAL = timedelta(minutes=5)
 
 
-def tell_deadline(competition: Competition, before: datetime) -> None:
+def notify_deadline_change(competition: Competition, before: datetime) -> None:
     what = {"before": in_words(before, competition.zone), "after": in_words(competition.closes_at, competition.zone)}
-    _tell_class(
+    _notify_class(
         competition,
         Kind.DEADLINE,
         lambda: _("The deadline is moved"),
@@ -35,16 +35,16 @@ def tell_deadline(competition: Competition, before: datetime) -> None:
     )
 
 
-def tell_pause(competition: Competition, reason: str) -> None:
+def notify_pause(competition: Competition, reason: str) -> None:
     text = gettext_lazy(
         "No files are taken until it goes on; what has been received is scored. The host says why: %(reason)s"
     )
-    _tell_class(competition, Kind.PAUSED, lambda: _("The competition is paused"), lambda: text % {"reason": reason})
+    _notify_class(competition, Kind.PAUSED, lambda: _("The competition is paused"), lambda: text % {"reason": reason})
 
 
-def tell_resume(competition: Competition) -> None:
+def notify_resume(competition: Competition) -> None:
     what = {"deadline": in_words(competition.closes_at, competition.zone)}
-    _tell_class(
+    _notify_class(
         competition,
         Kind.PAUSED,
         lambda: _("The competition goes on"),
@@ -52,11 +52,11 @@ def tell_resume(competition: Competition) -> None:
     )
 
 
-def tell_grant(grant: Grant) -> None:
-    _tell_team(grant.team, Kind.GRANT, lambda: _("Your team gets more"), lambda: _given(grant))
+def notify_extension(grant: Grant) -> None:
+    _notify_team(grant.team, Kind.GRANT, lambda: _("Your team gets more"), lambda: _extension_text(grant))
 
 
-def _given(grant: Grant) -> str:
+def _extension_text(grant: Grant) -> str:
     given = []
     if grant.extra_attempts and grant.day:
         words = ngettext(
@@ -75,11 +75,16 @@ def _given(grant: Grant) -> str:
     }
 
 
-def tell_revoked(grant: Grant) -> None:
-    _tell_team(grant.team, Kind.GRANT, lambda: _("More attempts or time are taken back"), lambda: _taken_back(grant))
+def notify_extension_revoked(grant: Grant) -> None:
+    _notify_team(
+        grant.team,
+        Kind.GRANT,
+        lambda: _("More attempts or time are taken back"),
+        lambda: _revoked_extension_text(grant),
+    )
 
 
-def _taken_back(grant: Grant) -> str:
+def _revoked_extension_text(grant: Grant) -> str:
     text = _("The host took back what your team had been given (%(reason)s).") % {"reason": grant.reason}
     if grant.closes_at is None:
         return text
@@ -90,15 +95,15 @@ def _taken_back(grant: Grant) -> str:
     }
 
 
-def tell_disqualified(team: Team, reason: str) -> None:
+def notify_disqualification(team: Team, reason: str) -> None:
     text = gettext_lazy(
         "It is on no board and can hand in nothing more; its files are kept. The host says why: %(reason)s"
     )
-    _tell_team(team, Kind.DECISION, lambda: _("Your team is disqualified"), lambda: text % {"reason": reason})
+    _notify_team(team, Kind.DECISION, lambda: _("Your team is disqualified"), lambda: text % {"reason": reason})
 
 
-def tell_readmitted(team: Team) -> None:
-    _tell_team(
+def notify_readmission(team: Team) -> None:
+    _notify_team(
         team,
         Kind.DECISION,
         lambda: _("Your team is no longer disqualified"),
@@ -106,22 +111,22 @@ def tell_readmitted(team: Team) -> None:
     )
 
 
-def tell_hidden(submission: Submission, reason: str) -> None:
+def notify_submission_hidden(submission: Submission, reason: str) -> None:
     text = gettext_lazy("“%(file)s” counts on no board and for no final pick. The host says why: %(reason)s")
     what = {"file": mention(submission), "reason": reason}
-    _tell_of_file(submission, lambda: _("A file of your team is hidden"), lambda: text % what)
+    _notify_about_file(submission, lambda: _("A file of your team is hidden"), lambda: text % what)
 
 
-def tell_shown(submission: Submission) -> None:
-    _tell_of_file(
+def notify_submission_shown(submission: Submission) -> None:
+    _notify_about_file(
         submission,
         lambda: _("A file of your team is no longer hidden"),
         lambda: _("“%(file)s” counts again.") % {"file": mention(submission)},
     )
 
 
-def tell_scored_again(competition: Competition, teams: Collection[int | None]) -> None:
-    notices.tell(
+def notify_scored_again(competition: Competition, teams: Collection[int | None]) -> None:
+    notices.notify(
         User.objects.filter(memberships__team__in=teams),
         kind=Kind.RESCORED,
         competition=competition,
@@ -132,7 +137,7 @@ def tell_scored_again(competition: Competition, teams: Collection[int | None]) -
 
 
 def tell_rescored(competition: Competition, teams: Collection[int], words: str) -> int:
-    return notices.tell(
+    return notices.notify(
         User.objects.filter(memberships__team__in=teams).distinct(),
         kind=Kind.RESCORED,
         competition=competition,
@@ -167,29 +172,33 @@ def tell_launch_missed(competition: Competition, lacking: list[str]) -> None:
     )
 
 
-def _tell_hosts(competition: Competition, title: notices.Words, text: notices.Words) -> None:
+def _tell_hosts(competition: Competition, title: notices.TextOrCallable, text: notices.TextOrCallable) -> None:
     """About a planned launch."""
     page = reverse("host_competition", kwargs={"slug": competition.slug})
     hosts = competition.hosts.filter(is_active=True)
     key = f"launch:{competition.pk}:{competition.launch_plan.launches_at}"
-    notices.tell(hosts, kind=Kind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)
+    notices.notify(hosts, kind=Kind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)
 
 
-def _tell_class(competition: Competition, kind: Kind, title: notices.Words, text: notices.Words) -> None:
+def _notify_class(
+    competition: Competition, kind: Kind, title: notices.TextOrCallable, text: notices.TextOrCallable
+) -> None:
     if competition.launched_at is None:
         return
     people = User.objects.filter(memberships__competition=competition)
     link = reverse("overview", kwargs={"slug": competition.slug})
-    notices.tell(people, kind=kind, competition=competition, title=title, text=text, link=link)
+    notices.notify(people, kind=kind, competition=competition, title=title, text=text, link=link)
 
 
-def _tell_of_file(submission: Submission, title: notices.Words, text: notices.Words) -> None:
+def _notify_about_file(submission: Submission, title: notices.TextOrCallable, text: notices.TextOrCallable) -> None:
     if submission.team is not None:
         parts = {"slug": submission.team.competition.slug, "submission_id": submission.pk}
-        _tell_team(submission.team, Kind.DECISION, title, text, reverse("submission", kwargs=parts))
+        _notify_team(submission.team, Kind.DECISION, title, text, reverse("submission", kwargs=parts))
 
 
-def _tell_team(team: Team, kind: Kind, title: notices.Words, text: notices.Words, link: str = "") -> None:
+def _notify_team(
+    team: Team, kind: Kind, title: notices.TextOrCallable, text: notices.TextOrCallable, link: str = ""
+) -> None:
     people = User.objects.filter(memberships__team=team)
     link = link or reverse("team", kwargs={"slug": team.competition.slug})
-    notices.tell(people, kind=kind, competition=team.competition, title=title, text=text, link=link)
+    notices.notify(people, kind=kind, competition=team.competition, title=title, text=text, link=link)

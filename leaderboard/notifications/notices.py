@@ -26,18 +26,18 @@ log = logging.getLogger(__name__)
 
 LONGEST_TITLE, LONGEST_TEXT = 200, 20_000
 # A text, or what says it in the language that is active then.
-Words = str | Callable[[], str]
+TextOrCallable = str | Callable[[], str]
 # Nobody counts further, and the database need not either.
-MOST_COUNTED = 100
+MAX_UNREAD_COUNT = 100
 
 
-def tell(
+def notify(
     users: Iterable[User],
     *,
     kind: str,
     competition: Competition | None,
-    title: Words,
-    text: Words,
+    title: TextOrCallable,
+    text: TextOrCallable,
     link: str,
     key: str = "",
 ) -> int:
@@ -50,14 +50,23 @@ def tell(
     """
     try:
         with transaction.atomic():
-            return _write(list(users), kind=kind, competition=competition, title=title, text=text, link=link, key=key)
+            return _create_notices(
+                list(users), kind=kind, competition=competition, title=title, text=text, link=link, key=key
+            )
     except Exception:
         log.exception("a notice could not be written: %s", kind)
         return 0
 
 
-def _write(
-    users: list[User], *, kind: str, competition: Competition | None, title: Words, text: Words, link: str, key: str
+def _create_notices(
+    users: list[User],
+    *,
+    kind: str,
+    competition: Competition | None,
+    title: TextOrCallable,
+    text: TextOrCallable,
+    link: str,
+    key: str,
 ) -> int:
     known = Kind(kind) if kind in Kind.values else Kind.OTHER
     people = {user.pk: user for user in users if user.is_active}
@@ -66,7 +75,7 @@ def _write(
             del people[pk]
     chosen = dict(NoticeChoice.objects.filter(user__in=people, kind=known).values_list("user", "delivery"))
     now, posts = database_now(), sends_mail()
-    titles, texts = _in_languages(title, people.values()), _in_languages(text, people.values())
+    titles, texts = _texts_by_language(title, people.values()), _texts_by_language(text, people.values())
     notices = []
     for pk, user in people.items():
         delivery = chosen.get(pk, known.usual)
@@ -82,7 +91,7 @@ def _write(
                 title=shown_title,
                 text=shown_text,
                 mentions=[*in_title, *in_text],
-                link=_own_path(link),
+                link=_site_path(link),
                 key=key,
                 created_at=now,
                 mail_at=mail_moment(user, delivery, now) if posts else None,
@@ -93,7 +102,7 @@ def _write(
     return len(notices)
 
 
-def _in_languages(words: Words, users: Iterable[User]) -> dict[str, str]:
+def _texts_by_language(words: TextOrCallable, users: Iterable[User]) -> dict[str, str]:
     """Language → the words in it, for the languages of these people."""
     found = {}
     for language in {user.own_language for user in users}:
@@ -102,7 +111,7 @@ def _in_languages(words: Words, users: Iterable[User]) -> dict[str, str]:
     return found
 
 
-def _own_path(link: str) -> str:
+def _site_path(link: str) -> str:
     """A path of this site; a notice leads nowhere else."""
     is_path = link.startswith("/") and not link.startswith("//") and "\\" not in link and link.isprintable()
     return link if is_path and len(link) <= 300 else ""
@@ -113,13 +122,13 @@ def sends_mail() -> bool:
     return bool(settings.ACCOUNT_EMAIL_VERIFICATION != "none")
 
 
-def unread(user: User) -> int:
+def unread_count(user: User) -> int:
     """How many notices a person has not read, up to a hundred; one query."""
-    return Notice.objects.filter(user=user, read_at=None).order_by()[:MOST_COUNTED].count()
+    return Notice.objects.filter(user=user, read_at=None).order_by()[:MAX_UNREAD_COUNT].count()
 
 
 @dataclass(frozen=True)
-class Header:
+class PageHeader:
     """What every page tells a signed-in person beside itself."""
 
     unread: int
@@ -137,12 +146,12 @@ def viewer_facts() -> dict[str, Any]:
     }
 
 
-def header_of(user: User) -> Header:
+def header_of(user: User) -> PageHeader:
     """No query for the account of a session, one for an account that was found in another way."""
     facts: Any = user if hasattr(user, "unread_notices") else find_viewer(user.pk)
     if facts is None:
-        return Header(0, runs_any=False)
-    return Header(unread=facts.unread_notices, runs_any=bool(facts.hosts_any or facts.assists_any))
+        return PageHeader(0, runs_any=False)
+    return PageHeader(unread=facts.unread_notices, runs_any=bool(facts.hosts_any or facts.assists_any))
 
 
 def mark_read(*, user: User, number: int | None = None) -> int:
@@ -153,13 +162,13 @@ def mark_read(*, user: User, number: int | None = None) -> int:
     return mine.update(read_at=timezone.now())
 
 
-def choices_of(user: User) -> dict[Kind, str]:
+def notice_choices_of(user: User) -> dict[Kind, str]:
     """How a person wants each kind, in the order of the kinds."""
     chosen = dict(user.notice_choices.values_list("kind", "delivery"))
     return {kind: chosen.get(kind.value, kind.usual.value) for kind in Kind}
 
 
-def choose(*, user: User, choices: Mapping[Kind, str]) -> None:
+def save_choices(*, user: User, choices: Mapping[Kind, str]) -> None:
     """Store how a person wants kinds of notices; letters that wait are kept back or brought forward accordingly."""
     now = database_now()
     with transaction.atomic():

@@ -31,21 +31,21 @@ from .models.notice import Delivery, Kind
 DAY = timedelta(days=1)
 
 
-def tell_due(at: datetime) -> int:
+def notify_due(at: datetime) -> int:
     """Tell everybody what has become true lately; gives how many notices were written."""
-    return _tell_opened(at) + _tell_reminders(at) + _tell_revealed(at)
+    return _notify_opened(at) + _send_reminders(at) + _notify_revealed(at)
 
 
-def _tell_opened(at: datetime) -> int:
+def _notify_opened(at: datetime) -> int:
     opened = Competition.objects.filter(launched_at__isnull=False, opens_at__lte=at, opens_at__gt=at - DAY)
-    return _each(opened, _tell_of_opening)
+    return _notify_each(opened, _notify_opening)
 
 
-def _tell_of_opening(competition: Competition) -> int:
+def _notify_opening(competition: Competition) -> int:
     early = Membership.objects.filter(competition=competition, joined_at__lt=competition.opens_at)
     key = f"opened:{competition.pk}:{competition.opens_at:%Y%m%dT%H%M%S}"
-    return notices.tell(
-        User.objects.filter(memberships__in=_untold(early, Kind.OPENED, key)),
+    return notices.notify(
+        User.objects.filter(memberships__in=_not_yet_notified(early, Kind.OPENED, key)),
         kind=Kind.OPENED,
         competition=competition,
         title=lambda: _("The competition is open"),
@@ -55,14 +55,14 @@ def _tell_of_opening(competition: Competition) -> int:
     )
 
 
-def _tell_revealed(at: datetime) -> int:
-    return _each(Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY), _tell_of_reveal)
+def _notify_revealed(at: datetime) -> int:
+    return _notify_each(Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY), _notify_reveal)
 
 
-def _tell_of_reveal(competition: Competition) -> int:
+def _notify_reveal(competition: Competition) -> int:
     key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
-    untold = _untold(competition.memberships.all(), Kind.REVEALED, key)
-    words: tuple[tuple[QuerySet[Membership], notices.Words], ...] = (
+    untold = _not_yet_notified(competition.memberships.all(), Kind.REVEALED, key)
+    words: tuple[tuple[QuerySet[Membership], notices.TextOrCallable], ...] = (
         (
             untold.filter(team__disqualified_at=None),
             lambda: _("See where your team stands in the end, and the private scores of your files."),
@@ -73,7 +73,7 @@ def _tell_of_reveal(competition: Competition) -> int:
         ),
     )
     return sum(
-        notices.tell(
+        notices.notify(
             User.objects.filter(memberships__in=members),
             kind=Kind.REVEALED,
             competition=competition,
@@ -86,15 +86,15 @@ def _tell_of_reveal(competition: Competition) -> int:
     )
 
 
-def _each(competitions: Iterable[Competition], tell: Callable[[Competition], int]) -> int:
-    told = 0
+def _notify_each(competitions: Iterable[Competition], notify: Callable[[Competition], int]) -> int:
+    notified = 0
     for competition in competitions:
         with logs.apart(competition=competition.slug):
-            told += tell(competition)
-    return told
+            notified += notify(competition)
+    return notified
 
 
-def _untold(members: QuerySet[Membership], kind: Kind, key: str) -> QuerySet[Membership]:
+def _not_yet_notified(members: QuerySet[Membership], kind: Kind, key: str) -> QuerySet[Membership]:
     """Whoever still has to hear it: looked at each minute, so those who have heard cost nothing."""
     mine = Notice.objects.filter(user=OuterRef("user"), key=key)
     deaf = NoticeChoice.objects.filter(user=OuterRef("user"), kind=kind, delivery=Delivery.NONE)
@@ -104,12 +104,12 @@ def _untold(members: QuerySet[Membership], kind: Kind, key: str) -> QuerySet[Mem
 # --- a day before the close -------------------------------------------------------------------------------------
 
 
-def _tell_reminders(at: datetime) -> int:
+def _send_reminders(at: datetime) -> int:
     """A team's own deadline counts, so a team with more time is reminded later."""
     soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
     extended = Grant.objects.live().filter(soon, team__competition=OuterRef("pk"))
     near = Competition.objects.filter(soon | Exists(extended), launched_at__isnull=False, opens_at__lte=at)
-    return _each(near.select_related("ground_truth"), partial(_remind, at=at))
+    return _notify_each(near.select_related("ground_truth"), partial(_remind, at=at))
 
 
 def _remind(competition: Competition, at: datetime) -> int:
@@ -133,20 +133,22 @@ def _extensions(competition: Competition) -> dict[int, datetime]:
 
 def _remind_teams(competition: Competition, team_ids: list[int], closes_at: datetime) -> int:
     key = f"reminder:{competition.pk}:{closes_at:%Y%m%dT%H%M%S}"
-    untold = _untold(competition.memberships.filter(team__in=team_ids), Kind.REMINDER, key).select_related("user")
+    untold = _not_yet_notified(competition.memberships.filter(team__in=team_ids), Kind.REMINDER, key).select_related(
+        "user"
+    )
     people: dict[int, list[User]] = defaultdict(list)
     for membership in untold:
         people[membership.team_id].append(membership.user)
     if not people:
         return 0
-    words = _words(competition, people)
+    words = _reminder_texts(competition, people)
     return sum(
-        notices.tell(
+        notices.notify(
             users,
             kind=Kind.REMINDER,
             competition=competition,
             title=lambda: _("The deadline is near"),
-            text=partial(_reminder, competition, closes_at, words[team_id].say),
+            text=partial(_reminder, competition, closes_at, words[team_id].text),
             link=reverse(words[team_id].page, kwargs={"slug": competition.slug}),
             key=key,
         )
@@ -159,14 +161,14 @@ def _reminder(competition: Competition, closes_at: datetime, words: Callable[[],
     return _("Your deadline is %(deadline)s.\n\n%(words)s") % {"deadline": deadline, "words": words()}
 
 
-class _Words(NamedTuple):
+class _ReminderText(NamedTuple):
     """What a team is reminded of, and the page where it does something about that."""
 
-    say: Callable[[], str]
+    text: Callable[[], str]
     page: str
 
 
-def _words(competition: Competition, teams: Iterable[int]) -> dict[int, _Words]:
+def _reminder_texts(competition: Competition, teams: Iterable[int]) -> dict[int, _ReminderText]:
     """What becomes of each team if it does nothing; nothing that its board keeps back."""
     ground_truth = competition.ground_truth
     picks = standings.finals(ground_truth) if ground_truth is not None else {}
@@ -178,9 +180,9 @@ def _words(competition: Competition, teams: Iterable[int]) -> dict[int, _Words]:
         else {}
     )
     return {
-        team: _Words(
+        team: _ReminderText(
             partial(
-                _words_for,
+                _reminder_text,
                 [names[best.submission_id] for best in found],
                 found,
                 forgotten.get(team),
@@ -193,7 +195,7 @@ def _words(competition: Competition, teams: Iterable[int]) -> dict[int, _Words]:
     }
 
 
-def _words_for(names: list[str], picks: list[Best], forgotten: Unpicked | None, *, is_exact: bool) -> str:
+def _reminder_text(names: list[str], picks: list[Best], forgotten: Unpicked | None, *, is_exact: bool) -> str:
     if not picks:
         return _("Your team has no valid file yet.")
     files = ", ".join(f"“{name}”" for name in names)
@@ -201,7 +203,7 @@ def _words_for(names: list[str], picks: list[Best], forgotten: Unpicked | None, 
         words = ngettext(
             "You picked this file as final: %(files)s.", "You picked these files as final: %(files)s.", len(names)
         )
-        return " ".join([words % {"files": files}, *_of_the_best(forgotten)])
+        return " ".join([words % {"files": files}, *_forgotten_best_text(forgotten)])
     if not is_exact:
         return _("You have picked no file as final. If you do nothing, those with your best public scores are taken.")
     words = ngettext(
@@ -212,7 +214,7 @@ def _words_for(names: list[str], picks: list[Best], forgotten: Unpicked | None, 
     return words % {"files": files}
 
 
-def _of_the_best(forgotten: Unpicked | None) -> list[str]:
+def _forgotten_best_text(forgotten: Unpicked | None) -> list[str]:
     if forgotten is None:
         return []
     words = _(

@@ -32,10 +32,10 @@ def post_due_messages(self: Any) -> None:
         _send_in_thread("post_due", chat_sending.send_due)
 
 
-@app.task(name="leaderboard.notifications.tasks.tell_due")
-def tell_due() -> None:
+@app.task(name="leaderboard.notifications.tasks.notify_due")
+def notify_due() -> None:
     """Tell people what the clock alone makes worth saying, and channels what is new."""
-    reminders.tell_due(database_now())
+    reminders.notify_due(database_now())
     chat_events.note_due(database_now())
 
 

@@ -141,11 +141,11 @@ class Site:
         """Seconds until a repeat may help; raises `Failed` with the site's words where none will."""
         with error:
             try:
-                said = json.loads(error.read())
-                more = (line for line in lines_of(said) if line not in said["detail"])
-                words = "\n  ".join([said["detail"], *more])
+                got = json.loads(error.read())
+                more = (line for line in problem_lines(got) if line not in got["detail"])
+                words = "\n  ".join([got["detail"], *more])
             except (ValueError, KeyError, TypeError):
-                said, words = None, f"{self.address} answered {error.code}, and not as the API does."
+                got, words = None, f"{self.address} answered {error.code}, and not as the API does."
         asked = error.headers.get("Retry-After") or ""
         seconds = float(asked if asked.isdecimal() else 2 ** (TRIES - left))
         if left and error.code in (429, 502, 503, 504) and seconds <= 60:
@@ -155,8 +155,8 @@ class Site:
             words = self._unknown_token()
         elif error.code == 429 and seconds > 60:
             words += f"\n  On your clock that is {local(datetime.now().astimezone() + timedelta(seconds=seconds))}."
-        is_token = error.code == 401 or any(e.get("code") == "scope" for e in (said or {}).get("errors", ()))
-        raise Failed(words, NO_TOKEN if is_token else NO_ANSWER if error.code >= 500 else REFUSED, said)
+        is_token = error.code == 401 or any(e.get("code") == "scope" for e in (got or {}).get("errors", ()))
+        raise Failed(words, NO_TOKEN if is_token else NO_ANSWER if error.code >= 500 else REFUSED, got)
 
     def _unknown_token(self) -> str:
         where = "in LEADERBOARD_TOKEN" if self.token == os.environ.get("LEADERBOARD_TOKEN") else "that you gave"
@@ -185,15 +185,15 @@ def multipart(form: dict[str, Any], file: tuple[str, bytes] | None) -> tuple[byt
     return b"".join([*parts, f"--{edge}--\r\n".encode()]), f"multipart/form-data; boundary={edge}"
 
 
-def lines_of(said: Any) -> list[str]:
-    return [line_of(problem) for problem in said.get("errors", [])]
+def problem_lines(got: Any) -> list[str]:
+    return [problem_line(problem) for problem in got.get("errors", [])]
 
 
-def warnings_of(said: Any) -> list[str]:
-    return [line_of(warning) for warning in said.get("warnings", [])]
+def warning_lines(got: Any) -> list[str]:
+    return [problem_line(warning) for warning in got.get("warnings", [])]
 
 
-def line_of(problem: dict[str, Any]) -> str:
+def problem_line(problem: dict[str, Any]) -> str:
     line, words = problem.get("line"), str(problem["message"])
     return f"line {line}: {words}" if line and not re.search(rf"(?i)\bline {line}\b", words) else words
 
@@ -260,8 +260,8 @@ def fetch(site: Site, slug: str, file: dict[str, Any], folder: Path) -> str:
     target = folder / name
     if file["sha256"] and target.is_file() and digest(target) == file["sha256"]:
         return f"{target} is here already."
-    told = file["sha256"]
-    arrive(site, f"competitions/{slug}/files/{quote(name)}", target, lambda part: told in (None, digest(part)))
+    expected = file["sha256"]
+    arrive(site, f"competitions/{slug}/files/{quote(name)}", target, lambda part: expected in (None, digest(part)))
     return str(target)
 
 
@@ -300,12 +300,12 @@ def submit(site: Site, asked: Any) -> Any:
     path = f"competitions/{asked.competition}/submissions"
     repeat = "true" if asked.again else "false"
     try:
-        said = site.post(path, again=True, key=key, file=file, note=asked.message, may_repeat=repeat)
+        got = site.post(path, again=True, key=key, file=file, note=asked.message, may_repeat=repeat)
     except Failed as failed:
         raise asks_first(failed) from None
     if asked.watch:
-        said = settled(site, said, asked.timeout)
-    return outcome(said, untold(site, said))
+        got = settled(site, got, asked.timeout)
+    return outcome(got, missing_score_reason(site, got))
 
 
 def refuse_too_large(file: tuple[str, bytes], competition: dict[str, Any]) -> None:
@@ -324,52 +324,50 @@ def asks_first(failed: Failed) -> Failed:
     return Failed(words, failed.code, failed.answer)
 
 
-def settled(site: Site, said: dict[str, Any], timeout: float) -> dict[str, Any]:
+def settled(site: Site, got: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The submission once it is no longer pending."""
-    note(f"Received as {said['id']}; waiting for its score …")
-    start, wait, has_said = time.monotonic(), 0.5, False
+    note(f"Received as {got['id']}; waiting for its score …")
+    start, wait, has_reported = time.monotonic(), 0.5, False
     end = start + timeout
-    while said["status"] == "pending":
-        if not has_said and time.monotonic() > start + LONG_WAIT:
+    while got["status"] == "pending":
+        if not has_reported and time.monotonic() > start + LONG_WAIT:
             note("Longer than usual. The file is kept and counts from its receipt; Ctrl-C ends only the waiting.")
-            has_said = True
+            has_reported = True
         if time.monotonic() > end:
-            raise Failed(
-                f"Not scored within {timeout:.0f} s. It is kept, and `submissions` will tell.", NO_ANSWER, said
-            )
+            raise Failed(f"Not scored within {timeout:.0f} s. It is kept, and `submissions` will tell.", NO_ANSWER, got)
         time.sleep(wait)
         wait = min(5, wait * 1.3)
         try:
-            said = site.get(f"submissions/{said['id']}")
+            got = site.get(f"submissions/{got['id']}")
         except Failed as failed:
-            words = f"{failed}\n{said['file_name']} was received and is kept; `submissions` will tell its score."
-            raise Failed(words, failed.code, said) from None
-    return said
+            words = f"{failed}\n{got['file_name']} was received and is kept; `submissions` will tell its score."
+            raise Failed(words, failed.code, got) from None
+    return got
 
 
-def untold(site: Site, said: dict[str, Any]) -> str:
+def missing_score_reason(site: Site, got: dict[str, Any]) -> str:
     """Why a file that was scored tells no score; "" where it does, or nothing is known."""
-    if said["status"] != "scored" or said["public_score"] is not None:
+    if got["status"] != "scored" or got["public_score"] is not None:
         return ""
-    if said.get("is_late"):
+    if got.get("is_late"):
         return "late, so never ranked; its score is shown once the private board is open"
-    board = site.get(f"competitions/{said['competition']}").get("board_mode")
+    board = site.get(f"competitions/{got['competition']}").get("board_mode")
     return {
         "steady": "no clear improvement, so your team's shown score stays; the exact one is shown at the end",
         "hidden": "valid; this board shows no scores until the private board opens",
     }.get(board, "")
 
 
-def outcome(said: dict[str, Any], why: str = "") -> Any:
-    if said["status"] in ("invalid", "failed"):
-        words = "\n  ".join([f"{said['file_name']} is {said['status']}; no attempt is used.", *lines_of(said)])
-        raise Failed(words, INVALID if said["status"] == "invalid" else REFUSED, said)
-    if said["status"] == "pending":
+def outcome(got: dict[str, Any], why: str = "") -> Any:
+    if got["status"] in ("invalid", "failed"):
+        words = "\n  ".join([f"{got['file_name']} is {got['status']}; no attempt is used.", *problem_lines(got)])
+        raise Failed(words, INVALID if got["status"] == "invalid" else REFUSED, got)
+    if got["status"] == "pending":
         words = "received; `submissions` tells its score, and with --watch one waits for it"
     else:
-        score = None if said["public_score"] is None else f"public score {short(said['public_score'])}"
-        words = ", ".join(filter(None, (said["status"], score, why)))
-    return said, [f"{said['file_name']}: {words} ({said['id']})", *warnings_of(said)]
+        score = None if got["public_score"] is None else f"public score {short(got['public_score'])}"
+        words = ", ".join(filter(None, (got["status"], score, why)))
+    return got, [f"{got['file_name']}: {words} ({got['id']})", *warning_lines(got)]
 
 
 def check(site: Site, asked: Any) -> Any:
@@ -377,12 +375,12 @@ def check(site: Site, asked: Any) -> Any:
     file = read(asked.file)
     competition = site.get(f"competitions/{asked.competition}")
     refuse_too_large(file, competition)
-    said = {"is_valid": True, "errors": at_home(file[1], competition["submission_columns"])}
-    if not said["errors"]:
-        said = site.post(f"competitions/{asked.competition}/check", again=True, file=file)
-    if said["errors"]:
-        raise Failed("\n  ".join([f"{file[0]} is invalid:", *lines_of(said)]), INVALID, {**said, "is_valid": False})
-    return said, [f"{file[0]} is valid. Nothing was handed in.", *warnings_of(said)]
+    got = {"is_valid": True, "errors": at_home(file[1], competition["submission_columns"])}
+    if not got["errors"]:
+        got = site.post(f"competitions/{asked.competition}/check", again=True, file=file)
+    if got["errors"]:
+        raise Failed("\n  ".join([f"{file[0]} is invalid:", *problem_lines(got)]), INVALID, {**got, "is_valid": False})
+    return got, [f"{file[0]} is valid. Nothing was handed in.", *warning_lines(got)]
 
 
 def at_home(data: bytes, columns: list[str]) -> list[dict[str, Any]]:
@@ -436,9 +434,9 @@ def create(site: Site, asked: Any) -> Any:
     """Make a draft of a folder, or of what `export` wrote."""
     folder = Path(asked.folder)
     held = folder.read_bytes() if folder.suffix == ".zip" and folder.is_file() else zipped(folder)
-    said = site.post("competitions", file=("competition.zip", held))
-    words = f"“{plain(said['title'])}” is a draft: {site.address}/host/{said['slug']}/, join code {said['join_code']}."
-    return said, [words, *(f"truth.csv: {plain(finding['message'])}" for finding in said["findings"])]
+    got = site.post("competitions", file=("competition.zip", held))
+    words = f"“{plain(got['title'])}” is a draft: {site.address}/host/{got['slug']}/, join code {got['join_code']}."
+    return got, [words, *(f"truth.csv: {plain(finding['message'])}" for finding in got["findings"])]
 
 
 def zipped(folder: Path) -> bytes:
@@ -465,52 +463,52 @@ def truth(site: Site, asked: Any) -> Any:
     form = {"metric": asked.metric, "params": json.dumps({name: value for name, _, value in pairs}) if pairs else None}
     form["as_meant"] = "true" if asked.as_meant else None
     form.update(id_column=asked.id, public_share=asked.share, seed=asked.seed, group_column=asked.group)
-    said = site.post(path, file=read(asked.file), **form)
-    words = [f"{'BLOCKS: ' if one['blocking'] else ''}{plain(one['message'])}" for one in said["findings"]]
-    if not said["is_good"]:
-        offered = [f"- {plain(change)}" for change in said["as_meant"]]
+    got = site.post(path, file=read(asked.file), **form)
+    words = [f"{'BLOCKS: ' if one['blocking'] else ''}{plain(one['message'])}" for one in got["findings"]]
+    if not got["is_good"]:
+        offered = [f"- {plain(change)}" for change in got["as_meant"]]
         words += ["With --as-meant it is read like this:", *offered] if offered else []
-        raise Failed("\n  ".join([f"{asked.file} cannot be published:", *words]), BAD_TRUTH, said)
+        raise Failed("\n  ".join([f"{asked.file} cannot be published:", *words]), BAD_TRUTH, got)
     words.append(
-        f"{asked.file} is good for {said['metric']}: {said['public_rows']} public, {said['private_rows']} private rows."
+        f"{asked.file} is good for {got['metric']}: {got['public_rows']} public, {got['private_rows']} private rows."
     )
     if asked.publish:
-        said = site.post(path + "/publish", note=asked.message, is_confirmed="true" if asked.confirm else None)
-        then = "see `rescore`" if said["becomes"] == "candidate" else "the board counts with it"
-        words.append(f"Published as ground truth {said['number']}; {then}.")
-    return said, words
+        got = site.post(path + "/publish", note=asked.message, is_confirmed="true" if asked.confirm else None)
+        then = "see `rescore`" if got["becomes"] == "candidate" else "the board counts with it"
+        words.append(f"Published as ground truth {got['number']}; {then}.")
+    return got, words
 
 
 def launch(site: Site, asked: Any) -> Any:
     """Let students in."""
-    said = site.post(f"competitions/{asked.competition}/launch")
-    return said, [f"“{plain(said['title'])}” is {said['state']}: {site.address}/c/{said['slug']}/"]
+    got = site.post(f"competitions/{asked.competition}/launch")
+    return got, [f"“{plain(got['title'])}” is {got['state']}: {site.address}/c/{got['slug']}/"]
 
 
 def rescore(site: Site, asked: Any) -> Any:
     """Who would move under the waiting ground truth; with --apply let it count, with --discard drop it."""
     path = f"competitions/{asked.competition}/rescoring"
     if asked.discard:
-        said = site.post(path + "/discard")
-        return said, [f"Dropped; ground truth {said['number']} goes on counting."]
-    said, end = site.get(path), time.monotonic() + asked.timeout
-    while asked.watch and said["waiting"] and time.monotonic() < end:
+        got = site.post(path + "/discard")
+        return got, [f"Dropped; ground truth {got['number']} goes on counting."]
+    got, end = site.get(path), time.monotonic() + asked.timeout
+    while asked.watch and got["waiting"] and time.monotonic() < end:
         time.sleep(1)
-        said = site.get(path)
-    words = [f"Ground truth {said['ground_truth']}: {said['done']} of {said['total']} files measured."]
-    words += table(said["moves"], "team", "rank_now", "rank_then", "score_now", "score_then") if said["moves"] else []
+        got = site.get(path)
+    words = [f"Ground truth {got['ground_truth']}: {got['done']} of {got['total']} files measured."]
+    words += table(got["moves"], "team", "rank_now", "rank_then", "score_now", "score_then") if got["moves"] else []
     if asked.apply:
-        said = site.post(path + "/apply", words=asked.message, tells="true" if asked.tell else None)
-        words.append(f"Ground truth {said['number']} counts now; {said['told']} people are told.")
-    return said, words
+        got = site.post(path + "/apply", words=asked.message, tells="true" if asked.tell else None)
+        words.append(f"Ground truth {got['number']} counts now; {got['told']} people are told.")
+    return got, words
 
 
 def again(site: Site, asked: Any) -> Any:
     """Score files again that failed or were invalid: those named by their ids, or all with a status."""
     form = {"submissions": asked.submission, "status": asked.status}
-    said = site.post(f"competitions/{asked.competition}/submissions/again", **form)
+    got = site.post(f"competitions/{asked.competition}/submissions/again", **form)
     of = f" of {len(asked.submission)}" if asked.submission else ""
-    return said, [f"Files that wait for a score again: {said['number']}{of}."]
+    return got, [f"Files that wait for a score again: {got['number']}{of}."]
 
 
 def export(site: Site, asked: Any) -> Any:
@@ -692,13 +690,13 @@ def done(asked: argparse.Namespace, address: str) -> int:
         if asked.verb is not init and urlsplit(address).scheme not in ("http", "https"):
             raise Failed("Which site? Give --site https://… or set LEADERBOARD_URL.", USAGE)
         token = os.environ.get("LEADERBOARD_TOKEN") or kept_tokens().get(address, "")
-        said, words = asked.verb(Site(address, token), asked)
+        got, words = asked.verb(Site(address, token), asked)
     except Failed as failed:
         if asked.json and failed.answer is not None:
             print(json.dumps(failed.answer))
         note(str(failed))
         return failed.code
-    print(json.dumps(said) if asked.json else "\n".join(words))
+    print(json.dumps(got) if asked.json else "\n".join(words))
     return 0
 
 

@@ -22,11 +22,11 @@ from leaderboard.competitions.ranking import standings
 from . import database_dumps
 from .backup_manifest import FILES, METRICS, SECRET_KEY, CannotKeep, Manifest, copy_file
 
-Say = Callable[[str], object]
+ReportLine = Callable[[str], object]
 STAGED = ".restoring"
 
 
-def restore(folder: Path, *, force: bool = False, say: Say = lambda _: None) -> list[str]:
+def restore(folder: Path, *, force: bool = False, report: ReportLine = lambda _: None) -> list[str]:
     """Make the site what it was at a backup. Nothing may be running on it. Raises `CannotKeep` before anything changed.
 
     With `force` what is there now is moved aside (a PostgreSQL database is replaced). Gives sentences about what is
@@ -40,19 +40,21 @@ def restore(folder: Path, *, force: bool = False, say: Say = lambda _: None) -> 
             "This site is not empty. Nothing was changed.",
             ["To replace what is there, give --force; it is moved aside, and a PostgreSQL database is overwritten."],
         )
-    say(f"Made {manifest.made_at}, version {manifest.version}: {len(manifest.parts):,} parts, {manifest.size:,} bytes.")
+    report(
+        f"Made {manifest.made_at}, version {manifest.version}: {len(manifest.parts):,} parts, {manifest.size:,} bytes."
+    )
     staged = _stage(folder, manifest)
-    say("Every part has the hash of the manifest.")
+    report("Every part has the hash of the manifest.")
     for line in _put_back_metrics(staged, manifest):
-        say(line.format(folder=folder))
+        report(line.format(folder=folder))
     aside = _put_in_place(staged, manifest, keep=not was_empty)
     if not was_empty:
-        say(f"What was here before lies in {aside} now.")
+        report(f"What was here before lies in {aside} now.")
     call_command("migrate", interactive=False, verbosity=0)
-    say("The database is up to date.")
+    report("The database is up to date.")
     wrong = check(manifest)
     for slug in hold_private_boards():
-        say(f"{slug}: its deadline has passed, so its private board stays closed until a host opens it.")
+        report(f"{slug}: its deadline has passed, so its private board stays closed until a host opens it.")
     return wrong
 
 

@@ -31,7 +31,7 @@ class ScorerAnswer:
     problems: tuple[dict[str, Any], ...] = ()
     warnings: tuple[dict[str, Any], ...] = ()
     failure: str = ""
-    told: str = ""
+    host_details: str = ""
     details: str = field(default="", repr=False)
 
 
@@ -52,7 +52,7 @@ def measure_submission_file(truth: metrics.Truth, file: Path, memory_mb: int) ->
     try:
         return _message_of(truth.evaluate(file, uncertainty=True, with_parts=True))
     except metrics.SubmissionError as error:
-        return {"problems": [problem.as_kept() for problem in error.problems], "told": error.told}
+        return {"problems": [problem.as_kept() for problem in error.problems], "host_details": error.told}
     except MemoryError:
         return {"problems": [too_much_memory(memory_mb)]}
     except Exception as error:
@@ -62,9 +62,9 @@ def measure_submission_file(truth: metrics.Truth, file: Path, memory_mb: int) ->
 def failure_of(error: BaseException) -> dict[str, Any]:
     """An error that no file is to blame for. The text of a library may quote the truth, so its class alone is sent."""
     if isinstance(error, metrics.MetricFailed):
-        return {"failure": str(error), "told": f"{error} {error.told}".strip()}
+        return {"failure": str(error), "host_details": f"{error} {error.told}".strip()}
     if isinstance(error, metrics.UnknownMetric):
-        return {"failure": str(error), "told": f"{error} The operator can put its file back."}
+        return {"failure": str(error), "host_details": f"{error} The operator can put its file back."}
     frames = traceback.extract_tb(error.__traceback__)
     places = " < ".join(f"{Path(one.filename).name}:{one.lineno} {one.name}" for one in reversed(frames))
     return {"failure": f"could not be measured: {type(error).__name__}", "details": places}
@@ -101,9 +101,11 @@ def read_answer(message: Mapping[str, Any]) -> ScorerAnswer:
             return ScorerAnswer(result=_result(message["result"]), warnings=warnings)
         if "problems" in message:
             problems = tuple(_problem(one) for one in message["problems"])
-            return ScorerAnswer(problems=problems, told=str(message.get("told", ""))[:_LONGEST_TEXT])
-        failure, told, details = (str(message.get(name, ""))[:_LONGEST_TEXT] for name in ("failure", "told", "details"))
-        return ScorerAnswer(failure=failure or "said nothing", told=told, details=details)
+            return ScorerAnswer(problems=problems, host_details=str(message.get("host_details", ""))[:_LONGEST_TEXT])
+        failure, host_details, details = (
+            str(message.get(name, ""))[:_LONGEST_TEXT] for name in ("failure", "host_details", "details")
+        )
+        return ScorerAnswer(failure=failure or "said nothing", host_details=host_details, details=details)
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
         raise MalformedMessage(f"no answer ({type(error).__name__})") from error
 

@@ -27,9 +27,9 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
     of a database. One thread per library, so that nothing else runs when a process forks. Folders of packages in
     `PYTHONPATH` go along, but for those around the site or its state, because sealed processes may read them."""
     packages = os.pathsep.join(import_folders(environment))
-    told = [name for name in environment if name.startswith("METRICS_") or name == "TRUST_METRICS"]
+    passed = [name for name in environment if name.startswith("METRICS_") or name == "TRUST_METRICS"]
     return {
-        **{name: environment[name] for name in (*_PASSED_VARIABLES, *told) if name in environment},
+        **{name: environment[name] for name in (*_PASSED_VARIABLES, *passed) if name in environment},
         **({"PYTHONPATH": packages} if packages else {}),
         **dict.fromkeys(_THREADS, "1"),
         "JE_ARROW_MALLOC_CONF": "background_thread:false",

@@ -56,8 +56,10 @@ def check_truth(
         tests={name: Path(path) for name, path in (tests or {}).items()},
         secondary=[(key, values) for key, values in secondary],
     )
-    told = {name: list(map(with_templates, getattr(report, name))) for name in ("findings", "baselines", "secondary")}
-    found = {**asdict(report), **told, "ok": report.ok}
+    as_json = {
+        name: list(map(with_templates, getattr(report, name))) for name in ("findings", "baselines", "secondary")
+    }
+    found = {**asdict(report), **as_json, "ok": report.ok}
     if earlier and report.ok:
         found["differs"] = asdict(compare_truths(Path(truth), Path(earlier), report.id_column, earlier_id_column))
     return found

@@ -29,11 +29,11 @@ MATRIX = {
 @pytest.mark.parametrize("path", MATRIX)
 def test_everybody_gets_what_is_theirs(programs: dict[str, Program], bos: Submission, path: str) -> None:
     for who, status in zip(PEOPLE, MATRIX[path], strict=True):
-        got, said = programs[who].get(path.format(bos=bos.pk))
-        assert got == status, (who, said)
+        got, output = programs[who].get(path.format(bos=bos.pk))
+        assert got == status, (who, output)
         if status >= 400:
-            assert said.keys() == {"detail", "errors"}
-            assert said["detail"]
+            assert output.keys() == {"detail", "errors"}
+            assert output["detail"]
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_everybody_gets_what_is_theirs(programs: dict[str, Program], bos: Submis
     list(zip(PEOPLE, (401, 404, 404, 201, 201, 201, 403, 403), strict=True)),
 )
 def test_only_members_hand_in(programs: dict[str, Program], who: str, status: int) -> None:
-    got, said = programs[who].hand_in(answers())
-    assert got == status, said
+    got, output = programs[who].hand_in(answers())
+    assert got == status, output
 
 
 def test_the_private_board_opens_to_members_with_the_reveal_and_to_strangers_never(
@@ -92,8 +92,8 @@ def test_a_host_does_not_see_the_competitions_of_another_host(
 
 def test_a_draft_is_for_its_hosts_alone(programs: dict[str, Program], otto: User) -> None:
     make_competition(otto, slug="draft", title="Draft", launched=False, is_listed=True)
-    status, said = programs["otto"].get("competitions/draft")
-    assert (status, said["state"]) == (200, "draft")
+    status, output = programs["otto"].get("competitions/draft")
+    assert (status, output["state"]) == (200, "draft")
     assert programs["dee"].get("competitions/draft")[0] == 404
     assert programs["otto"].hand_in(answers(), "draft")[0] == 409
 
@@ -105,8 +105,8 @@ def test_dee_reads_a_listed_competition_and_its_board_but_no_submissions(
     assert programs["dee"].get("competitions/pets")[0] == 200
     assert programs["dee"].get("competitions/pets/leaderboard")[0] == 200
     assert programs["dee"].get("competitions/pets/submissions")[0] == 404
-    status, said = programs["dee"].hand_in(answers())
-    assert (status, said["errors"][0]["code"]) == (403, "not_joined")
+    status, output = programs["dee"].hand_in(answers())
+    assert (status, output["errors"][0]["code"]) == (403, "not_joined")
 
 
 @pytest.mark.parametrize(
@@ -154,16 +154,16 @@ def test_answers_are_kept_by_no_cache_on_the_way(bo: User, pets: Competition) ->
 
 def test_after_the_deadline_no_file_is_taken(programs: dict[str, Program], pets: Competition) -> None:
     close(pets)
-    status, said = programs["bo"].hand_in(answers())
-    assert (status, said["errors"][0]["code"]) == (409, "closed")
+    status, output = programs["bo"].hand_in(answers())
+    assert (status, output["errors"][0]["code"]) == (409, "closed")
 
 
 def test_before_the_opening_no_file_is_taken(ada: User, bo: User) -> None:
     start = timezone.now() + timedelta(days=1)
     later = make_competition(ada, slug="later", opens_at=start, closes_at=start + timedelta(days=1))
     enter(later, bo)
-    status, said = Program(bo).hand_in(answers(), "later")
-    assert (status, said["errors"][0]["code"]) == (409, "not_open")
+    status, output = Program(bo).hand_in(answers(), "later")
+    assert (status, output["errors"][0]["code"]) == (409, "not_open")
 
 
 @pytest.mark.parametrize("path", ["nothing", "competitions/a%0Ab/leaderboard", "competitions/pets%0A"])

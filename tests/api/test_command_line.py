@@ -42,7 +42,7 @@ RULES = {
 
 
 @dataclass
-class Said:
+class Output:
     code: int
     out: str
     err: str
@@ -57,15 +57,15 @@ class Terminal:
     monkeypatch: pytest.MonkeyPatch
     token: str = ""
 
-    def run(self, line: str) -> Said:
+    def run(self, line: str) -> Output:
         self.monkeypatch.setenv("LEADERBOARD_TOKEN", self.token)
         self.monkeypatch.setattr("sys.argv", ["cli.py", *shlex.split(line)])
         try:
             code = self.module.main()
         except SystemExit as end:
             code = int(str(end.code))
-        said = self.capsys.readouterr()
-        return Said(code, said.out, said.err)
+        output = self.capsys.readouterr()
+        return Output(code, output.out, output.err)
 
 
 def scored_at_once(task: Any, *arguments: Any, **_: Any) -> None:
@@ -144,14 +144,14 @@ def commands_of(title: str) -> list[str]:
 def test_bo_goes_through_the_page_for_students(bos: Terminal, tmp_path: Path) -> None:
     lines = commands_of("Students")
     assert len(lines) >= 8
-    told = {}
+    said_to_user = {}
     for line in lines:
         bos.monkeypatch.setattr(bos.module, "getpass", lambda _: bos.token)
-        told[line] = bos.run(line)
-        assert told[line].code == 0, (line, told[line])
+        said_to_user[line] = bos.run(line)
+        assert said_to_user[line].code == 0, (line, said_to_user[line])
     assert (tmp_path / "pets-data/train é.csv").read_bytes() == TRAIN
     assert (tmp_path / "pets-data/sample_submission.csv").exists()
-    by_verb = {" ".join(line.split()[:2]): said.out for line, said in told.items()}
+    by_verb = {" ".join(line.split()[:2]): output.out for line, output in said_to_user.items()}
     assert "Cats or dogs" in by_verb["competitions list"]
     assert "scored, public score 0.83" in by_verb["competitions submit"]
     assert "first try" in by_verb["competitions submissions"]
@@ -166,9 +166,9 @@ def test_a_token_is_kept_where_its_owner_alone_reads_and_used_from_there(bos: Te
     assert bos.run("login").code == 5
     assert bos.run("competitions list").code == 5
     bos.monkeypatch.setattr(bos.module, "getpass", lambda _: secret)
-    said = bos.run("login")
-    assert said.code == 0
-    assert secret not in said.out + said.err
+    output = bos.run("login")
+    assert output.code == 0
+    assert secret not in output.out + output.err
     kept = tmp_path / "config/leaderboard/tokens.json"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert bos.run("competitions list").code == 0
@@ -193,8 +193,8 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
     assert len(lines) >= 9
     for line in lines:
         before.get(line.split()[0], lambda: None)()
-        said = adas.run(line)
-        assert said.code == 0, (line, said)
+        output = adas.run(line)
+        assert output.code == 0, (line, output)
     birds = Competition.objects.get(slug="birds")
     assert birds.launched_at is not None
     assert birds.candidate is None
@@ -224,8 +224,8 @@ def test_files_are_scored_again_by_their_ids_and_one_with_a_score_is_left_alone(
     assert str(lost.pk) in bos.run("submissions pets").out
     nothing = bos.run("again pets")
     assert (nothing.code, "Name submissions, or give a status." in nothing.err) == (4, True)
-    said = bos.run(f"again pets {scored.pk} {lost.pk}")
-    assert (said.code, said.out) == (0, "Files that wait for a score again: 1 of 2.\n")
+    output = bos.run(f"again pets {scored.pk} {lost.pk}")
+    assert (output.code, output.out) == (0, "Files that wait for a score again: 1 of 2.\n")
     assert Submission.objects.get(pk=lost.pk).status == "scored"
     assert bos.run(f"again pets {lost.pk}").code == 4
 
@@ -245,9 +245,9 @@ def test_a_host_reads_whose_each_file_is(bos: Terminal, ada: User, cy: User) -> 
 def test_an_export_that_broke_off_leaves_no_file(adas: Terminal, ada: User, tmp_path: Path) -> None:
     make_competition(ada)
     adas.monkeypatch.setattr(folder_zips, "export_zip", lambda _competition: iter([b"PK\x03\x04 and no more"]))
-    said = adas.run("export pets")
-    assert said.code == 6
-    assert "did not arrive whole" in said.err
+    output = adas.run("export pets")
+    assert output.code == 6
+    assert "did not arrive whole" in output.err
     assert not list(tmp_path.glob("pets.zip*"))
 
 
@@ -255,11 +255,11 @@ def test_a_folder_with_its_truth_becomes_a_draft_with_a_ruler(adas: Terminal, tm
     assert adas.run("init birds").code == 0
     (tmp_path / "birds/truth.csv").write_text(TRUTH)
     (tmp_path / "birds/data/train.csv").write_bytes(TRAIN)
-    said = adas.run("create birds")
-    assert said.code == 0, said
+    output = adas.run("create birds")
+    assert output.code == 0, output
     birds = Competition.objects.get(slug="birds")
     assert birds.ground_truth is not None
-    assert birds.admission.join_code in said.out
+    assert birds.admission.join_code in output.out
     assert [file.name for file in birds.data_files.all()] == ["train.csv"]
     again = adas.run("create birds")
     assert (again.code, Competition.objects.count()) == (4, 1)
@@ -270,32 +270,32 @@ def test_a_folder_with_its_truth_becomes_a_draft_with_a_ruler(adas: Terminal, tm
 def test_a_truth_with_faults_is_not_published(adas: Terminal, ada: User, tmp_path: Path) -> None:
     make_competition(ada, launched=False)
     (tmp_path / "twice.csv").write_text(TRUTH + "12,dog,Private\n")
-    said = adas.run("truth pets -f twice.csv --publish")
-    assert said.code == 3
-    assert "BLOCKS" in said.err
+    output = adas.run("truth pets -f twice.csv --publish")
+    assert output.code == 3
+    assert "BLOCKS" in output.err
     assert Competition.objects.get().ground_truths.count() == 1
 
 
 def test_an_invalid_file_tells_why_and_says_it_with_the_exit_code(bos: Terminal, tmp_path: Path) -> None:
     (tmp_path / "short.csv").write_bytes(answers().replace(b"3,dog\n", b""))
     for line in ("check pets -f short.csv", "submit pets -f short.csv --watch"):
-        said = bos.run(line)
-        assert said.code == 2, (line, said)
-        assert "missing" in said.err
+        output = bos.run(line)
+        assert output.code == 2, (line, output)
+        assert "missing" in output.err
     (tmp_path / "other.csv").write_bytes(answers().replace(b"id,label", b"id,Label"))
-    said = bos.run("--json check pets -f other.csv")
-    assert said.code == 2
-    assert json.loads(said.out)["errors"][0]["code"] == "column_missing"
+    output = bos.run("--json check pets -f other.csv")
+    assert output.code == 2
+    assert json.loads(output.out)["errors"][0]["code"] == "column_missing"
 
 
 def test_each_problem_names_its_line_once(bos: Terminal, tmp_path: Path) -> None:
     (tmp_path / "twice.csv").write_bytes(answers() + b"1,cat\n")
-    said = bos.run("check pets -f twice.csv")
-    assert said.code == 2
-    assert said.err.count("line 14") == 1, said.err
+    output = bos.run("check pets -f twice.csv")
+    assert output.code == 2
+    assert output.err.count("line 14") == 1, output.err
     (tmp_path / "latin.csv").write_bytes(answers().replace(b"dog", b"d\xf6g", 1))
-    said = bos.run("check pets -f latin.csv")
-    assert said.err.lower().count("line ") == 1, said.err
+    output = bos.run("check pets -f latin.csv")
+    assert output.err.lower().count("line ") == 1, output.err
 
 
 @pytest.mark.parametrize(
@@ -308,19 +308,19 @@ def test_each_problem_names_its_line_once(bos: Terminal, tmp_path: Path) -> None
 def test_a_file_whose_score_the_board_does_not_show_says_why(bos: Terminal, ada: User, mode: str, words: str) -> None:
     assert bos.run("submit pets -f submission.csv --watch").code == 0
     competitions.change(competition=Competition.objects.get(), user=ada, board_mode=mode)
-    said = bos.run("submit pets -f submission.csv --again --watch")
-    assert said.code == 0
-    assert words in said.out
-    assert "score 0." not in said.out
+    output = bos.run("submit pets -f submission.csv --again --watch")
+    assert output.code == 0
+    assert words in output.out
+    assert "score 0." not in output.out
 
 
 def test_the_same_bytes_are_asked_about_before_they_cost_an_attempt(bos: Terminal) -> None:
-    said = bos.run("submit pets -f submission.csv")
-    assert (said.code, "with --watch one waits for it" in said.out) == (0, True)
-    said = bos.run("submit pets -f submission.csv -m again")
-    assert said.code == 4
-    assert "which your team handed in before" in said.err
-    assert "With --again it is handed in once more." in said.err
+    output = bos.run("submit pets -f submission.csv")
+    assert (output.code, "with --watch one waits for it" in output.out) == (0, True)
+    output = bos.run("submit pets -f submission.csv -m again")
+    assert output.code == 4
+    assert "which your team handed in before" in output.err
+    assert "With --again it is handed in once more." in output.err
     assert Submission.objects.count() == 1
     assert bos.run("submit pets -f submission.csv --again").code == 0
     assert Submission.objects.count() == 2
@@ -330,15 +330,15 @@ def test_who_has_no_attempt_left_reads_when_there_is_one_on_the_own_clock(bos: T
     Limits.objects.update(daily_attempts=1)
     bos.run("submit pets -f submission.csv")
     (tmp_path / "other.csv").write_bytes(answers())
-    said = bos.run("submit pets -f other.csv")
-    assert said.code == 4
-    assert "used its attempt of today" in said.err
-    assert re.search(r"On your clock that is \d{4}-\d\d-\d\d \d\d:\d\d", said.err)
+    output = bos.run("submit pets -f other.csv")
+    assert output.code == 4
+    assert "used its attempt of today" in output.err
+    assert re.search(r"On your clock that is \d{4}-\d\d-\d\d \d\d:\d\d", output.err)
 
 
 def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) -> None:
-    said = bos.run(f"submit pets -f submission.csv -m {'x' * 301}")
-    assert (said.code, said.err) == (64, "The note has 301 characters; 300 are the most.\n")
+    output = bos.run(f"submit pets -f submission.csv -m {'x' * 301}")
+    assert (output.code, output.err) == (64, "The note has 301 characters; 300 are the most.\n")
 
 
 @pytest.mark.parametrize("verb", ["submit", "check"])
@@ -346,24 +346,24 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal, verb:
     Limits.objects.update(max_bytes=1)
     bos.monkeypatch.setattr(bos.module, "LARGE", 1)
     bos.monkeypatch.setattr(bos.module.Site, "post", lambda *_, **__: pytest.fail("sent"))
-    said = bos.run(f"{verb} pets -f submission.csv")
-    assert said.code == 4
-    assert "1 bytes are the most" in said.err
+    output = bos.run(f"{verb} pets -f submission.csv")
+    assert output.code == 4
+    assert "1 bytes are the most" in output.err
 
 
 def test_who_is_told_to_wait_reads_why(bos: Terminal) -> None:
     bos.monkeypatch.setattr(checking, "CHECKS_PER_TEN_MINUTES", 0)
-    said = bos.run("check pets -f submission.csv")
-    assert said.code == 4
-    assert said.err.index("files checked within ten minutes") < said.err.index("Trying again in 60 s")
+    output = bos.run("check pets -f submission.csv")
+    assert output.code == 4
+    assert output.err.index("files checked within ten minutes") < output.err.index("Trying again in 60 s")
 
 
 def test_who_waits_for_long_reads_once_that_the_file_is_kept(bos: Terminal) -> None:
     bos.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)
     bos.monkeypatch.setattr(bos.module, "LONG_WAIT", 0)
-    said = bos.run("submit pets -f submission.csv --watch --timeout 0.3")
-    assert said.code == 6
-    assert said.err.count("The file is kept and counts from its receipt") == 1
+    output = bos.run("submit pets -f submission.csv --watch --timeout 0.3")
+    assert output.code == 6
+    assert output.err.count("The file is kept and counts from its receipt") == 1
 
 
 def test_a_site_that_goes_away_while_one_waits_keeps_the_file(bos: Terminal) -> None:
@@ -371,29 +371,29 @@ def test_a_site_that_goes_away_while_one_waits_keeps_the_file(bos: Terminal) -> 
     post = bos.module.Site.post
 
     def then_away(site: Any, *given: Any, **more: Any) -> Any:
-        said = post(site, *given, **more)
+        output = post(site, *given, **more)
         site.address = "http://127.0.0.1:9"
-        return said
+        return output
 
     bos.monkeypatch.setattr(bos.module.Site, "post", then_away)
-    said = bos.run("submit pets -f submission.csv --watch")
-    assert said.code == 6
-    assert "submission.csv was received and is kept; `submissions` will tell its score." in said.err
+    output = bos.run("submit pets -f submission.csv --watch")
+    assert output.code == 6
+    assert "submission.csv was received and is kept; `submissions` will tell its score." in output.err
 
 
 def test_after_the_deadline_the_words_of_the_site_arrive(bos: Terminal) -> None:
     close(Competition.objects.get())
-    said = bos.run("--json submit pets -f submission.csv")
-    assert said.code == 4
-    assert "deadline has passed" in said.err
-    assert json.loads(said.out)["errors"][0]["code"] == "closed"
+    output = bos.run("--json submit pets -f submission.csv")
+    assert output.code == 4
+    assert "deadline has passed" in output.err
+    assert json.loads(output.out)["errors"][0]["code"] == "closed"
 
 
 def test_a_students_token_launches_nothing(bos: Terminal, ada: User) -> None:
     make_competition(ada, slug="draft", title="Draft", launched=False)
-    said = bos.run("launch draft")
-    assert said.code == 5
-    assert said.err.count("host competitions") == 1
+    output = bos.run("launch draft")
+    assert output.code == 5
+    assert output.err.count("host competitions") == 1
 
 
 @pytest.mark.parametrize("line", ["", "competitions fly", "submit pets", "check pets -f nowhere.csv"])
@@ -404,9 +404,9 @@ def test_words_that_are_no_command_are_told_apart_from_refusals(bos: Terminal, l
 def test_a_server_that_is_away_is_asked_again_and_then_said_so(bos: Terminal) -> None:
     waits: list[float] = []
     bos.monkeypatch.setattr(bos.module, "time", ClockOfTheProgram(waits))
-    said = bos.run("--site http://127.0.0.1:9 competitions list")
-    assert said.code == 6
-    assert "No answer from http://127.0.0.1:9" in said.err
+    output = bos.run("--site http://127.0.0.1:9 competitions list")
+    assert output.code == 6
+    assert "No answer from http://127.0.0.1:9" in output.err
     assert len(waits) == 3
 
 
@@ -465,16 +465,16 @@ def test_the_file_runs_with_python_39_and_knows_its_site(db: None) -> None:
 
 def test_a_page_in_between_is_not_taken_for_the_site(bos: Terminal) -> None:
     bos.monkeypatch.setattr(bos.module.Site, "ask", lambda *_, **__: b"<html>Sign in to the hotel's network</html>")
-    said = bos.run("competitions list")
-    assert said.code == 6
-    assert "not as a Leaderboard site does" in said.err
+    output = bos.run("competitions list")
+    assert output.code == 6
+    assert "not as a Leaderboard site does" in output.err
 
 
 def test_a_folder_that_cannot_be_written_is_named(bos: Terminal, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
-    said = bos.run("init taken/birds")
-    assert said.code == 4
-    assert "taken" in said.err
+    output = bos.run("init taken/birds")
+    assert output.code == 4
+    assert "taken" in output.err
 
 
 def test_people_read_moments_on_their_own_clock_and_sizes_with_units(
@@ -496,14 +496,14 @@ def test_people_read_moments_on_their_own_clock_and_sizes_with_units(
 
 def test_who_has_no_token_reads_where_one_is_made(bos: Terminal) -> None:
     bos.token = ""
-    said = bos.run("competitions list")
-    assert said.code == 5
-    assert "/account/" in said.err
+    output = bos.run("competitions list")
+    assert output.code == 5
+    assert "/account/" in output.err
     bos.token = "lb_mistyped"
-    said = bos.run("competitions list")
-    assert said.code == 5
-    assert "does not know the token in LEADERBOARD_TOKEN: it is mistyped, revoked or of another site" in said.err
-    assert "Bearer" not in said.err
+    output = bos.run("competitions list")
+    assert output.code == 5
+    assert "does not know the token in LEADERBOARD_TOKEN: it is mistyped, revoked or of another site" in output.err
+    assert "Bearer" not in output.err
 
 
 def test_a_spreadsheets_truth_is_read_as_it_was_meant_where_ada_asks_for_it(
@@ -512,14 +512,14 @@ def test_a_spreadsheets_truth_is_read_as_it_was_meant_where_ada_asks_for_it(
     make_competition(ada, slug="birds", launched=False)
     file = tmp_path / "truth.csv"
     file.write_text(TRUTH.replace(",", ";"))
-    said = adas.run(f"truth birds -f {file} --metric error_rate")
-    assert said.code == 3
-    assert "With --as-meant it is read like this:" in said.err
-    assert "- Columns are cut at semicolons." in said.err
-    said = adas.run(f"truth birds -f {file} --metric error_rate --as-meant")
-    assert said.code == 0
-    assert "is good for error_rate: 6 public, 6 private rows" in said.out
+    output = adas.run(f"truth birds -f {file} --metric error_rate")
+    assert output.code == 3
+    assert "With --as-meant it is read like this:" in output.err
+    assert "- Columns are cut at semicolons." in output.err
+    output = adas.run(f"truth birds -f {file} --metric error_rate --as-meant")
+    assert output.code == 0
+    assert "is good for error_rate: 6 public, 6 private rows" in output.out
     file.write_text("id,label\n1,cat\n1,dog\n")
-    said = adas.run(f"truth birds -f {file} --as-meant")
-    assert said.code == 3
-    assert "--as-meant" not in said.err, "nothing of this kind would help"
+    output = adas.run(f"truth birds -f {file} --as-meant")
+    assert output.code == 3
+    assert "--as-meant" not in output.err, "nothing of this kind would help"

@@ -33,9 +33,9 @@ def bos_program(pets: Competition, bo: User) -> Program:
 
 
 def test_bo_lists_the_files_and_takes_them_byte_by_byte(bos_program: Program, train: DataFile) -> None:
-    status, said = bos_program.get("competitions/pets/files")
-    assert (status, [item["name"] for item in said["items"]]) == (200, ["sample_submission.csv", "train é.csv"])
-    assert said["items"][1]["sha256"] == hashlib.sha256(TRAIN).hexdigest()
+    status, output = bos_program.get("competitions/pets/files")
+    assert (status, [item["name"] for item in output["items"]]) == (200, ["sample_submission.csv", "train é.csv"])
+    assert output["items"][1]["sha256"] == hashlib.sha256(TRAIN).hexdigest()
     response = bos_program.client.get(ROOT + "competitions/pets/files/train é.csv", headers=bos_program.headers)
     assert response.getvalue() == TRAIN
     sample = bos_program.client.get(
@@ -55,16 +55,16 @@ def test_files_are_for_who_accepted_the_rules_once_it_has_opened(pets: Competiti
     assert program.get("competitions/pets/files")[1]["errors"][0]["code"] == "not_joined"
     joining.enter(user=bo, competition=pets)
     for path in ("competitions/pets/files", "competitions/pets/files/train é.csv"):
-        status, said = program.get(path)
-        assert (status, said["errors"][0]["code"]) == (403, "rules")
+        status, output = program.get(path)
+        assert (status, output["errors"][0]["code"]) == (403, "rules")
 
 
 def test_a_check_finds_every_problem_and_spends_and_keeps_nothing(bos_program: Program) -> None:
-    status, said = bos_program.post("competitions/pets/check", answers())
-    assert (status, said) == (200, {"is_valid": True, "errors": [], "warnings": []})
-    status, said = bos_program.post("competitions/pets/check", answers().replace(b"3,dog\n", b""))
-    assert (status, said["is_valid"]) == (200, False)
-    assert said["errors"][0]["code"] == "missing_ids"
+    status, output = bos_program.post("competitions/pets/check", answers())
+    assert (status, output) == (200, {"is_valid": True, "errors": [], "warnings": []})
+    status, output = bos_program.post("competitions/pets/check", answers().replace(b"3,dog\n", b""))
+    assert (status, output["is_valid"]) == (200, False)
+    assert output["errors"][0]["code"] == "missing_ids"
     assert bos_program.get("competitions/pets")[1]["attempts_left"] == 5
     assert not Submission.objects.exists()
 
@@ -80,19 +80,19 @@ def test_a_token_does_what_it_was_made_for_and_no_more(pets: Competition, ada: U
     reads = Program(bo, ApiToken.Scope.READ)
     assert reads.get("competitions/pets")[0] == 200
     for path in ("competitions/pets/submissions", "competitions/pets/check"):
-        status, said = reads.post(path, answers())
-        assert (status, said["errors"][0]["code"]) == (403, "scope")
-        assert "hand in files" in said["detail"]
+        status, output = reads.post(path, answers())
+        assert (status, output["errors"][0]["code"]) == (403, "scope")
+        assert "hand in files" in output["detail"]
     assert Program(ada).post("competitions/pets/files", TRAIN)[1]["errors"][0]["code"] == "scope"
-    status, said = Program(ada, ApiToken.Scope.HOST).post("competitions/pets/files", TRAIN, name="train.csv")
-    assert (status, said["name"], said["rows"]) == (201, "train.csv", 2)
+    status, output = Program(ada, ApiToken.Scope.HOST).post("competitions/pets/files", TRAIN, name="train.csv")
+    assert (status, output["name"], output["rows"]) == (201, "train.csv", 2)
 
 
 def test_a_file_with_the_answers_is_not_given_to_students(pets: Competition, ada: User) -> None:
     program = Program(ada, ApiToken.Scope.HOST)
-    status, said = program.post("competitions/pets/files", answers(), name="oops.csv")
+    status, output = program.post("competitions/pets/files", answers(), name="oops.csv")
     assert status == 409
-    assert "students would download the answers" in said["detail"]
+    assert "students would download the answers" in output["detail"]
     assert not DataFile.objects.exists()
 
 

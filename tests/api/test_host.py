@@ -46,18 +46,18 @@ def adas(ada: User) -> Program:
 
 def test_ada_makes_a_draft_of_a_folder_checks_its_truth_publishes_and_launches(adas: Program, ada: User) -> None:
     files = {"overview.md": "Which bird?", "rules.md": "Be fair.", "data/train.csv": "id,x\n100,1\n"}
-    status, said = adas.post("competitions", zipped(**files), name="birds.zip")
-    assert (status, said["slug"], said["findings"]) == (201, "birds", [])
+    status, output = adas.post("competitions", zipped(**files), name="birds.zip")
+    assert (status, output["slug"], output["findings"]) == (201, "birds", [])
     assert adas.get("competitions/birds")[1]["state"] == "draft"
-    status, said = adas.post("competitions/birds/launch")
+    status, output = adas.post("competitions/birds/launch")
     assert status == 409
-    assert said["errors"]
-    status, said = adas.post("competitions/birds/truth", TRUTH.encode(), metric="accuracy")
-    assert (status, said["is_good"], said["metric"], said["public_rows"]) == (200, True, "accuracy", 6)
-    status, said = adas.post("competitions/birds/truth/publish", note="first")
-    assert (status, said["number"], said["becomes"], said["note"]) == (201, 1, "current", "first")
-    status, said = adas.post("competitions/birds/launch")
-    assert (status, said["state"]) == (200, "upcoming")
+    assert output["errors"]
+    status, output = adas.post("competitions/birds/truth", TRUTH.encode(), metric="accuracy")
+    assert (status, output["is_good"], output["metric"], output["public_rows"]) == (200, True, "accuracy", 6)
+    status, output = adas.post("competitions/birds/truth/publish", note="first")
+    assert (status, output["number"], output["becomes"], output["note"]) == (201, 1, "current", "first")
+    status, output = adas.post("competitions/birds/launch")
+    assert (status, output["state"]) == (200, "upcoming")
     assert AuditEntry.objects.get(deed=Deed.LAUNCHED).by == ada.pk
 
 
@@ -73,26 +73,26 @@ def test_a_correction_waits_is_looked_at_and_applied(
     assert adas.get("competitions/pets/rescoring")[1]["waiting"] == 2
     assert adas.post("competitions/pets/rescoring/apply")[0] == 409
     work()
-    status, said = adas.get("competitions/pets/rescoring")
-    assert (status, said["waiting"], said["affected"]) == (200, 0, 2)
-    assert {move["team"]: move["score_then"] for move in said["moves"]} == {"bo": 5 / 6, "cy": 4 / 6}
-    status, said = adas.post("competitions/pets/rescoring/apply", words="Row 7.", tells="true")
-    assert (status, said["number"], said["becomes"], said["told"]) == (200, 2, "current", 2)
+    status, output = adas.get("competitions/pets/rescoring")
+    assert (status, output["waiting"], output["affected"]) == (200, 0, 2)
+    assert {move["team"]: move["score_then"] for move in output["moves"]} == {"bo": 5 / 6, "cy": 4 / 6}
+    status, output = adas.post("competitions/pets/rescoring/apply", words="Row 7.", tells="true")
+    assert (status, output["number"], output["becomes"], output["told"]) == (200, 2, "current", 2)
 
 
 def test_a_discarded_correction_leaves_the_board_as_it_is(adas: Program, pets: Competition) -> None:
     assert adas.post("competitions/pets/rescoring/discard")[0] == 409
     adas.post("competitions/pets/truth", CORRECTED)
     adas.post("competitions/pets/truth/publish")
-    status, said = adas.post("competitions/pets/rescoring/discard")
-    assert (status, said["number"]) == (200, 1)
+    status, output = adas.post("competitions/pets/rescoring/discard")
+    assert (status, output["number"]) == (200, 1)
 
 
 def test_a_new_truth_keeps_the_metric_with_its_parameters_and_what_stands_beside(adas: Program, ada: User) -> None:
     truth = "id,p,Usage\n" + "".join(f"{i},{i % 2},{'Public' if i < 7 else 'Private'}\n" for i in range(1, 13))
     make_competition(ada, slug="birds", truth=truth, metric="log_loss", params={"clip": 0.01})
-    status, said = adas.post("competitions/birds/truth", truth.replace("\n3,1", "\n3,0").encode())
-    assert (status, said["metric"], said["params"]["clip"]) == (200, "log_loss", 0.01)
+    status, output = adas.post("competitions/birds/truth", truth.replace("\n3,1", "\n3,0").encode())
+    assert (status, output["metric"], output["params"]["clip"]) == (200, "log_loss", 0.01)
     make_competition(ada, secondary=[("error_rate", {})])
     assert adas.post("competitions/pets/truth", CORRECTED)[0] == 200
     draft = TruthDraft.objects.get(competition__slug="pets")
@@ -112,8 +112,8 @@ def test_a_new_truth_keeps_the_metric_with_its_parameters_and_what_stands_beside
     ],
 )
 def test_what_cannot_be_is_refused_by_name(adas: Program, pets: Competition, form: dict[str, str], column: str) -> None:
-    status, said = adas.post("competitions/pets/truth", TRUTH.encode(), **form)
-    assert (status, said["errors"][0]["column"]) == (422, column)
+    status, output = adas.post("competitions/pets/truth", TRUTH.encode(), **form)
+    assert (status, output["errors"][0]["column"]) == (422, column)
 
 
 @pytest.mark.parametrize("who", ["bo", "otto", "ivy"])
@@ -126,8 +126,8 @@ def test_whoever_is_no_host_of_it_finds_nothing_to_change(
     enter(pets, bo)
     user = {"bo": bo, "otto": otto, "ivy": ivy}[who]
     before = AuditEntry.objects.count()
-    status, said = Program(user, ApiToken.Scope.HOST).post(f"competitions/pets/{path}", CORRECTED)
-    assert (status, said["errors"]) == (404, [])
+    status, output = Program(user, ApiToken.Scope.HOST).post(f"competitions/pets/{path}", CORRECTED)
+    assert (status, output["errors"]) == (404, [])
     assert AuditEntry.objects.count() == before
 
 
@@ -155,8 +155,8 @@ def test_files_without_a_score_are_scored_again_by_whoever_runs_it(
         assert Program(stranger, ApiToken.Scope.HOST).post(path, status="failed")[0] == 404
     assert Program(ada, ApiToken.Scope.SUBMIT).post(path, status="failed")[0] == 403
     ivys = Program(ivy, ApiToken.Scope.HOST)
-    status, said = ivys.post(path)
-    assert (status, said["errors"][0]["column"]) == (422, "status")
+    status, output = ivys.post(path)
+    assert (status, output["errors"][0]["column"]) == (422, "status")
     assert ivys.post(path, status="scored")[0] == 422
     assert ivys.post(path, submissions="no-number")[0] == 422
     assert ivys.post(path, submissions=[str(bos.pk), str(UUID(int=7))]) == (200, {"number": 1})
@@ -195,9 +195,9 @@ def test_who_may_not_host_creates_nothing(bo: User) -> None:
 def test_grades_come_as_a_file_once_there_are_rules(adas: Program, pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    status, said = adas.get("competitions/pets/grades")
+    status, output = adas.get("competitions/pets/grades")
     assert status == 409
-    assert "rules" in said["detail"]
+    assert "rules" in output["detail"]
     steps = [{"points": 100, "top": 50}, {"points": 80, "top": 100}]
     values = {"method": "percentile", "title": "Pets", "steps": steps}
     saved_rules.set_grade_rules(competition=pets, values=values, user=ada)
@@ -233,24 +233,24 @@ def test_grades_come_as_a_file_once_there_are_rules(adas: Program, pets: Competi
 )
 @pytest.mark.attack("brackets within brackets that break a page")
 def test_a_zip_that_is_no_folder_of_ours_leaves_nothing(adas: Program, data: bytes, words: str) -> None:
-    status, said = adas.post("competitions", data, name="birds.zip")
-    assert status in (409, 422), said
-    assert words in str(said) or (not data and said["errors"][0]["column"] == "file")
-    assert "/tmp" not in str(said)
+    status, output = adas.post("competitions", data, name="birds.zip")
+    assert status in (409, 422), output
+    assert words in str(output) or (not data and output["errors"][0]["column"] == "file")
+    assert "/tmp" not in str(output)
     assert not Competition.objects.exists()
 
 
 def test_a_zip_that_swells_ends_at_a_limit(adas: Program, settings: object) -> None:
     settings.MAX_UPLOAD_BYTES = 200_000  # type: ignore[attr-defined]
-    status, said = adas.post("competitions", zipped(**{"data/big.csv": b"0" * 2_000_000}))
+    status, output = adas.post("competitions", zipped(**{"data/big.csv": b"0" * 2_000_000}))
     assert status == 409
-    assert "larger than" in said["detail"]
+    assert "larger than" in output["detail"]
     assert not Competition.objects.exists()
 
 
 def test_a_slug_that_is_taken_is_said(adas: Program, ada: User) -> None:
     now = timezone.now()
     make_competition(ada, slug="birds", opens_at=now, closes_at=now + timedelta(days=1))
-    status, said = adas.post("competitions", zipped())
+    status, output = adas.post("competitions", zipped())
     assert status == 409
-    assert "slug" in str(said["errors"])
+    assert "slug" in str(output["errors"])

@@ -22,13 +22,13 @@ from .conftest import Program
 
 def test_bo_reads_what_the_competition_asks(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    status, said = Program(bo).get("competitions/pets")
+    status, output = Program(bo).get("competitions/pets")
     assert status == 200
-    assert (said["title"], said["state"], said["metric"]) == ("Cats or dogs", "live", "accuracy")
-    assert said["scored_by"]["direction"] == "maximize"
-    assert said["submission_columns"] == ["id", "label"]
-    assert (said["public_share"], said["teams"], said["is_member"], said["is_host"]) == (0.5, 1, True, False)
-    assert (said["daily_attempts"], said["attempts_left"]) == (5, 5)
+    assert (output["title"], output["state"], output["metric"]) == ("Cats or dogs", "live", "accuracy")
+    assert output["scored_by"]["direction"] == "maximize"
+    assert output["submission_columns"] == ["id", "label"]
+    assert (output["public_share"], output["teams"], output["is_member"], output["is_host"]) == (0.5, 1, True, False)
+    assert (output["daily_attempts"], output["attempts_left"]) == (5, 5)
 
 
 def test_no_answer_names_the_join_code_or_a_file_of_the_house(pets: Competition, bo: User, ada: User) -> None:
@@ -36,10 +36,10 @@ def test_no_answer_names_the_join_code_or_a_file_of_the_house(pets: Competition,
     bos = hand_in(pets, bo, answers())
     program = Program(bo)
     for path in ("competitions", "competitions/pets", f"submissions/{bos.pk}", "competitions/pets/leaderboard"):
-        said = str(program.get(path)[1])
-        assert pets.admission.join_code not in said
-        assert bos.file_key not in said
-        assert "Public" not in said
+        output = str(program.get(path)[1])
+        assert pets.admission.join_code not in output
+        assert bos.file_key not in output
+        assert "Public" not in output
 
 
 def test_the_board_holds_teams_in_order_and_baselines_between_them(
@@ -83,16 +83,16 @@ def test_a_board_comes_in_pages_of_a_hundred(pets: Competition, bo: User) -> Non
     _, second = program.get("competitions/pets/leaderboard", page=2)
     assert (len(first["items"]), len(second["items"]), first["pages"]) == (100, 20, 2)
     assert second["items"][0]["rank"] == 101
-    status, said = program.get("competitions/pets/leaderboard", page=3)
-    assert (status, said["detail"]) == (404, "This board has 2 page(s).")
+    status, output = program.get("competitions/pets/leaderboard", page=3)
+    assert (status, output["detail"]) == (404, "This board has 2 page(s).")
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", "99999999999999999999", ""])
 @pytest.mark.parametrize("path", ["competitions", "competitions/pets/leaderboard", "competitions/pets/submissions"])
 def test_a_page_that_cannot_be_is_refused_by_name(pets: Competition, ada: User, path: str, number: str) -> None:
-    status, said = Program(ada).get(path, page=number)
+    status, output = Program(ada).get(path, page=number)
     assert status == 422
-    assert said["errors"][0]["column"] == "page"
+    assert output["errors"][0]["column"] == "page"
 
 
 @pytest.mark.parametrize("board", ["", "both", "score__private", "PRIVATE"])

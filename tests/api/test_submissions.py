@@ -30,14 +30,14 @@ def bos_program(pets: Competition, bo: User) -> Program:
 def test_bo_hands_in_a_file_and_reads_its_score(
     bos_program: Program, pets: Competition, work: Callable[[], int]
 ) -> None:
-    status, said = bos_program.hand_in(answers(public=1), note="  from the shell ")
-    assert (status, said["status"], said["public_score"]) == (201, "pending", None)
+    status, output = bos_program.hand_in(answers(public=1), note="  from the shell ")
+    assert (status, output["status"], output["public_score"]) == (201, "pending", None)
     assert work() == 1
-    status, said = bos_program.get(f"submissions/{said['id']}")
+    status, output = bos_program.get(f"submissions/{output['id']}")
     assert status == 200
-    assert (said["status"], said["public_score"], said["private_score"]) == ("scored", 5 / 6, None)
-    assert (said["note"], said["team"], said["uploaded_by"]) == ("from the shell", "bo", "bo")
-    assert (said["competition"], said["ground_truth"], said["errors"]) == ("pets", 1, [])
+    assert (output["status"], output["public_score"], output["private_score"]) == ("scored", 5 / 6, None)
+    assert (output["note"], output["team"], output["uploaded_by"]) == ("from the shell", "bo", "bo")
+    assert (output["competition"], output["ground_truth"], output["errors"]) == ("pets", 1, [])
 
 
 def test_scores_keep_all_their_digits(bos_program: Program, pets: Competition, bo: User) -> None:
@@ -47,44 +47,44 @@ def test_scores_keep_all_their_digits(bos_program: Program, pets: Competition, b
 
 
 def test_a_gzipped_file_is_taken(bos_program: Program, work: Callable[[], int]) -> None:
-    _, said = bos_program.hand_in(gzip.compress(answers()), name="mine.csv.gz")
+    _, output = bos_program.hand_in(gzip.compress(answers()), name="mine.csv.gz")
     work()
-    assert bos_program.get(f"submissions/{said['id']}")[1]["public_score"] == 1.0
+    assert bos_program.get(f"submissions/{output['id']}")[1]["public_score"] == 1.0
 
 
 def test_a_bad_file_is_invalid_with_all_its_problems_and_uses_no_attempt(
     bos_program: Program, work: Callable[[], int]
 ) -> None:
     bad = answers().replace(b"\n3,", b"\n2,").replace(b"\n5,", b"\n99,")
-    _, said = bos_program.hand_in(bad)
+    _, output = bos_program.hand_in(bad)
     work()
-    _, said = bos_program.get(f"submissions/{said['id']}")
-    assert said["status"] == "invalid"
-    assert len(said["errors"]) >= 2
-    assert all(problem["code"] and problem["message"] for problem in said["errors"])
+    _, output = bos_program.get(f"submissions/{output['id']}")
+    assert output["status"] == "invalid"
+    assert len(output["errors"]) >= 2
+    assert all(problem["code"] and problem["message"] for problem in output["errors"])
     assert bos_program.get("competitions/pets")[1]["attempts_left"] == 5
 
 
 def test_a_file_that_is_no_table_is_invalid_at_once(bos_program: Program) -> None:
-    status, said = bos_program.hand_in(b"%PDF-1.7 not a table")
-    assert (status, said["status"]) == (201, "invalid")
-    assert said["errors"][0]["code"] == "container"
+    status, output = bos_program.hand_in(b"%PDF-1.7 not a table")
+    assert (status, output["status"]) == (201, "invalid")
+    assert output["errors"][0]["code"] == "container"
 
 
 def test_a_failure_of_ours_is_told_in_neutral_words(
     bos_program: Program, work: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, said = bos_program.hand_in(answers())
+    _, output = bos_program.hand_in(answers())
 
     def broken(*args: object, **options: object) -> None:
         raise RuntimeError("the truth is cat, dog, cat")
 
     monkeypatch.setattr(metrics.Truth, "evaluate", broken)
     work()
-    _, said = bos_program.get(f"submissions/{said['id']}")
-    assert said["status"] == "failed"
-    assert "cat" not in str(said["errors"])
-    assert said["errors"][0]["code"] == "failed"
+    _, output = bos_program.get(f"submissions/{output['id']}")
+    assert output["status"] == "failed"
+    assert "cat" not in str(output["errors"])
+    assert output["errors"][0]["code"] == "failed"
 
 
 def test_the_same_key_gives_the_same_submission_and_uses_one_attempt(bos_program: Program) -> None:
@@ -97,9 +97,9 @@ def test_the_same_key_gives_the_same_submission_and_uses_one_attempt(bos_program
 
 def test_the_same_key_with_another_file_is_refused(bos_program: Program) -> None:
     bos_program.hand_in(answers(), key="run-17")
-    status, said = bos_program.hand_in(answers(public=1), key="run-17")
+    status, output = bos_program.hand_in(answers(public=1), key="run-17")
     assert status == 409
-    assert "Idempotency-Key" in said["detail"]
+    assert "Idempotency-Key" in output["detail"]
     assert Submission.objects.count() == 1
 
 
@@ -111,9 +111,9 @@ def test_a_key_used_for_a_team_that_was_left_gives_nothing_of_that_team(
     enter(pets, cy)
     joining.by_invitation(user=cy, invitation=Membership.objects.get(user=bo).team.invitation)
     teams.leave(membership=Membership.objects.select_related("team", "competition", "user").get(user=bo))
-    status, said = bos_program.hand_in(answers(), key="k1")
+    status, output = bos_program.hand_in(answers(), key="k1")
     assert status == 409
-    assert "a team that you have left" in said["detail"]
+    assert "a team that you have left" in output["detail"]
 
 
 def test_two_people_may_use_the_same_key(bos_program: Program, pets: Competition, cy: User) -> None:
@@ -138,35 +138,35 @@ def test_when_the_attempts_are_used_the_program_hears_when_to_come_back(bos_prog
 
 def test_without_the_rules_no_file_is_taken(pets: Competition, bo: User) -> None:
     joining.enter(user=bo, competition=pets)
-    status, said = Program(bo).hand_in(answers())
-    assert (status, said["errors"][0]["code"]) == (403, "rules")
+    status, output = Program(bo).hand_in(answers())
+    assert (status, output["errors"][0]["code"]) == (403, "rules")
 
 
 def test_a_file_above_the_competitions_limit_is_refused(bos_program: Program, pets: Competition) -> None:
     Limits.objects.update(max_bytes=1024)
-    status, said = bos_program.hand_in(b"id,label\n" + b"1,cat\n" * 1000)
+    status, output = bos_program.hand_in(b"id,label\n" + b"1,cat\n" * 1000)
     assert status == 413
-    assert said["errors"] == []
+    assert output["errors"] == []
     assert not Submission.objects.exists()
 
 
 def test_a_request_above_the_sites_limit_is_refused(bos_program: Program, settings: LazySettings) -> None:
     settings.MAX_UPLOAD_BYTES = 100_000
-    status, said = bos_program.hand_in(b"id,label\n" + b"1,cat\n" * 100_000)
-    assert (status, said.keys()) == (413, {"detail", "errors"})
+    status, output = bos_program.hand_in(b"id,label\n" + b"1,cat\n" * 100_000)
+    assert (status, output.keys()) == (413, {"detail", "errors"})
 
 
 def test_a_request_without_a_file_says_so(bos_program: Program) -> None:
-    status, said = bos_program.post("competitions/pets/submissions", note="nothing")
+    status, output = bos_program.post("competitions/pets/submissions", note="nothing")
     assert status == 422
-    assert said["errors"][0]["column"] == "file"
+    assert output["errors"][0]["column"] == "file"
 
 
 @pytest.mark.parametrize(("key", "note"), [("k" * 41, ""), ("", "n" * 301)])
 def test_too_long_words_are_refused_by_name(bos_program: Program, key: str, note: str) -> None:
-    status, said = bos_program.hand_in(answers(), key=key, note=note)
+    status, output = bos_program.hand_in(answers(), key=key, note=note)
     assert status == 422
-    assert said["errors"][0]["column"] in ("Idempotency-Key", "note")
+    assert output["errors"][0]["column"] in ("Idempotency-Key", "note")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_bug_of_ours_is_logged_and_told_without_details(
         raise RuntimeError("secret")
 
     monkeypatch.setattr(submitting, "submit", broken)
-    status, said = bos_program.hand_in(answers())
-    assert (status, said["errors"]) == (500, [])
-    assert "secret" not in said["detail"]
+    status, output = bos_program.hand_in(answers())
+    assert (status, output["errors"]) == (500, [])
+    assert "secret" not in output["detail"]
     assert "secret" in caplog.text

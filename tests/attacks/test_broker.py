@@ -146,18 +146,20 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
         for words in hostile:
             broker.lpush("celery", words)
         until(lambda: broker.llen("celery") == 0, what="the queue to be read")
-        token, told = site.shell(
+        token, said_to_user = site.shell(
             "from tests.conftest import *\nada, bo = person('ada', can_host=True), person('bo')\n"
             "enter(make_competition(ada), bo)\n"
             "from leaderboard.accounts.models import ApiToken\nprint(ApiToken.issue(bo, 't')[1])\n" + COUNTING
         ).split()
-        status, said = site.upload("pets", token, b"id,label\n1,cat\n")
-        assert status == 201, said
-        until(lambda: '"pending"' not in site.get(f"/api/v1/submissions/{said['id']}", token)[1], what="a final status")
+        status, output = site.upload("pets", token, b"id,label\n1,cat\n")
+        assert status == 201, output
+        until(
+            lambda: '"pending"' not in site.get(f"/api/v1/submissions/{output['id']}", token)[1], what="a final status"
+        )
         assert worker_of(site.process.pid) == worker
         assert not loot.exists()
 
-        assert [told, site.shell(COUNTING)] == ["1", "2"], "what one process counted the next one knows"
+        assert [said_to_user, site.shell(COUNTING)] == ["1", "2"], "what one process counted the next one knows"
         [key] = broker.keys("*tries:thing:bo")
         assert 0 < broker.ttl(key) <= 60
 

@@ -175,7 +175,7 @@ def test_a_page_that_breaks_tells_where_and_quotes_nothing(
     client = Client(raise_request_exception=False)
     client.force_login(ada)
     response = client.get("/c/pets/leaderboard/")
-    told = [line for line in log.getvalue().splitlines() if response["X-Request-ID"] in line]
-    assert len(told) == 2, "what broke, and what it came to"
+    said_to_user = [line for line in log.getvalue().splitlines() if response["X-Request-ID"] in line]
+    assert len(said_to_user) == 2, "what broke, and what it came to"
     assert "canary" not in log.getvalue()
     assert "in broken" in log.getvalue()

@@ -56,8 +56,8 @@ def submitted(competition: Competition, bos: Program, data: bytes) -> dict[str, 
     _, made = bos.hand_in(data, slug=competition.slug)
     score.score(made["id"])
     _, found = bos.get(f"submissions/{made['id']}")
-    told = {name: found[name] for name in ("status", "errors", "warnings", "private_score")}
-    return {**told, "beside": [one["problem"] for one in found["secondary"]]}
+    said_to_user = {name: found[name] for name in ("status", "errors", "warnings", "private_score")}
+    return {**said_to_user, "beside": [one["problem"] for one in found["secondary"]]}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -79,14 +79,14 @@ def test_the_page_says_the_same_of_a_checked_file_whatever_the_answers(twins: li
     client = Client()
     client.force_login(bo)
     for name in ("bisecting", "the largest"):
-        told = []
+        said_to_user = []
         for twin in twins:
             form = {"check_only": "on", "file": SimpleUploadedFile("mine.csv", file_of(FILES[name]))}
             page = client.post(reverse("submit", args=[twin.slug]), form).content.decode()
-            told.append(re.search(r'<section[^>]*id="checked".*?</section>', page, re.DOTALL))
-        assert told[0] is not None
-        assert told[1] is not None
-        assert told[0][0] == told[1][0]
+            said_to_user.append(re.search(r'<section[^>]*id="checked".*?</section>', page, re.DOTALL))
+        assert said_to_user[0] is not None
+        assert said_to_user[1] is not None
+        assert said_to_user[0][0] == said_to_user[1][0]
     assert not Submission.objects.exists()
 
 

@@ -87,8 +87,8 @@ def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
     """Everything that a step says, by the words alone; gives how much that was."""
     deeds = list(DOING.finditer(step.split("![")[0]))
     for found in deeds:
-        said = {name: words.get(text, text) for name, text in found.groupdict().items() if text}
-        match said:
+        output = {name: words.get(text, text) for name, text in found.groupdict().items() if text}
+        match output:
             case {"path": path}:
                 answer = page.goto(address + path, wait_until="domcontentloaded")
                 assert answer is not None
@@ -99,7 +99,7 @@ def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
                 file: FilePayload = {"name": name, "mimeType": "text/csv", "buffer": FILES[name]}
                 page.get_by_label(box).first.set_input_files(file)
             case {"tick": box}:
-                page.get_by_label(box).first.set_checked("not" not in said)
+                page.get_by_label(box).first.set_checked("not" not in output)
             case {"press": name}:
                 press(page, name)
                 work()

@@ -84,8 +84,8 @@ def test_bo_signs_in_with_a_passkey_and_nobody_with_what_it_said_before(
     page.wait_for_url(lambda url: "/accounts/" not in url)
     page.goto(f"{address}/account/")
     assert page.url == f"{address}/account/", "Bo is signed in without a password"
-    said = [request.post_data or "" for request in asked if request.method == "POST"]
-    [answer] = [text for text in said if "credential=" in text]
+    output = [request.post_data or "" for request in asked if request.method == "POST"]
+    [answer] = [text for text in output if "credential=" in text]
     context.clear_cookies()
 
     page.goto(f"{address}/accounts/login/")

@@ -113,9 +113,9 @@ def test_a_file_too_large_is_refused_before_it_is_sent(submit_page: Page) -> Non
 def test_a_file_on_its_way_says_so_in_words(submit_page: Page) -> None:
     page = submit_page
     words = page.locator("[data-upload-words]")
-    for loaded, told in ((43, "Sending your file: 43 %"), (100, "Your file has arrived and is being read.")):
+    for loaded, said_to_user in ((43, "Sending your file: 43 %"), (100, "Your file has arrived and is being read.")):
         page.evaluate(SENT, loaded)
-        expect(words).to_have_text(told)
+        expect(words).to_have_text(said_to_user)
     expect(page.locator("#announcements")).to_have_text("Your file has arrived and is being read.")
     page.evaluate(SENT, 10)  # the answer on its way back
     assert page.locator("#upload progress").evaluate("bar => bar.value / bar.max") == 1

@@ -64,16 +64,16 @@ def test_spans_of_time_are_in_the_language_of_the_page(
 ) -> None:
     Admission.objects.update(is_listed=True)
     Competition.objects.update(closes_at=timezone.now() + timedelta(minutes=30, seconds=40))
-    said = []
+    output = []
     with second_language():
         for locale in ("en-US", CODE):
             context = chromium.new_context(locale=locale, base_url=live_server.url)
             page = context.new_page()
             page.goto("/c/pets/")
-            said.append(page.locator("time[data-moment='left']").first.inner_text())
+            output.append(page.locator("time[data-moment='left']").first.inner_text())
             context.close()
     # The bracket closes after the last of the words that the page gives to the script.
-    assert said == ["30 min", "30 min⟧"]
+    assert output == ["30 min", "30 min⟧"]
 
 
 def test_what_lies_ahead_is_said_with_its_date_also_where_others_are_so_long_ago(
@@ -90,9 +90,9 @@ def test_what_lies_ahead_is_said_with_its_date_also_where_others_are_so_long_ago
     context = chromium.new_context(timezone_id="UTC", base_url=live_server.url)
     page = context.new_page()
     page.goto("/c/pets/leaderboard/")
-    said = page.locator("td.last time").all_inner_texts()
+    output = page.locator("td.last time").all_inner_texts()
     context.close()
-    assert sorted(said) == ["2 h ago", f"5 Mar {now.year + 1}"]
+    assert sorted(output) == ["2 h ago", f"5 Mar {now.year + 1}"]
 
 
 def test_the_browser_tells_its_zone_and_the_next_page_has_it_without_the_script(
@@ -108,7 +108,7 @@ def test_the_browser_tells_its_zone_and_the_next_page_has_it_without_the_script(
     zone = next(cookie["value"] for cookie in context.cookies() if cookie["name"] == "zone")
     context.close()
     assert zone == "America/New_York"
-    notices.tell(User.objects.all(), kind="grant", competition=None, title="More", text="", link="")
+    notices.notify(User.objects.all(), kind="grant", competition=None, title="More", text="", link="")
     plain = chromium.new_context(java_script_enabled=False, base_url=live_server.url)
     plain.add_cookies([session, {"name": "zone", "value": zone, "url": live_server.url}])  # type: ignore[list-item]
     without = plain.new_page()

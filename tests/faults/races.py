@@ -40,19 +40,19 @@ def at_once(deed: Deed) -> list[str]:
 
     connections.close_all()
     fork = get_context("fork")
-    ready, told = fork.Barrier(PROCESSES), fork.SimpleQueue()
+    ready, said_to_user = fork.Barrier(PROCESSES), fork.SimpleQueue()
 
     def begin(place: int) -> None:
         connections["default"].ensure_connection()
         with suppress(threading.BrokenBarrierError):
             ready.wait(20)
-        told.put(outcome(deed, place))
+        said_to_user.put(outcome(deed, place))
         connections.close_all()
 
     children = [fork.Process(target=begin, args=(place,)) for place in range(PROCESSES)]
     for child in children:
         child.start()
-    found = sorted(told.get() for _ in children)
+    found = sorted(said_to_user.get() for _ in children)
     for child in children:
         child.join()
     return found
@@ -109,12 +109,12 @@ def an_address_confirmed_twice(number: int) -> list[str]:
     pets, ada = Competition.objects.get(), User.objects.get(username="ada")
     address = _confirmed(f"role-{number}")
     roles.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
-    told = Notice.objects.filter(user=ada).count()
+    said_to_user = Notice.objects.filter(user=ada).count()
     found = at_once(lambda _: roles.take_up_roles(address=address))
     given = AuditEntry.objects.filter(deed=Deed.ASSISTANT_ADDED, account=User.objects.get(email=address).pk)
     assert given.count() == 1
     assert pets.assistants.filter(email=address).count() == 1
-    assert Notice.objects.filter(user=ada).count() == told + 1
+    assert Notice.objects.filter(user=ada).count() == said_to_user + 1
     return found
 
 

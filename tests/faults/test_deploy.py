@@ -66,11 +66,11 @@ def test_each_part_of_a_site_writes_json_and_the_web_server_knows_what_the_worke
     for token in tokens:
         scored(site, upload(site, "pets", token))
     lines = [line for line in (site.folder / "log" / "worker.log").read_text().splitlines() if line.startswith("{")]
-    told = [json.loads(line) for line in lines]
-    found = {line["submission"].replace("-", "") for line in told if line["event"] == "measured"}
+    said_to_user = [json.loads(line) for line in lines]
+    found = {line["submission"].replace("-", "") for line in said_to_user if line["event"] == "measured"}
     assert len(found) == len(tokens)
     assert found <= {row["id"] for row in rows(site)}
-    assert {line["status"] for line in told if line["event"] == "measured"} == {"scored"}
+    assert {line["status"] for line in said_to_user if line["event"] == "measured"} == {"scored"}
     up = (site.folder.parent / "var.up.log").read_text()
     assert [json.loads(line)["logger"] for line in up.splitlines()] == ["leaderboard.up"]
     assert site.get("/prometheus")[0] == 404

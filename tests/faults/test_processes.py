@@ -228,11 +228,11 @@ def test_06_a_broker_that_dies_while_a_worker_takes_a_bell_does_not_make_it_deaf
 def test_10_a_worker_to_which_a_full_broker_says_no_asks_again(site: Site, tokens: list[str]) -> None:
     leader, server = worker(site), broker(site)
     log = site.folder / "log" / "worker.log"
-    said = log.read_text().count("'maxmemory'")
+    output = log.read_text().count("'maxmemory'")
     server.config_set("maxmemory", "1")
     try:
         server.client_kill_filter(_type="normal", skipme=True)
-        until(lambda: log.read_text().count("'maxmemory'") > said, what="a worker that is not let in")
+        until(lambda: log.read_text().count("'maxmemory'") > output, what="a worker that is not let in")
     finally:
         server.config_set("maxmemory", "0")
     scored(site, upload(site, "pets", tokens[0]))

@@ -106,12 +106,12 @@ def test_the_worker_measures_the_walk_and_the_beat_launches_at_the_planned_time(
     assert site.get("/c/pond/")[0] == 404
     until(lambda: site.get("/c/pond/")[0] == 200, seconds=40, what="the launch by the beat")
 
-    def told() -> list[object] | None:
+    def said_to_user() -> list[object] | None:
         found: list[object] = json.loads(site.shell(LOOK))
         return found if found[1] else None
 
     # The hosts are told a moment after the launch.
-    found = until(told, seconds=20, every=0.5, what="the notice")
+    found = until(said_to_user, seconds=20, every=0.5, what="the notice")
     assert found == ["olga", [["olga", "“pond” is launched, as planned."]], 0, 0]
 
 
@@ -119,8 +119,8 @@ def test_a_planned_launch_without_the_walk_stays_a_draft_and_says_why(site: Site
     prepare(olga, "lake")
     plan(olga, "lake")
     page = "/host/lake/setup/launch/"
-    said = "The planned launch did not happen; this is still a draft."
-    until(lambda: said in olga.get(page), seconds=40, what="the plan given back")
+    output = "The planned launch did not happen; this is still a draft."
+    until(lambda: output in olga.get(page), seconds=40, what="the plan given back")
     assert "Missing: You have walked the student&#x27;s way with the sample submission." in olga.get(page)
     assert "The planned launch of “lake” did not happen" in olga.get("/notifications/")
     assert site.get("/c/lake/")[0] == 404

@@ -43,18 +43,18 @@ class Up:
 
     def __init__(self, var: Path, *options: str, **env: str) -> None:
         self.var = var
-        self.said = var.with_name(f"{var.name[:40]} said {time.monotonic_ns()}")
+        self.output = var.with_name(f"{var.name[:40]} said {time.monotonic_ns()}")
         command = [sys.executable, str(BASE / "manage.py"), "up", "--port", "0", "--no-browser", *options]
         elsewhere = ("ADMIN_", "DATABASE_URL", "REDIS_URL")
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(elsewhere)}
-        with self.said.open("wb") as output:
+        with self.output.open("wb") as output:
             self.process = subprocess.Popen(
                 command, env={**inherited, "VAR_DIR": str(var), **env}, stdout=output, stderr=output
             )
 
     @property
     def text(self) -> str:
-        return self.said.read_text()
+        return self.output.read_text()
 
     @property
     def url(self) -> str:

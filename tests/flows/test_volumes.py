@@ -58,8 +58,8 @@ def as_olga(act: Callable[[], object], *, group: int = OLGA) -> str:
         os.write(writing, words.encode())
         os._exit(0)
     os.close(writing)
-    with os.fdopen(reading, "rb") as told:
-        words = told.read().decode()
+    with os.fdopen(reading, "rb") as said_to_user:
+        words = said_to_user.read().decode()
     os.waitpid(child, 0)
     return words
 

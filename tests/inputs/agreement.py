@@ -104,15 +104,15 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def rmse(pairs: Iterable[tuple[float, float]]) -> float:
-    return math.sqrt(_mean((true - said) ** 2 for true, said in pairs))
+    return math.sqrt(_mean((true - output) ** 2 for true, output in pairs))
 
 
 def log_loss(pairs: Iterable[tuple[float, float]]) -> float:
-    return _mean(-math.log(max(said if true else 1 - said, 1e-15)) for true, said in pairs)
+    return _mean(-math.log(max(output if true else 1 - output, 1e-15)) for true, output in pairs)
 
 
 def accuracy(pairs: Iterable[tuple[object, object]]) -> float:
-    return _mean(float(true == said) for true, said in pairs)
+    return _mean(float(true == output) for true, output in pairs)
 
 
 def f1_of_sets(pairs: Iterable[tuple[frozenset[str], frozenset[str]]]) -> float:
@@ -191,16 +191,16 @@ def one(seed: object) -> tuple[str, bytes]:
 
 def in_pieces(world: World, data: bytes, size: int) -> None:
     """What a large file says is what it says read at once: here with pieces of a few bytes."""
-    whole = _said(world, data)
+    whole = _output(world, data)
     kept, pieces_module.PIECE = pieces_module.PIECE, size
     try:
-        if _said(world, data) != whole:
+        if _output(world, data) != whole:
             raise Disagreement(f"in pieces of {size} bytes the file is another one")
     finally:
         pieces_module.PIECE = kept
 
 
-def _said(world: World, data: bytes) -> object:
+def _output(world: World, data: bytes) -> object:
     try:
         return world.truth.evaluate(data)
     except metrics.SubmissionError as error:
@@ -235,8 +235,8 @@ def _refused(world: World, data: bytes, why: str) -> str:
     else:
         raise Disagreement(f"accepted against the rules: {why}")
     for problem in problems:
-        told = f"{problem.message} {problem.column} {problem.id}"
-        if CANARY in told or any(word in problem.message for word in ("ublic", "rivate", "Ignored")):
+        said_to_user = f"{problem.message} {problem.column} {problem.id}"
+        if CANARY in said_to_user or any(word in problem.message for word in ("ublic", "rivate", "Ignored")):
             raise Disagreement(f"a message tells what is secret: {problem}")
         if not problem.message.isprintable() or len(problem.message) > 700 or problem.count < 1:
             raise Disagreement(f"a message cannot be shown: {problem}")

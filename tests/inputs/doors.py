@@ -50,7 +50,7 @@ class Door:
         """Send the bytes of a form as they are."""
         raise NotImplementedError
 
-    def told(self, submission: Submission) -> str:
+    def said_to_user(self, submission: Submission) -> str:
         """All that the person reads about a file of theirs."""
         raise NotImplementedError
 
@@ -77,7 +77,7 @@ class Form(Door):
         found = Submission.objects.filter(pk=where[0]).first() if where else None
         return Answer(response.status_code, response.content.decode(), found, response.headers)
 
-    def told(self, submission: Submission) -> str:
+    def said_to_user(self, submission: Submission) -> str:
         page: str = self.client.get(f"/c/{self.slug}/submissions/{submission.pk}/").content.decode()
         return page
 
@@ -101,11 +101,11 @@ class Api(Door):
         return self._answer(self.client.generic("POST", self.address, body, kind, headers=self.headers, **environ))
 
     def _answer(self, response: Any) -> Answer:
-        said = json.loads(response.content)
-        found = Submission.objects.filter(pk=said["id"]).first() if "id" in said else None
-        return Answer(response.status_code, json.dumps(said, ensure_ascii=False), found, response.headers)
+        output = json.loads(response.content)
+        found = Submission.objects.filter(pk=output["id"]).first() if "id" in output else None
+        return Answer(response.status_code, json.dumps(output, ensure_ascii=False), found, response.headers)
 
-    def told(self, submission: Submission) -> str:
+    def said_to_user(self, submission: Submission) -> str:
         response = self.client.get(f"/api/v1/submissions/{submission.pk}", headers=self.headers)
         return json.dumps(json.loads(response.content), ensure_ascii=False)
 

@@ -101,34 +101,34 @@ def test_a_file_is_scored_or_refused_in_words_that_help(
         assert answer.status in (201, 303), case.number
         score.score(answer.submission.pk)
         submission = Submission.objects.get(pk=answer.submission.pk)
-        told = door.told(submission)
+        said_to_user = door.said_to_user(submission)
         assert submission.status == ("invalid" if case.codes else "scored"), case.number
         used += not case.codes
         assert attempts_used(bo) == used, case.number
         if case.codes:
-            assert CANARY not in told + answer.words, case.number
-            _is_explained(case, submission, told)
+            assert CANARY not in said_to_user + answer.words, case.number
+            _is_explained(case, submission, said_to_user)
         else:
             _has_the_score_of_home(truth, data, submission)
     assert not Submission.objects.filter(status="pending").exists()
 
 
-def _is_explained(case: Case, submission: Submission, told: str) -> None:
+def _is_explained(case: Case, submission: Submission, said_to_user: str) -> None:
     assert {problem["code"] for problem in submission.problems} == case.codes, case.number
     assert case.line is None or case.line in {problem["line"] for problem in submission.problems}, case.number
-    is_page = told.lstrip().startswith("<!")
+    is_page = said_to_user.lstrip().startswith("<!")
     for words in case.says:
         written = escape(words) if is_page else json.dumps(words, ensure_ascii=False)[1:-1]
-        assert written in told, case.number
+        assert written in said_to_user, case.number
     for problem in submission.problems:
         assert problem["count"] >= 1
         quoted = problem["message"].split('"')[1::2]
         assert all(len(value) <= 41 or "\\" in value for value in quoted), case.number
         assert problem["message"].isprintable()
     if is_page:
-        assert "did not use an attempt" in told, case.number
-        assert "<img src=x" not in told
-        assert not any(mark in told for mark in "\x1b\u202e\u200b"), case.number
+        assert "did not use an attempt" in said_to_user, case.number
+        assert "<img src=x" not in said_to_user
+        assert not any(mark in said_to_user for mark in "\x1b\u202e\u200b"), case.number
     assert "Private" not in "".join(problem["message"] for problem in submission.problems), case.number
 
 

@@ -89,20 +89,20 @@ def through_the_page(competition: Competition, ada: User, given: Given, folder: 
     """All that Ada reads; publishes."""
     client = signed_in(ada)
     response = check(client, given.truth, given.metric, group_column=given.group)
-    said = text_of(client.get(DATA, follow=True)) if response.status_code == 303 else text_of(response)
+    output = text_of(client.get(DATA, follow=True)) if response.status_code == 303 else text_of(response)
     publish(client)
-    return said + text_of(client.get(METRIC, follow=True))
+    return output + text_of(client.get(METRIC, follow=True))
 
 
 def through_the_admin(competition: Competition, ada: User, given: Given, folder: Path) -> str:
     client = signed_in(ada)
     fields = draft_fields(competition, file=upload(given.truth), metric=given.metric)
-    said = text_of(client.post("/admin/competitions/truthdraft/add/", fields, follow=True))
+    output = text_of(client.post("/admin/competitions/truthdraft/add/", fields, follow=True))
     made = TruthDraft.objects.first()
     if made is None:
-        return said
-    said += text_of(client.get(f"/admin/competitions/truthdraft/{made.pk}/change/"))
-    return said + act(client, "truthdraft", "publish", made.pk)
+        return output
+    output += text_of(client.get(f"/admin/competitions/truthdraft/{made.pk}/change/"))
+    return output + act(client, "truthdraft", "publish", made.pk)
 
 
 def through_the_command(competition: Competition, ada: User, given: Given, folder: Path) -> str:
@@ -139,11 +139,11 @@ def test_125_to_131_a_faulty_truth_is_blocked_and_a_strange_one_is_warned_of(
         data_files.add_data_file(
             competition=draft, file_name="sample_submission.csv", chunks=[given.sample.encode()], user=ada
         )
-    said = WAYS[way](draft, ada, given, tmp_path)
-    assert given.says in said
-    assert GroundTruth.objects.exists() != given.blocks, said
+    output = WAYS[way](draft, ada, given, tmp_path)
+    assert given.says in output
+    assert GroundTruth.objects.exists() != given.blocks, output
     if given.blocks:
-        assert "cannot be published" in said or "Something blocks" in said
+        assert "cannot be published" in output or "Something blocks" in output
 
 
 LEAKS = {
@@ -198,8 +198,8 @@ def test_132_answers_that_students_have_already_are_not_published(draft: Competi
 def test_132_a_folder_whose_data_hold_the_answers_is_not_imported(
     draft: Competition, ada: User, tmp_path: Path
 ) -> None:
-    said = through_the_command(draft, ada, Given(TRUTH, "", sample=TRUTH, sample_name="more.csv"), tmp_path)
-    assert "ground-truth file itself" in said
+    output = through_the_command(draft, ada, Given(TRUTH, "", sample=TRUTH, sample_name="more.csv"), tmp_path)
+    assert "ground-truth file itself" in output
     assert not Competition.objects.exists()
 
 

@@ -62,9 +62,9 @@ def test_102_to_107_a_name_is_shown_clean_and_names_nothing(door: Door, settings
         assert path.is_relative_to(Path(settings.FILES_DIR) / "submissions")
         assert path.name.isalnum()
         assert sorted(files_kept()) == sorted([*before, str(path)])
-        told = door.told(answer.submission)
-        assert "<img" not in told or isinstance(door, Api)
-        assert "\u202e" not in told
+        said_to_user = door.said_to_user(answer.submission)
+        assert "<img" not in said_to_user or isinstance(door, Api)
+        assert "\u202e" not in said_to_user
 
 
 @pytest.mark.case(107)
@@ -122,7 +122,7 @@ def test_108_a_link_in_a_zip_is_refused_and_followed_nowhere(door: Door, bo: Use
     score.score(answer.submission.pk)
     answer.submission.refresh_from_db()
     assert answer.submission.status == "invalid"
-    told = door.told(answer.submission)
-    assert words in told
-    assert "root:" not in told
+    said_to_user = door.said_to_user(answer.submission)
+    assert words in said_to_user
+    assert "root:" not in said_to_user
     assert attempts_used(bo) == 0

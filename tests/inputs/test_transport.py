@@ -215,4 +215,4 @@ def test_124_a_program_sees_by_the_hash(pets: Competition, bo: User) -> None:
     assert first is not None
     assert again is not None
     assert first.sha256 == again.sha256
-    assert first.sha256 in Api(bo).told(again)
+    assert first.sha256 in Api(bo).said_to_user(again)

@@ -50,7 +50,7 @@ def attempts(file: Path, *, forks: bool = False) -> dict[str, str]:
     return found
 
 
-def told(words: object) -> metrics.SubmissionError:
+def said_to_user(words: object) -> metrics.SubmissionError:
     return metrics.SubmissionError([metrics.Problem("told", json.dumps(words))])
 
 
@@ -88,11 +88,11 @@ def babble(_: Path) -> None:
 
 
 def tell(file: Path) -> None:
-    raise told(attempts(file))
+    raise said_to_user(attempts(file))
 
 
 def show(_: Path) -> None:
-    raise told(secrets())
+    raise said_to_user(secrets())
 
 
 def linger(_: Path) -> None:

@@ -72,13 +72,13 @@ def ground_truth_of(competition: Competition) -> GroundTruth:
 
 
 def test_the_shown_score_moves_only_for_a_file_that_is_better_by_more_than_the_step() -> None:
-    told = list(Ladder(0.03, -1.0, 1.0).climb([0.845, 0.8, 0.869, 0.87, 0.8701, 0.9]))
-    assert told == [(0.84, True), (0.84, False), (0.84, False), (0.84, False), (0.87, True), (0.87, False)]
+    said_to_user = list(Ladder(0.03, -1.0, 1.0).climb([0.845, 0.8, 0.869, 0.87, 0.8701, 0.9]))
+    assert said_to_user == [(0.84, True), (0.84, False), (0.84, False), (0.84, False), (0.87, True), (0.87, False)]
 
 
 def test_where_lower_is_better_the_same_holds_downwards() -> None:
-    told = list(Ladder(0.5, 1.0, 0.0).climb([3.1, 2.5, 2.49, 9.0, 1.1]))
-    assert told == [(3.5, True), (2.5, True), (2.5, False), (2.5, False), (1.5, True)]
+    said_to_user = list(Ladder(0.5, 1.0, 0.0).climb([3.1, 2.5, 2.49, 9.0, 1.1]))
+    assert said_to_user == [(3.5, True), (2.5, True), (2.5, False), (2.5, False), (1.5, True)]
 
 
 def test_shown_scores_are_multiples_without_the_dust_of_binary_numbers() -> None:
@@ -119,13 +119,13 @@ def test_laws_of_the_ladder(scores: list[float], step: float, sign: float) -> No
     """The first file counts; the shown score moves if and only if a file beats the bar, and only to better ones; it is
     never better, and at most one step worse, than the exact best."""
     ladder = Ladder(step, sign)
-    told = list(ladder.climb(scores))
-    assert told[0][1]
-    for (before, _), score, (after, is_new) in zip(told, scores[1:], told[1:], strict=False):
+    said_to_user = list(ladder.climb(scores))
+    assert said_to_user[0][1]
+    for (before, _), score, (after, is_new) in zip(said_to_user, scores[1:], said_to_user[1:], strict=False):
         assert is_new == (sign * score < sign * ladder.bar_above(before))
         assert after == (ladder.rounded(score) if is_new else before)
         assert not is_new or sign * after < sign * before
-    exact, shown = min(sign * score for score in scores), sign * told[-1][0]
+    exact, shown = min(sign * score for score in scores), sign * said_to_user[-1][0]
     assert exact <= shown <= exact + step + 1e-6
 
 

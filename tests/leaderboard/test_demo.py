@@ -38,9 +38,9 @@ def log_levels() -> Iterator[None]:
 
 
 def demo(*arguments: str) -> str:
-    said = io.StringIO()
-    call_command("demo", *arguments, stdout=said)
-    return said.getvalue()
+    output = io.StringIO()
+    call_command("demo", *arguments, stdout=output)
+    return output.getvalue()
 
 
 def overall(slug: str, baseline: str) -> float:
@@ -59,8 +59,8 @@ def overall(slug: str, baseline: str) -> float:
 
 @pytest.mark.django_db
 def test_the_demo_tells_its_three_stories() -> None:
-    said = demo("--here")
-    assert said.count("Made") == 3
+    output = demo("--here")
+    assert output.count("Made") == 3
 
     # The five constant answers of the notebook, averaged over rows.
     assert {name: round(overall(LEAVES, name), 3) for name in CONSTANTS} == CONSTANTS

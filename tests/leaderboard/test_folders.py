@@ -61,9 +61,9 @@ def refusal(folder: Path) -> str:
 
 
 def test_ada_imports_a_folder_and_the_system_makes_the_split(ada: User, folder: Path) -> None:
-    said = bring_in(folder, "--launch")
+    output = bring_in(folder, "--launch")
     birds = Competition.objects.get(slug="birds")
-    assert birds.admission.join_code in said
+    assert birds.admission.join_code in output
     assert birds.launched_at is not None
     assert list(birds.hosts.all()) == [ada]
     assert birds.opens_at == datetime(2026, 10, 1, 6, tzinfo=UTC)
@@ -108,8 +108,8 @@ def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path
 
 def test_whatever_ada_can_set_goes_along() -> None:
     """Or has a file of its own, or is drawn anew: a code that two competitions had would let people into both."""
-    told = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY}
-    assert told == {*EDITABLE} - {"overview", "rules", "join_code"}
+    said_to_user = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY}
+    assert said_to_user == {*EDITABLE} - {"overview", "rules", "join_code"}
 
 
 def test_a_parameter_without_value_survives_the_way_out_and_in(ada: User, tmp_path: Path) -> None:

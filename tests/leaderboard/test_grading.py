@@ -118,7 +118,7 @@ def test_bo_reads_how_his_points_came_about() -> None:
     )
 
 
-def said(mark: marks_module.Mark) -> tuple[float | None, str]:
+def output(mark: marks_module.Mark) -> tuple[float | None, str]:
     return mark.points, mark.words
 
 
@@ -132,12 +132,12 @@ def said(mark: marks_module.Mark) -> tuple[float | None, str]:
     ],
 )
 def test_linear_rules_end_at_their_baselines(value: float, points: float, words: str) -> None:
-    assert said(marked(linear(), File(value))) == (points, words)
+    assert output(marked(linear(), File(value))) == (points, words)
 
 
 def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
     rules = linear(method="thresholds")
-    assert said(marked(rules, File(0.85))) == (60, "private score 0.85 reaches Baseline A 0.8: 60")
+    assert output(marked(rules, File(0.85))) == (60, "private score 0.85 reaches Baseline A 0.8: 60")
     assert marked(rules, File(0.7)).points == 0
 
 
@@ -154,7 +154,7 @@ def test_of_fifty_teams_five_are_in_the_top_tenth_and_equal_scores_get_equal_poi
     points = [marked(rules, File(value), values=values).points for value in values]
     assert points == [70] * 45 + [100] * 5
     tied = (9.0, 9.0, *values[:8])
-    assert said(marked(rules, File(9.0), values=tied)) == (
+    assert output(marked(rules, File(9.0), values=tied)) == (
         100,
         "private score 9, 0 of 10 teams are better: the top 10 % get 100",
     )
@@ -168,8 +168,8 @@ def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
 
 def test_taking_part_is_worth_something_from_the_number_of_files_on() -> None:
     rules = Rules.of({"method": "participation", "participation_points": 20, "participation_files": 2})
-    assert said(marked(rules, File(0.1), valid=2)) == (20, "2 valid files, 20 more: 20")
-    assert said(marked(rules, File(0.1), valid=1)) == (0, "1 valid file in time; the points for taking part need 2")
+    assert output(marked(rules, File(0.1), valid=2)) == (20, "2 valid files, 20 more: 20")
+    assert output(marked(rules, File(0.1), valid=1)) == (0, "1 valid file in time; the points for taking part need 2")
 
 
 def test_of_a_file_in_time_and_a_late_one_the_better_mark_counts() -> None:
@@ -203,13 +203,13 @@ def test_the_fewest_and_the_most_points_are_said_where_they_bind() -> None:
 
 
 def test_without_a_file_there_is_no_grade_or_zero_as_the_host_chose() -> None:
-    assert said(marked(linear())) == (None, "No scored file, so no grade")
-    assert said(marked(linear(none_is_zero=True))) == (0, "No scored file: 0")
+    assert output(marked(linear())) == (None, "No scored file, so no grade")
+    assert output(marked(linear(none_is_zero=True))) == (0, "No scored file: 0")
 
 
 def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> None:
     work = Work((File(0.95),), 3, disqualified="shared files")
-    assert said(marks_module.mark(linear(minimum=30), Field(TWO), work)) == (0, "Disqualified, so 0: shared files")
+    assert output(marks_module.mark(linear(minimum=30), Field(TWO), work)) == (0, "Disqualified, so 0: shared files")
 
 
 def test_halves_are_rounded_up_as_people_do() -> None:

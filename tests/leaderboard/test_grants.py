@@ -107,12 +107,12 @@ def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition
     longer, shorter = give(membership, ada, closes_at=later + timedelta(days=1)), give(membership, ada, closes_at=later)
     for grant in (attempts, longer, shorter):
         extensions.revoke_grant(grant=grant, user=ada)
-    told = list(
+    said_to_user = list(
         Notice.objects.filter(user=bo, title__contains="taken back").order_by("pk").values_list("text", flat=True)
     )
-    assert "deadline" not in told[0]
-    assert f"Your deadline is now {in_words(later, strict.zone)};" in told[1]
-    assert f"Your deadline is now {in_words(strict.closes_at, strict.zone)};" in told[2]
+    assert "deadline" not in said_to_user[0]
+    assert f"Your deadline is now {in_words(later, strict.zone)};" in said_to_user[1]
+    assert f"Your deadline is now {in_words(strict.closes_at, strict.zone)};" in said_to_user[2]
 
 
 def test_attempts_for_a_day_that_is_over_are_refused(strict: Competition, ada: User, bo: User) -> None:

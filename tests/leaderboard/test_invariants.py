@@ -350,7 +350,7 @@ def test_no_promise_is_without_an_offence() -> None:
 # --- the command ------------------------------------------------------------------------------------------------
 
 
-def told(*options: str) -> tuple[int, str]:
+def said_to_user(*options: str) -> tuple[int, str]:
     """Exit status and output of `check_invariants`."""
     out = StringIO()
     try:
@@ -361,7 +361,7 @@ def told(*options: str) -> tuple[int, str]:
 
 
 def test_olga_reads_a_line_per_promise_and_what_nobody_could_see(site: Submission) -> None:
-    status, text = told()
+    status, text = said_to_user()
     assert status == 0
     assert sum(" holds: " in line for line in text.splitlines()) == 11
     assert "not seen: bytes already sent" in text
@@ -370,7 +370,7 @@ def test_olga_reads_a_line_per_promise_and_what_nobody_could_see(site: Submissio
 
 def test_olga_reads_which_is_broken_and_the_command_says_no(site: Submission) -> None:
     lose_a_file()
-    status, text = told()
+    status, text = said_to_user()
     assert status == 1
     assert " 1 BROKEN (1): " in text
     assert not Inspection.objects.get().is_whole
@@ -378,7 +378,7 @@ def test_olga_reads_which_is_broken_and_the_command_says_no(site: Submission) ->
 
 def test_programs_read_json(site: Submission) -> None:
     show_another_score()
-    status, text = told("--json", "--seed", "7")
+    status, text = said_to_user("--json", "--seed", "7")
     report = json.loads(text)
     assert status == 1
     assert not report["whole"]
@@ -386,7 +386,7 @@ def test_programs_read_json(site: Submission) -> None:
 
 
 def test_a_look_at_some_promises_is_not_kept_as_if_it_were_at_all(site: Submission) -> None:
-    assert told("--only", "1,7")[1].count(" holds: ") == 2
+    assert said_to_user("--only", "1,7")[1].count(" holds: ") == 2
     assert not Inspection.objects.exists()
 
 

@@ -171,12 +171,12 @@ def test_up_says_its_words_in_the_same_form(
 ) -> None:
     monkeypatch.setenv("LOG_FORMAT", form)
     box = supervisor.welcome("http://localhost:8000", "secret", Place(Path("/srv/var")))
-    supervisor.say(box)
-    said = capsys.readouterr().out
+    supervisor.print_text(box)
+    output = capsys.readouterr().out
     if form == "text":
-        assert said.strip() == box
+        assert output.strip() == box
     else:
-        event = json.loads(said)["event"]
+        event = json.loads(output)["event"]
         assert event.startswith("Leaderboard runs at http://localhost:8000/ Nobody operates it yet.")
         assert not set(event) & set("╭│╰")
 

@@ -29,7 +29,7 @@ from tests.conftest import enter, hand_in, make_competition
 from tests.leaderboard.test_outside_metrics import GAP, MINE, TRUTH, page_of
 from tests.markup import tidy
 
-Say = Callable[..., None]
+SetSandboxTest = Callable[..., None]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,7 +57,7 @@ def found(*escaped: str, missing: str = "") -> Found:
 
 
 @pytest.fixture
-def say(monkeypatch: pytest.MonkeyPatch) -> Say:
+def set_sandbox_test(monkeypatch: pytest.MonkeyPatch) -> SetSandboxTest:
     """What the self-test finds on this machine from now on."""
 
     def note(*escaped: str, missing: str = "") -> None:
@@ -80,25 +80,29 @@ NO_LANDLOCK = "This kernel has no Landlock: Linux 5.13 or newer is needed, built
 
 @pytest.mark.attack("code in a metric from outside")
 def test_bos_file_fails_at_no_cost_and_ada_reads_why(
-    gaps: Competition, ada: User, bo: User, say: Say, monkeypatch: pytest.MonkeyPatch
+    gaps: Competition, ada: User, bo: User, set_sandbox_test: SetSandboxTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    say(missing=NO_LANDLOCK)
+    set_sandbox_test(missing=NO_LANDLOCK)
     mine = hand_in(gaps, bo, MINE)
     assert (mine.status, mine.failure) == ("failed", queue.OUR_FAULT)
     assert mine.told_to_host == f"Metrics that the operator added are off: {NO_LANDLOCK} {TRUST_HELP}"
     assert sum(DailyAttempts.objects.filter(team__memberships__user=bo).values_list("used", flat=True)) == 0
     assert NO_LANDLOCK in page_of(ada, "/host/gaps/submissions/")
     assert "Landlock" not in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")
-    say()
+    set_sandbox_test()
     if explain_missing_sandbox():  # for the tests' own machine nobody mends it
         monkeypatch.setenv("TRUST_METRICS", "1")
     assert hand_in(gaps, bo, MINE).status == "scored"
 
 
 def test_a_single_way_out_turns_them_off_and_trust_turns_them_on(
-    gaps: Competition, bo: User, say: Say, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    gaps: Competition,
+    bo: User,
+    set_sandbox_test: SetSandboxTest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    say("processes")
+    set_sandbox_test("processes")
     assert (
         "The cage does not hold on this machine: Start processes, one or many."
         in outside_metrics.why_outside_metrics_are_off()
@@ -113,10 +117,12 @@ def test_a_single_way_out_turns_them_off_and_trust_turns_them_on(
 CHOICE = 'name="metric" value="gap"'
 
 
-def test_ada_cannot_choose_or_publish_one_and_reads_why(gaps: Competition, ada: User, say: Say) -> None:
+def test_ada_cannot_choose_or_publish_one_and_reads_why(
+    gaps: Competition, ada: User, set_sandbox_test: SetSandboxTest
+) -> None:
     truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
     assert CHOICE in page_of(ada, "/host/gaps/truth/metric/")
-    say("network")
+    set_sandbox_test("network")
     page = page_of(ada, "/host/gaps/truth/metric/")
     assert CHOICE not in page
     assert "Reach the network by TCP or UDP" in page
@@ -128,8 +134,10 @@ def test_ada_cannot_choose_or_publish_one_and_reads_why(gaps: Competition, ada: 
         page_of(ada, url)
 
 
-def test_metrics_of_the_library_are_not_touched(shelf: Path, ada: User, bo: User, say: Say) -> None:
-    say("network")
+def test_metrics_of_the_library_are_not_touched(
+    shelf: Path, ada: User, bo: User, set_sandbox_test: SetSandboxTest
+) -> None:
+    set_sandbox_test("network")
     pets = make_competition(ada)
     enter(pets, bo)
     assert hand_in(pets, bo, b"id,label\n" + b"".join(b"%d,cat\n" % i for i in range(1, 13))).status == "scored"
@@ -137,16 +145,16 @@ def test_metrics_of_the_library_are_not_touched(shelf: Path, ada: User, bo: User
 
 
 def test_what_was_found_on_this_machine_counts_before_others(
-    shelf: Path, db: None, say: Say, monkeypatch: pytest.MonkeyPatch
+    shelf: Path, db: None, set_sandbox_test: SetSandboxTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRUST_METRICS", raising=False)
     earlier = found(missing=NO_LANDLOCK)
     SandboxTest.objects.create(host="far", tested_at=timezone.now(), reason=earlier.reason, report=earlier.as_dict())
     assert NO_LANDLOCK in outside_metrics.why_outside_metrics_are_off()  # a web server without a worker of its own
-    say()
+    set_sandbox_test()
     assert outside_metrics.why_outside_metrics_are_off() == ""
     assert SandboxTest.objects.count() == 2
-    say()
+    set_sandbox_test()
     assert SandboxTest.objects.count() == 2
 
 
@@ -158,24 +166,29 @@ def test_before_any_test_the_kernel_is_asked(shelf: Path, db: None, monkeypatch:
     assert outside_metrics.why_outside_metrics_are_off() == ""
 
 
-def test_without_a_folder_there_is_nothing_to_turn_off(db: None, say: Say) -> None:
-    say("network")
+def test_without_a_folder_there_is_nothing_to_turn_off(db: None, set_sandbox_test: SetSandboxTest) -> None:
+    set_sandbox_test("network")
     assert outside_metrics.why_outside_metrics_are_off() == ""
 
 
 def test_olga_sees_what_was_tried(
-    shelf: Path, client: Client, olga: User, ada: User, say: Say, monkeypatch: pytest.MonkeyPatch
+    shelf: Path,
+    client: Client,
+    olga: User,
+    ada: User,
+    set_sandbox_test: SetSandboxTest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(health, "queue_length", lambda: 0)
     (shelf / "broken.py").write_text("import nothing_like_this")
     assert "Nothing was tried yet." in page_of(olga, "/status/")
-    say()
+    set_sandbox_test()
     page = tidy(page_of(olga, "/status/"))
     assert "1 offered, each run in a cage." in page
     assert page.count("<td>stopped</td>") == 18
     assert "broken.py" in page_of(olga, "/metrics/")
     assert "broken.py" not in page_of(ada, "/metrics/")
-    say("network", "links")
+    set_sandbox_test("network", "links")
     page = tidy(page_of(olga, "/status/"))
     assert page.count("<td>stopped</td>") == 16
     assert page.count("ESCAPED") == 2
@@ -186,14 +199,16 @@ def test_olga_sees_what_was_tried(
     assert "They run even where their cage does not hold" in tidy(page_of(olga, "/status/"))
 
 
-def test_olga_can_try_it_by_hand(db: None, say: Say, capsys: pytest.CaptureFixture[str]) -> None:
-    say()
+def test_olga_can_try_it_by_hand(
+    db: None, set_sandbox_test: SetSandboxTest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_sandbox_test()
     out = StringIO()
     call_command("try_cage", stdout=out)
     lines = out.getvalue().splitlines()
     assert lines[0] == "stopped  Read the truth of another competition"
     assert lines[-1] == "The cage holds; tried in 1.9 s."
-    say("processes")
+    set_sandbox_test("processes")
     out = StringIO()
     with pytest.raises(SystemExit):
         call_command("try_cage", stdout=out)

@@ -115,10 +115,12 @@ def test_what_the_metric_says_of_bos_file_reaches_bo_and_costs_no_attempt(gaps: 
 def test_what_it_says_of_bos_file_is_the_same_in_whatever_part_a_row_is(gaps: Competition, bo: User) -> None:
     # Row 1 is public, row 2 private.
     files = [MINE.replace(b"\n1,2", b"\n1,-2"), MINE.replace(b"\n2,3", b"\n2,-2")]
-    told = [(mine.status, mine.problems) for mine in (hand_in(gaps, bo, file) for file in files)]
-    assert told[0] == told[1]
-    assert [problem["message"] for problem in told[0][1]] == ["Gaps need numbers from 0 on."]
-    assert [submitting.check_only(competition=gaps, user=bo, chunks=[file]) for file in files] == [told[0][1]] * 2
+    said_to_user = [(mine.status, mine.problems) for mine in (hand_in(gaps, bo, file) for file in files)]
+    assert said_to_user[0] == said_to_user[1]
+    assert [problem["message"] for problem in said_to_user[0][1]] == ["Gaps need numbers from 0 on."]
+    assert [submitting.check_only(competition=gaps, user=bo, chunks=[file]) for file in files] == [
+        said_to_user[0][1]
+    ] * 2
 
 
 @pytest.mark.parametrize("changed", [b"\n1,33", b"\n2,33"])
@@ -298,10 +300,10 @@ def test_olga_adds_a_file_and_sees_how_its_doctests_came_out(
     call_command("add_metric", str(new), "--check")
     assert not (shelf / "far.py").exists()
     call_command("add_metric", str(new), "--direction", "minimize", "--best", "0", "--title", "Distance")
-    told = capsys.readouterr().out
-    assert "doctests: 1 of 1 failed" in told
-    assert "Expected:\n        3" in told
-    assert "parameter power: float, default 1.0" in told
+    said_to_user = capsys.readouterr().out
+    assert "doctests: 1 of 1 failed" in said_to_user
+    assert "Expected:\n        3" in said_to_user
+    assert "parameter power: float, default 1.0" in said_to_user
     assert (shelf / "far.py").read_text() == new.read_text()
     assert json.loads((shelf / "far.json").read_text()) == {"direction": "minimize", "best": 0.0, "title": "Distance"}
     assert (metrics.get("far").title, metrics.get("far").best) == ("Distance", 0.0)

@@ -184,12 +184,12 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
             scored(team, chance.choice([0.1, 0.2, 0.3, 0.35, 0.4]), at=at)
     ground_truth = GroundTruth.objects.get()
     standings.rebuild(ground_truth)
-    told = sorted(stood(ground_truth, midnight), key=lambda one: one.team_id)
+    said_to_user = sorted(stood(ground_truth, midnight), key=lambda one: one.team_id)
     assert any(one.received_at >= midnight for one in shown_bests(ground_truth)), "nobody came further today"
     exact = sorted(standings.bests(ground_truth, Split.PUBLIC), key=lambda one: one.team_id)
     assert sorted(standings.expected(ground_truth), key=lambda one: one.team_id) == exact
     Submission.objects.filter(received_at__gte=midnight).delete()
-    assert told == sorted(shown_bests(ground_truth), key=lambda one: one.team_id)
+    assert said_to_user == sorted(shown_bests(ground_truth), key=lambda one: one.team_id)
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
@@ -200,7 +200,7 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
     competitions.change(competition=pets, board_mode=mode, board_step=0.1, daily_attempts=20)
     dice = random.Random(5)
 
-    def told() -> dict[int, float]:
+    def said_to_user() -> dict[int, float]:
         ground_truth = GroundTruth.objects.select_related("competition").get()
         found = standings.best_values(ground_truth)
         assert found == computed_best_values(ground_truth)
@@ -212,19 +212,19 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
         enter(pets, user)
         for _ in range(4):
             hand_in(pets, user, answers(public=dice.randrange(7), private=dice.randrange(7)))
-            told()
+            said_to_user()
     team = bo.memberships.get().team
-    before = told()[team.pk]
+    before = said_to_user()[team.pk]
     pausing.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
     pausing.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
-    assert told()[team.pk] <= before
+    assert said_to_user()[team.pk] <= before
     extensions.disqualify(team=team, user=ada, reason="Shared")
-    assert set(told()) == {cy.memberships.get().team_id}
+    assert set(said_to_user()) == {cy.memberships.get().team_id}
     extensions.readmit(team=team, user=ada)
     close(pets)
-    assert len(told()) == 2
+    assert len(said_to_user()) == 2
     boards_services.reveal(competition=pets)
-    assert len(told()) == 2
+    assert len(said_to_user()) == 2
 
 
 def test_a_board_from_before_anybody_wrote_the_best_beside_it_is_read_from_its_scores(

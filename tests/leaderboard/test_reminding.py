@@ -32,7 +32,7 @@ def near(host: User, **fields: Any) -> Competition:
     return make_competition(host, **{**times, **fields})
 
 
-def told(user: User, kind: Kind) -> list[str]:
+def said_to_user(user: User, kind: Kind) -> list[str]:
     return list(Notice.objects.filter(user=user, kind=kind).order_by("pk").values_list("text", flat=True))
 
 
@@ -44,12 +44,12 @@ def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(
     enter(pets, bo), enter(pets, cy)
     hand_in(pets, bo, answers(public=3), file_name="weak.csv")
     hand_in(pets, bo, answers(public=1), file_name="strong.csv")
-    assert [reminders.tell_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
-    assert "this one is taken: “strong.csv”" in told(bo, Kind.REMINDER)[0]
-    assert "no valid file yet" in told(cy, Kind.REMINDER)[0]
+    assert [reminders.notify_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
+    assert "this one is taken: “strong.csv”" in said_to_user(bo, Kind.REMINDER)[0]
+    assert "no valid file yet" in said_to_user(cy, Kind.REMINDER)[0]
     links = {notice.user: notice.link for notice in Notice.objects.filter(kind=Kind.REMINDER)}
     assert links == {bo: "/c/pets/finals/", cy: "/c/pets/submit/"}
-    assert told(ada, Kind.REMINDER) == []
+    assert said_to_user(ada, Kind.REMINDER) == []
 
 
 def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
@@ -57,8 +57,8 @@ def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
     enter(pets, bo)
     mine = hand_in(pets, bo, answers(public=3), file_name="mine.csv")
     pick(mine)
-    reminders.tell_due(timezone.now())
-    (text,) = told(bo, Kind.REMINDER)
+    reminders.notify_due(timezone.now())
+    (text,) = said_to_user(bo, Kind.REMINDER)
     assert text.endswith("You picked this file as final: “mine.csv”.")
 
 
@@ -73,11 +73,11 @@ def test_who_picked_worse_files_is_reminded_of_the_best_one(ada: User, bo: User,
     hand_in(pets, bo, answers(public=1), file_name="best.csv")
     hand_in(pets, cy, answers(public=1), file_name="earlier.csv")
     pick(hand_in(pets, cy, answers(public=1, private=1), file_name="as good.csv"))
-    reminders.tell_due(timezone.now())
-    (text,) = told(bo, Kind.REMINDER)
+    reminders.notify_due(timezone.now())
+    (text,) = said_to_user(bo, Kind.REMINDER)
     forgets = "Your best public score, 0.83333 of “best.csv”, is not among them. You can change your picks until then."
     assert text.endswith(forgets)
-    assert "not among" not in told(cy, Kind.REMINDER)[0], "the picked one is as good"
+    assert "not among" not in said_to_user(cy, Kind.REMINDER)[0], "the picked one is as good"
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_a_reminder_tells_no_more_of_forgotten_files_than_the_board(
     pets = near(ada, board_mode=mode, board_step=0.2)
     enter(pets, bo)
     pick([hand_in(pets, bo, answers(public=wrong), file_name=f"file {wrong}.csv") for wrong in (3, 1, 0)][picked])
-    reminders.tell_due(timezone.now())
-    (text,) = told(bo, Kind.REMINDER)
+    reminders.notify_due(timezone.now())
+    (text,) = said_to_user(bo, Kind.REMINDER)
     assert ("is not among them" in text) == bool(words)
     assert words in text
 
@@ -106,8 +106,8 @@ def test_a_board_that_keeps_scores_back_does_not_tell_which_file_is_best(ada: Us
     pets = near(ada, board_mode=mode, board_step=0.1)
     enter(pets, bo)
     hand_in(pets, bo, answers(public=1), file_name="mine.csv")
-    reminders.tell_due(timezone.now())
-    (text,) = told(bo, Kind.REMINDER)
+    reminders.notify_due(timezone.now())
+    (text,) = said_to_user(bo, Kind.REMINDER)
     assert "mine.csv" not in text
     assert "best public scores are taken" in text
 
@@ -116,15 +116,15 @@ def test_a_board_that_keeps_scores_back_does_not_tell_which_file_is_best(ada: Us
 def test_nobody_is_reminded_after_the_close_or_long_before(ada: User, bo: User, left: timedelta) -> None:
     pets = near(ada)
     enter(pets, bo)
-    assert reminders.tell_due(pets.closes_at - left) == 0
+    assert reminders.notify_due(pets.closes_at - left) == 0
 
 
 def test_a_short_competition_reminds_when_half_of_it_is_over(ada: User, bo: User) -> None:
     now = timezone.now()
     pets = make_competition(ada, opens_at=now - HOUR, closes_at=now + 3 * HOUR)
     enter(pets, bo)
-    assert reminders.tell_due(now) == 0
-    assert reminders.tell_due(now + HOUR + timedelta(minutes=1)) == 1
+    assert reminders.notify_due(now) == 0
+    assert reminders.notify_due(now + HOUR + timedelta(minutes=1)) == 1
 
 
 def test_a_team_with_more_time_is_reminded_a_day_before_its_own_close(ada: User, bo: User, cy: User) -> None:
@@ -132,39 +132,39 @@ def test_a_team_with_more_time_is_reminded_a_day_before_its_own_close(ada: User,
     team, now = enter(pets, bo).team, timezone.now()
     enter(pets, cy)
     extensions.grant(team=team, user=ada, reason="Ill", closes_at=now + timedelta(days=3))
-    reminders.tell_due(now)
-    assert (len(told(bo, Kind.REMINDER)), len(told(cy, Kind.REMINDER))) == (0, 1)
-    reminders.tell_due(now + timedelta(days=2, hours=1))
-    assert (len(told(bo, Kind.REMINDER)), len(told(cy, Kind.REMINDER))) == (1, 1)
+    reminders.notify_due(now)
+    assert (len(said_to_user(bo, Kind.REMINDER)), len(said_to_user(cy, Kind.REMINDER))) == (0, 1)
+    reminders.notify_due(now + timedelta(days=2, hours=1))
+    assert (len(said_to_user(bo, Kind.REMINDER)), len(said_to_user(cy, Kind.REMINDER))) == (1, 1)
 
 
 def test_a_deadline_that_moves_is_told_and_reminded_of_anew(ada: User, bo: User) -> None:
     pets = near(ada, zone="Europe/Vienna")
     enter(pets, bo)
-    reminders.tell_due(timezone.now())
+    reminders.notify_due(timezone.now())
     later = datetime(2036, 1, 10, 22, 59, tzinfo=timezone.get_current_timezone())
     competitions.change(competition=pets, user=ada, closes_at=later)
-    (text,) = told(bo, Kind.DEADLINE)
+    (text,) = said_to_user(bo, Kind.DEADLINE)
     assert "10 Jan 2036, 23:59 CET (10 Jan 2036, 22:59 UTC)" in text
-    reminders.tell_due(later - HOUR)
-    assert len(told(bo, Kind.REMINDER)) == 2
+    reminders.notify_due(later - HOUR)
+    assert len(said_to_user(bo, Kind.REMINDER)) == 2
 
 
 def test_who_wants_no_reminder_gets_none_and_is_not_asked_for_again(ada: User, bo: User) -> None:
     pets = near(ada)
     enter(pets, bo)
-    notices.choose(user=bo, choices={Kind.REMINDER: "none"})
-    assert reminders.tell_due(timezone.now()) == 0
-    assert told(bo, Kind.REMINDER) == []
+    notices.save_choices(user=bo, choices={Kind.REMINDER: "none"})
+    assert reminders.notify_due(timezone.now()) == 0
+    assert said_to_user(bo, Kind.REMINDER) == []
 
 
 def test_looking_each_minute_costs_little_once_all_are_told(ada: User) -> None:
     pets = near(ada)
     for number in range(30):
         enter(pets, person(f"student{number}"))
-    assert reminders.tell_due(timezone.now()) == 30
+    assert reminders.notify_due(timezone.now()) == 30
     with CaptureQueriesContext(connection) as queries:
-        assert reminders.tell_due(timezone.now()) == 0
+        assert reminders.notify_due(timezone.now()) == 0
     assert len(queries) <= 12
 
 
@@ -175,10 +175,10 @@ def test_who_joined_before_the_opening_hears_of_it_once(ada: User, bo: User, cy:
     now = timezone.now()
     pets = make_competition(ada, opens_at=now + HOUR, closes_at=now + timedelta(days=9))
     enter(pets, bo)
-    assert reminders.tell_due(now) == 0
+    assert reminders.notify_due(now) == 0
     type(enter(pets, cy)).objects.filter(user=cy).update(joined_at=now + 2 * HOUR)
-    assert [reminders.tell_due(now + 3 * HOUR) for _ in range(2)] == [1, 0]
-    assert len(told(bo, Kind.OPENED)) == 1
+    assert [reminders.notify_due(now + 3 * HOUR) for _ in range(2)] == [1, 0]
+    assert len(said_to_user(bo, Kind.OPENED)) == 1
 
 
 def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> None:
@@ -186,10 +186,10 @@ def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> 
     enter(pets, bo)
     hand_in(pets, bo, answers(private=3))
     close(pets)
-    assert told(bo, Kind.REVEALED) == []
+    assert said_to_user(bo, Kind.REVEALED) == []
     boards.reveal(competition=pets)
-    assert [reminders.tell_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [1, 0]
-    (text,) = told(bo, Kind.REVEALED)
+    assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [1, 0]
+    (text,) = said_to_user(bo, Kind.REVEALED)
     assert "0.5" not in text
 
 
@@ -200,8 +200,8 @@ def test_a_disqualified_team_hears_of_the_private_board_and_not_of_a_place_on_it
     extensions.disqualify(team=enter(pets, cy).team, user=ada, reason="Cheating")
     close(pets)
     boards.reveal(competition=pets)
-    assert [reminders.tell_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
-    (his,), (hers,) = told(bo, Kind.REVEALED), told(cy, Kind.REVEALED)
+    assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
+    (his,), (hers,) = said_to_user(bo, Kind.REVEALED), said_to_user(cy, Kind.REVEALED)
     assert "where your team stands" in his
     assert "disqualified" not in his
     assert "where your team stands" not in hers
@@ -214,7 +214,7 @@ def test_what_is_old_is_no_news(ada: User, bo: User) -> None:
     enter(pets, bo)
     close(pets)
     boards.reveal(competition=pets)
-    assert reminders.tell_due(timezone.now() + timedelta(days=2)) == 0
+    assert reminders.notify_due(timezone.now() + timedelta(days=2)) == 0
 
 
 # --- deeds of a host --------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_a_class_hears_of_a_pause_and_its_end(pets: Competition, ada: User, bo: 
     pausing.pause(competition=pets, user=ada, reason="The truth is wrong")
     pausing.resume(competition=pets, user=ada)
     pausing.resume(competition=pets, user=ada)
-    first, second = told(bo, Kind.PAUSED)
+    first, second = said_to_user(bo, Kind.PAUSED)
     assert "The truth is wrong" in first
     assert "Files are taken again." in second
 
@@ -272,7 +272,7 @@ def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
     first, second = near(ada, slug="first"), near(ada, slug="second")
     enter(first, bo), enter(second, bo)
     stumbles_over(first, reminders, "_remind", monkeypatch)
-    assert reminders.tell_due(timezone.now()) == 1
+    assert reminders.notify_due(timezone.now()) == 1
     close(first)
     close(second)
     stumbles_over(first, revealing, "_reveal_if_still_due", monkeypatch)

@@ -142,11 +142,11 @@ def test_a_truth_that_cannot_be_read_is_our_failure(measure: Measure, ground_tru
 def test_a_metric_that_is_gone_is_named(measure: Measure, ground_truth: TruthSpec) -> None:
     answer = measure(answers(), by=TruthSpec("3", "gone", ground_truth.truth, {}, "id"))
     assert "No metric is called" in answer.failure
-    assert "The operator can put its file back." in answer.told
+    assert "The operator can put its file back." in answer.host_details
 
 
 @pytest.mark.parametrize(
-    "told",
+    "host_details",
     [
         {"problems": 7},
         {"problems": [{"code": "x"}]},
@@ -156,9 +156,9 @@ def test_a_metric_that_is_gone_is_named(measure: Measure, ground_truth: TruthSpe
         {"result": None},
     ],
 )
-def test_what_has_not_the_form_of_an_answer_is_believed_by_nobody(told: dict[str, Any]) -> None:
+def test_what_has_not_the_form_of_an_answer_is_believed_by_nobody(said_to_user: dict[str, Any]) -> None:
     with pytest.raises(_messages.MalformedMessage):
-        _answers.read_answer(told)
+        _answers.read_answer(said_to_user)
 
 
 def test_a_message_is_bounded_and_nothing_but_json() -> None:
@@ -240,8 +240,8 @@ def test_a_keeper_that_its_truth_took_over_reaches_nothing_but_the_files_of_this
     for name in ("hostile.csv", "other.csv"):
         (tmp_path / name).write_text(TRUTH)
     taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"), folders=[str(files)])
-    told = scorer.measure_file(taken, files / "mine.csv", LIMITS).told
-    found = json.loads(told[told.index("{") :])
+    said_to_user = scorer.measure_file(taken, files / "mine.csv", LIMITS).host_details
+    found = json.loads(said_to_user[said_to_user.index("{") :])
     assert len(found) == 7
     if landlock._version() < 6:
         del found["the parent"]  # before Linux 6.12
@@ -451,9 +451,9 @@ def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(_elsewhere, "_metric", lambda key: metrics.get("accuracy"))
     ours = TruthSpec("gap", "accuracy", "", {})
     honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
-    told = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
-    _elsewhere.run_for_file_process(ours, told, [str(tmp_path)], 100)
+    said_to_user = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
+    _elsewhere.run_for_file_process(ours, said_to_user, [str(tmp_path)], 100)
     assert asked == [honest]
     for job in ("attempt", "inspect", "serve"):
         with pytest.raises(_messages.MalformedMessage):
-            _elsewhere.run_for_file_process(ours, {**told, "run": job}, [str(tmp_path)], 100)
+            _elsewhere.run_for_file_process(ours, {**said_to_user, "run": job}, [str(tmp_path)], 100)

@@ -137,8 +137,8 @@ def test_a_stranger_with_hundreds_of_slow_bodies_leaves_threads_to_the_others() 
         send(body, dee)
     statuses: list[str] = []
     environ = {"wsgi.input": io.BytesIO(b"one more"), **dee}
-    told = site(environ, lambda status, headers: statuses.append(f"{status} {dict(headers)['Retry-After']}"))
-    assert (list(told), statuses) == ([TOO_MANY], ["503 Service Unavailable 30"])
+    said_to_user = site(environ, lambda status, headers: statuses.append(f"{status} {dict(headers)['Retry-After']}"))
+    assert (list(said_to_user), statuses) == ([TOO_MANY], ["503 Service Unavailable 30"])
     assert ask(site, io.BytesIO(b"of Bo"), **bo) == b"of Bo"
     send(slow[2], bo)
     assert ask(site, io.BytesIO(b"one more"), **{**bo, "REMOTE_ADDR": "10.0.0.3"}) == TOO_MANY
@@ -185,7 +185,7 @@ def test_a_stranger_behind_the_address_of_a_class_keeps_no_upload_of_it_away(
 
 
 @pytest.mark.parametrize(
-    ("told", "proxies", "address"),
+    ("said_to_user", "proxies", "address"),
     [
         ("", 0, "10.0.0.1"),
         ("1.1.1.1", 0, "10.0.0.1"),
@@ -198,5 +198,5 @@ def test_a_stranger_behind_the_address_of_a_class_keeps_no_upload_of_it_away(
         ("nobody:knows", 1, "nobody:knows"),
     ],
 )
-def test_whoever_the_last_trusted_proxy_names_is_counted(told: str, proxies: int, address: str) -> None:
-    assert counted_address({"HTTP_X_FORWARDED_FOR": told, "REMOTE_ADDR": "10.0.0.1"}, proxies) == address
+def test_whoever_the_last_trusted_proxy_names_is_counted(said_to_user: str, proxies: int, address: str) -> None:
+    assert counted_address({"HTTP_X_FORWARDED_FOR": said_to_user, "REMOTE_ADDR": "10.0.0.1"}, proxies) == address

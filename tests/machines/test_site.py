@@ -135,7 +135,7 @@ def test_07_08_10_a_broker_that_takes_nothing_holds_no_upload_up(parts: Parts) -
 @pytest.mark.fault(20)
 def test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result(parts: Parts) -> None:
     log = parts.site.folder / "log" / "worker.log"
-    said = log.read_text().count("could not be written")
+    output = log.read_text().count("could not be written")
     # The scorer stands still from before the file comes until the database is gone: a fast one would be done by then.
     scorers = [pid for process in children_of(worker(parts.site), "celery -A") for pid in below(process)]
     assert scorers
@@ -144,7 +144,7 @@ def test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result(p
         until(lambda: parts.row(submission)[3], every=0.005, what="a claim")
         parts.database.kill()
     try:
-        until(lambda: log.read_text().count("could not be written") > said, what="a worker that wants to finish")
+        until(lambda: log.read_text().count("could not be written") > output, what="a worker that wants to finish")
     finally:
         parts.database.start()
     parts.until_all_are_scored()

@@ -35,9 +35,9 @@ def test_eve_confirms_her_address_by_the_letter_and_a_button(
     pets: Competition, client: Client, post: list[mail.EmailMessage]
 ) -> None:
     client.get(f"/join/{pets.admission.join_code}/")
-    told = text_of(client.post("/accounts/signup/", SIGN_UP, follow=True))
-    assert "Look into your mail" in told
-    assert "A letter is on its way to eve@uni.example." in told
+    said_to_user = text_of(client.post("/accounts/signup/", SIGN_UP, follow=True))
+    assert "Look into your mail" in said_to_user
+    assert "A letter is on its way to eve@uni.example." in said_to_user
     (letter,) = post
     assert letter.subject == "Confirm your e-mail address"
     assert "The account “eve” gives this e-mail address as its own." in letter.body
@@ -72,8 +72,8 @@ def test_who_has_an_account_already_goes_on_joining_from_the_letter_with_the_old
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     way_in = f"/join/{pets.admission.join_code}/"
     client.get(way_in)
-    told = client.post("/accounts/signup/", SIGN_UP | {"email": bo.email, "next": way_in}, follow=True)
-    assert f'href="/accounts/login/?next={quote(way_in, safe="")}"' in told.content.decode()
+    said_to_user = client.post("/accounts/signup/", SIGN_UP | {"email": bo.email, "next": way_in}, follow=True)
+    assert f'href="/accounts/login/?next={quote(way_in, safe="")}"' in said_to_user.content.decode()
     ways = re.findall(r"https://class\.example(/accounts/\S+)", str(post[0].body))
     assert ways[0] == f"/accounts/login/?next={way_in}"
     arrived = Client().post(ways[0], {"login": "bo", "password": "correct horse"}, follow=True)
@@ -103,8 +103,8 @@ def test_the_letter_to_who_has_an_account_leads_to_no_other_site_and_without_a_w
     for going_to in ({"next": "https://evil.example/"}, {}):
         client = Client()
         client.get(f"/join/{pets.admission.join_code}/")
-        told = client.post("/accounts/signup/", SIGN_UP | {"email": bo.email} | going_to, follow=True)
-        assert 'href="/accounts/login/"' in told.content.decode()
+        said_to_user = client.post("/accounts/signup/", SIGN_UP | {"email": bo.email} | going_to, follow=True)
+        assert 'href="/accounts/login/"' in said_to_user.content.decode()
     for letter in post:
         ways = re.findall(r"https://class\.example(/accounts/\S+)", str(letter.body))
         assert ways == ["/accounts/login/", "/accounts/password/reset/"]
@@ -117,9 +117,9 @@ def test_who_signs_in_before_the_address_is_confirmed_keeps_the_way_on(
     client.get(way_in)
     client.post("/accounts/signup/", SIGN_UP)
     given = {"login": "eve", "password": SIGN_UP["password1"], "next": way_in}
-    told = Client().post("/accounts/login/", given, follow=True)
-    assert "Look into your mail" in text_of(told)
-    assert f'href="/accounts/login/?next={quote(way_in, safe="")}"' in told.content.decode()
+    said_to_user = Client().post("/accounts/login/", given, follow=True)
+    assert "Look into your mail" in text_of(said_to_user)
+    assert f'href="/accounts/login/?next={quote(way_in, safe="")}"' in said_to_user.content.decode()
 
 
 def test_a_confirmation_leads_to_no_other_site(
@@ -136,8 +136,8 @@ def test_an_old_confirmation_says_what_to_do(client: Client, db: None) -> None:
 
 def test_bo_forgot_the_password_and_chooses_another(bo: User, client: Client, post: list[mail.EmailMessage]) -> None:
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
-    told = text_of(client.post("/accounts/password/reset/", {"email": bo.email}, follow=True))
-    assert "If an account has this address" in told
+    said_to_user = text_of(client.post("/accounts/password/reset/", {"email": bo.email}, follow=True))
+    assert "If an account has this address" in said_to_user
     (letter,) = post
     assert letter.subject == "Choose a new password"
     assert "for the account “bo”" in letter.body

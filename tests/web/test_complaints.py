@@ -194,8 +194,8 @@ def test_bos_own_data_hold_the_documented_keys_of_problems(pets: Competition, bo
     personal_data.export(account=bo, target=target, at=timezone.now())
     with zipfile.ZipFile(target) as archive:
         texts = [archive.read(name).decode(errors="replace") for name in archive.namelist()]
-    (told_of,) = [text for text in texts if "id unknown" in text]
-    assert '"forms"' not in told_of
+    (messages_of,) = [text for text in texts if "id unknown" in text]
+    assert '"forms"' not in messages_of
 
 
 def test_a_secondary_metric_that_cannot_score_a_file_says_so_in_bos_language(ada: User, bo: User) -> None:

@@ -100,8 +100,8 @@ def test_a_reminder_comes_a_whole_day_before_also_where_that_is_another_hour_of_
     enter(pets, bo)
     due = pets.closes_at - DAY
     assert due.astimezone(ZoneInfo(zone)).time() == time(22 if hours == 23 else 0, 59)
-    assert reminders.tell_due(due - MINUTE) == 0
-    assert [reminders.tell_due(due + number * MINUTE) for number in range(3)] == [1, 0, 0]
+    assert reminders.notify_due(due - MINUTE) == 0
+    assert [reminders.notify_due(due + number * MINUTE) for number in range(3)] == [1, 0, 0]
     text = Notice.objects.get(user=bo, kind=Kind.REMINDER).text
     name = pets.closes_at.astimezone(ZoneInfo(zone)).tzname()
     assert f"{day.day} {day:%b} {day.year}, 23:59 {name} (" in text

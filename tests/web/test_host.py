@@ -307,8 +307,8 @@ def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: 
     roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT, user=ada)
     roles.add_host(competition=pets, name="cy", user=ada)
     roles.remove_host(competition=pets, name="cy", user=ada)
-    told = [(notice.user, notice.kind, notice.title) for notice in Notice.objects.order_by("pk")]
-    assert told == [
+    said_to_user = [(notice.user, notice.kind, notice.title) for notice in Notice.objects.order_by("pk")]
+    assert said_to_user == [
         (cy, "role", "You assist in “Cats or dogs”"),
         (cy, "role", "You host “Cats or dogs”"),
         (cy, "role", "You host “Cats or dogs” no longer"),

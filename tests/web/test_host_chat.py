@@ -115,7 +115,7 @@ def test_the_dashboard_says_that_the_channel_took_nothing_until_it_does_or_anoth
     pets.assistants.add(bo)
     save(ada)
 
-    def said(word: str) -> str:
+    def output(word: str) -> str:
         monkeypatch.setattr(chat_sending, "post", lambda *_: word)
         press(ada, "test")
         chat_sending.send_due()
@@ -126,16 +126,16 @@ def test_the_dashboard_says_that_the_channel_took_nothing_until_it_does_or_anoth
         return page.partition("The last message to the channel in Slack was not taken: ")[2][:60]
 
     assert not notice(ada)
-    assert said("status 404").startswith("The service no longer knows this address (404).")
-    assert "did not answer in time" in said("late")
+    assert output("status 404").startswith("The service no longer knows this address (404).")
+    assert "did not answer in time" in output("late")
     assert not notice(bo)
     save(ada, address="")
     assert notice(ada)
     save(ada, address="", is_on="")
     assert not notice(ada)
     save(ada, address="")
-    assert not said("")
-    assert said("status 404")
+    assert not output("")
+    assert output("status 404")
     save(ada, address=SLACK.replace("B1", "B2"))
     assert not notice(ada)
 

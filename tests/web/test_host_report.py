@@ -147,7 +147,7 @@ def test_the_correlation_is_of_ranks(first: list[float], second: list[float], ex
 
 
 @pytest.mark.parametrize(
-    ("correlation", "teams", "said"),
+    ("correlation", "teams", "output"),
     [
         (0.33, 24, "chance"),
         (0.33, 30, "some"),
@@ -158,11 +158,11 @@ def test_the_correlation_is_of_ranks(first: list[float], second: list[float], ex
     ],
 )
 def test_what_so_few_teams_show_by_chance_is_called_chance(
-    taught: Competition, correlation: float | None, teams: int, said: str
+    taught: Competition, correlation: float | None, teams: int, output: str
 ) -> None:
     report = report_module.class_report(taught)
     many = replace(report, teams=tuple(report.ranked[:1] * teams), correlation=correlation)
-    assert many.overfitting == said
+    assert many.overfitting == output
 
 
 @pytest.mark.parametrize(

@@ -117,12 +117,12 @@ def test_who_is_awaited_reads_it_without_a_word_of_where(hers: Client, pets: Com
     offer(hers)
     assert [notice.title for notice in Notice.objects.filter(user=dee)] == ["A role waits for you"]
     offer(hers, role="host")
-    told = Notice.objects.filter(user=dee).order_by("pk")
-    assert "the role of a host for the address dee@example.org" in told[1].text
+    said_to_user = Notice.objects.filter(user=dee).order_by("pk")
+    assert "the role of a host for the address dee@example.org" in said_to_user[1].text
     numbers = re.findall(r'name="number" value="(\d+)"', hers.get(ROLES).content.decode())
     hers.post(ROLES, {"action": "withdraw", "number": numbers[0]})
-    assert told[2].title == "A role waits for you no longer"
-    words = " ".join(f"{one.title} {one.text} {one.link}" for one in told)
+    assert said_to_user[2].title == "A role waits for you no longer"
+    words = " ".join(f"{one.title} {one.text} {one.link}" for one in said_to_user)
     assert not any(word in words for word in (pets.title, pets.slug, "ada"))
 
 
@@ -211,8 +211,8 @@ def test_an_assistant_gives_up_the_role_after_a_question_alone(
     assert his.get("/host/pets/").status_code == 404
     entry = AuditEntry.objects.get(deed="assistant_removed")
     assert (entry.by, entry.account) == (cy.pk, cy.pk)
-    told = Notice.objects.get(user=ada, kind="role")
-    assert told.title == "“cy” no longer assists in “Cats or dogs”"
+    said_to_user = Notice.objects.get(user=ada, kind="role")
+    assert said_to_user.title == "“cy” no longer assists in “Cats or dogs”"
     assert not Notice.objects.filter(user=cy, title__contains="no longer").exists()
     with pytest.raises(joining_refusals.CannotJoin, match="have seen the answers"):
         joining.enter(user=cy, competition=pets)

@@ -113,7 +113,7 @@ def test_programs_read_english(ada: User, bo: User) -> None:
 def test_a_letter_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: User) -> None:
     choose_language(bo, CODE)
     with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
-        notices_module.tell([bo, cy], kind=Kind.OTHER, competition=None, title="A word", text="", link="/")
+        notices_module.notify([bo, cy], kind=Kind.OTHER, competition=None, title="A word", text="", link="/")
         emails.send_due()
     bodies = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Choose what you get by mail" in bodies["bo@example.org"]
@@ -129,15 +129,15 @@ def test_a_notice_is_in_the_language_of_who_gets_it_whoever_writes_it(ada: User,
     with translation.override(CODE):
         pausing.pause(competition=competition, user=ada, reason="The seminar room burns.")
     pausing.resume(competition=competition, user=ada)
-    told = {
+    said_to_user = {
         user: [(notice.title, notice.text) for notice in Notice.objects.filter(user=user).order_by("pk")]
         for user in (bo, cy)
     }
-    assert [title for title, _text in told[bo]] == ["⟦The competition is paused⟧", "⟦The competition goes on⟧"]
-    assert [title for title, _text in told[cy]] == ["The competition is paused", "The competition goes on"]
-    assert all(text.startswith("⟦") for _title, text in told[bo])
-    assert "⟦" not in str(told[cy])
-    assert "The seminar room burns." in told[bo][0][1]
+    assert [title for title, _text in said_to_user[bo]] == ["⟦The competition is paused⟧", "⟦The competition goes on⟧"]
+    assert [title for title, _text in said_to_user[cy]] == ["The competition is paused", "The competition goes on"]
+    assert all(text.startswith("⟦") for _title, text in said_to_user[bo])
+    assert "⟦" not in str(said_to_user[cy])
+    assert "The seminar room burns." in said_to_user[bo][0][1]
 
 
 @pytest.mark.usefixtures("two_languages")
@@ -148,7 +148,7 @@ def test_a_reminder_is_in_the_language_of_each_member_of_a_team(ada: User, bo: U
     enter(competition, cy)
     cy.memberships.update(team=team)
     choose_language(cy, CODE)
-    assert reminders.tell_due(at) == 2
+    assert reminders.notify_due(at) == 2
     notices = {notice.user: notice for notice in Notice.objects.select_related("user")}
     assert notices[bo].title == "The deadline is near"
     assert notices[bo].text.endswith("Your team has no valid file yet.")

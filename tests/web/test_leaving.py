@@ -242,9 +242,9 @@ def test_hosts_read_no_name_of_a_deleted_account_that_had_given_up_a_role(
     roles.take_role(competition=pets, name="bo", role=role.Role.ASSISTANT, user=bo)
     assert Notice.objects.get(user=ada).title.startswith("“bo” no longer assists")
     delete_account(account=bo, user=bo)
-    told = Notice.objects.get(user=ada)
-    assert told.title.startswith("“Former member” no longer assists")
-    assert "“bo”" not in told.text
+    said_to_user = Notice.objects.get(user=ada)
+    assert said_to_user.title.startswith("“Former member” no longer assists")
+    assert "“bo”" not in said_to_user.text
 
 
 @pytest.mark.attack("changing what others read")

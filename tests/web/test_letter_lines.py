@@ -31,7 +31,7 @@ def test_every_letter_of_the_site_has_short_lines(
 ) -> None:
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     Competition.objects.update(title="Cats or dogs, and what else there is in a house with a garden and a pond")
-    notices.tell([bo], kind="other", competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/")
+    notices.notify([bo], kind="other", competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/")
     entry = RosterEntry.objects.create(competition=pets, name="Dee", email="dee@example.org")
     inviting.invite(competition=pets, user=ada, entries=[entry.pk])
     emails.send_due()

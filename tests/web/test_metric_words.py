@@ -96,13 +96,13 @@ def test_why_a_metric_fits_says_its_columns_in_her_language() -> None:
     fits = metrics.suggest(b"id,y\n1,cat\n2,dog\n3,cat\n4,dog\n")
     reason = next(fit.reason for fit in fits if fit.key == "accuracy")
     with translation.override(CODE):
-        assert "a submission has: ⟦label⟧." in library_messages.in_words(reason)
+        assert "a submission has: ⟦label⟧." in library_messages.translated_message(reason)
 
 
 def test_what_a_metric_wants_confirmed_is_asked_in_her_language() -> None:
     question = metrics.get("coleridge_fbeta").confirmation({"matching": "per_prediction"})
     with translation.override(CODE):
-        assert library_messages.in_words(question) == f"⟦{question}⟧"
+        assert library_messages.translated_message(question) == f"⟦{question}⟧"
 
 
 @pytest.fixture

@@ -343,8 +343,8 @@ def test_behind_a_proxy_nobody_uses_up_the_computations_of_others(
     address = "/metrics/accuracy/" + typed("id,label\n1,a1", "id,label\n1,a1")
     for number, status in ((1, 200), (1, 429), (2, 200)):
         query = f"{address}&again={number}{status}".replace("a1", f"a{number}{status}")
-        told = {"X-Forwarded-For": f"10.0.0.{number}"}
-        assert client.get(query, headers=told).status_code == status
+        said_to_user = {"X-Forwarded-For": f"10.0.0.{number}"}
+        assert client.get(query, headers=said_to_user).status_code == status
 
 
 def test_an_example_is_computed_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

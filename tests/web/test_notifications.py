@@ -33,7 +33,7 @@ from tests.web.test_join import signed_in
 
 def tell(*users: User, kind: str = "deadline", title: str = "The deadline moved", **more: Any) -> int:
     fields = {"competition": None, "text": "Now on Sunday.", "link": "/c/pets/", **more}
-    return notices.tell(users, kind=kind, title=title, **fields)
+    return notices.notify(users, kind=kind, title=title, **fields)
 
 
 def long_ago() -> datetime:
@@ -84,7 +84,7 @@ def test_following_a_notice_marks_it_read_and_leads_there(bo: User) -> None:
     notice = Notice.objects.get(title="Another")
     response = signed_in(bo).get(f"/notifications/{notice.pk}/")
     assert (response.status_code, response["Location"]) == (302, "/c/pets/")
-    assert notices.unread(bo) == 1
+    assert notices.unread_count(bo) == 1
 
 
 def test_all_are_marked_read_at_once(bo: User) -> None:
@@ -92,7 +92,7 @@ def test_all_are_marked_read_at_once(bo: User) -> None:
     page = signed_in(bo).post("/notifications/", follow=True).content.decode()
     assert "2 notices are marked as read." in page
     assert "Mark all as read" not in page
-    assert notices.unread(bo) == 0
+    assert notices.unread_count(bo) == 0
 
 
 def test_an_empty_page_says_what_will_be_here(bo: User) -> None:
@@ -134,7 +134,7 @@ def test_what_is_taken_back_was_never_told(bo: User) -> None:
     with transaction.atomic():
         tell(bo)
         transaction.set_rollback(True)
-    assert notices.unread(bo) == 0
+    assert notices.unread_count(bo) == 0
 
 
 def test_a_fault_in_telling_undoes_nothing(bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_with_a_key_each_is_told_once(bo: User, cy: User) -> None:
     assert tell(bo, key="reminder:1") == 1
     assert tell(bo, cy, key="reminder:1") == 1
     assert tell(bo, cy, key="reminder:1") == 0
-    assert notices.unread(bo) == notices.unread(cy) == 1
+    assert notices.unread_count(bo) == notices.unread_count(cy) == 1
 
 
 def test_an_unknown_kind_still_reaches_people(bo: User) -> None:
@@ -307,7 +307,7 @@ def test_a_title_is_one_line_of_the_letter(bo: User, post: list[mail.EmailMessag
 
 
 def prefer(user: User, **choices: str) -> Any:
-    current = {kind.value: way for kind, way in notices.choices_of(user).items()}
+    current = {kind.value: way for kind, way in notices.notice_choices_of(user).items()}
     return signed_in(user).post("/account/preferences/", {**current, **choices})
 
 
@@ -316,18 +316,18 @@ def test_bo_wants_no_letters_about_deadlines(bo: User, post: list[mail.EmailMess
     tell(bo)
     emails.send_due()
     assert post == []
-    assert notices.unread(bo) == 1
+    assert notices.unread_count(bo) == 1
 
 
 def test_bo_wants_to_hear_nothing_of_his_team(bo: User) -> None:
     prefer(bo, team="none")
     assert tell(bo, kind="team") == 0
-    assert notices.unread(bo) == 0
+    assert notices.unread_count(bo) == 0
 
 
 def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
     assert prefer(bo, deadline="none").status_code == 422
-    notices.choose(user=bo, choices={Kind.DEADLINE: "none"})
+    notices.save_choices(user=bo, choices={Kind.DEADLINE: "none"})
     assert tell(bo) == 1
 
 
@@ -393,7 +393,7 @@ def test_one_click_in_the_mail_program_ends_letters_of_that_kind_without_signing
     tell(bo), tell(bo, kind="grant", title="More attempts")
     emails.send_due()
     assert [letter.subject for letter in post] == ["The deadline moved", "More attempts"]
-    assert notices.unread(bo) == 3
+    assert notices.unread_count(bo) == 3
 
 
 def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.EmailMessage]) -> None:
@@ -402,20 +402,20 @@ def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.
     page = Client().get(stop_link(post[0])).content.decode()
     assert "Send me no more of these" in page
     assert "bo" not in re.findall(r"\w+", re.sub(r"<[^>]+>", " ", page))
-    assert notices.choices_of(bo)[Kind.DEADLINE] == "at_once"
+    assert notices.notice_choices_of(bo)[Kind.DEADLINE] == "at_once"
 
 
 def test_a_changed_link_ends_nothing(bo: User) -> None:
     token = emails.token_for(bo, {Kind.DEADLINE})
     for wrong in (token[:-1], "x" + token, "nonsense", token.replace(":", "")):
         assert Client().post(f"/notifications/stop/{wrong}/").status_code == 404
-    assert notices.choices_of(bo)[Kind.DEADLINE] == "at_once"
+    assert notices.notice_choices_of(bo)[Kind.DEADLINE] == "at_once"
 
 
 def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None:
-    notices.choose(user=bo, choices={Kind.TEAM: "none"})
+    notices.save_choices(user=bo, choices={Kind.TEAM: "none"})
     emails.stopped_by(emails.token_for(bo, {Kind.TEAM}), stop=True)
-    assert notices.choices_of(bo)[Kind.TEAM] == "none"
+    assert notices.notice_choices_of(bo)[Kind.TEAM] == "none"
 
 
 def test_a_subject_names_the_competition_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:

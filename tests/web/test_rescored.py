@@ -109,7 +109,7 @@ def test_those_affected_are_told_in_the_hosts_words(waiting: Competition, ada: U
     notice = Notice.objects.get(user=bo)
     assert notice.link == PAGE
     entry = AuditEntry.objects.get(deed="truth_applied")
-    assert ("told", None, 2) in entry.changes
+    assert ("notified", None, 2) in entry.changes
     text = text_of(signed_in(bo).get(PAGE))
     assert "Ground truth 1 became 2" in text
     assert "Row 3 was wrong. Sorry!" in text

@@ -37,7 +37,7 @@ def mode(competition: Competition, name: str, step: float | None = None) -> None
     competition.refresh_from_db()
 
 
-def said(client: Client, path: str) -> str:
+def output(client: Client, path: str) -> str:
     """What a page says, without its markup."""
     response = client.get(path)
     assert response.status_code == 200, path
@@ -61,7 +61,7 @@ PAGES = ("/c/tides/leaderboard/?board=public", "/c/tides/leaderboard.csv?board=p
 def pages_of(client: Client, submission: Submission) -> str:
     own = (f"/c/tides/submissions/{submission.pk}/", f"/c/tides/submit/?submission={submission.pk}")
     receipt = f"/c/tides/submissions/{submission.pk}/receipt.json"
-    return "\n".join(said(client, path) for path in (*PAGES, *own, receipt))
+    return "\n".join(output(client, path) for path in (*PAGES, *own, receipt))
 
 
 def api_of(user: User, submission: Submission) -> dict[str, Any]:
@@ -81,13 +81,13 @@ def test_a_plain_board_shows_them_unranked_with_all_digits_and_never_the_private
 ) -> None:
     mine = hand_in(tides, bo, a_file(0.1))
     client.force_login(bo)
-    board = said(client, PAGES[0])
+    board = output(client, PAGES[0])
     assert 'Pinball loss, quantile 0.9<span class="visually-hidden"> (not ranked)</span>' in board
     for value in values(mine, Split.PUBLIC):
         assert f'<span title="{value!r}">' in board
-        assert repr(value) in said(client, PAGES[1])
-        assert repr(value) in said(client, f"/c/tides/submissions/{mine.pk}/")
-    assert said(client, PAGES[1]).splitlines()[0].endswith('received_at,RMSE,"Pinball loss, quantile 0.9",RMSLE')
+        assert repr(value) in output(client, PAGES[1])
+        assert repr(value) in output(client, f"/c/tides/submissions/{mine.pk}/")
+    assert output(client, PAGES[1]).splitlines()[0].endswith('received_at,RMSE,"Pinball loss, quantile 0.9",RMSLE')
     everything = pages_of(client, mine)
     for value in values(mine, Split.PRIVATE):
         assert digits(value) not in everything
@@ -98,7 +98,7 @@ def test_a_metric_that_cannot_score_the_file_shows_a_dash_and_says_why(
 ) -> None:
     mine = hand_in(tides, bo, a_file(0.1, first="-0.5"))
     client.force_login(bo)
-    page = strip_tags(said(client, f"/c/tides/submissions/{mine.pk}/"))
+    page = strip_tags(output(client, f"/c/tides/submissions/{mine.pk}/"))
     assert "RMSLE, public" in page
     assert "1 value of &quot;y&quot; is below 0: line 2" in page
     assert api_of(bo, mine)["one"]["secondary"][2]["problem"].startswith('1 value of "y" is below 0')
@@ -118,8 +118,8 @@ def test_a_hidden_board_shows_none_before_the_end_and_all_after(tides: Competiti
     close(tides)
     boards.reveal(competition=tides)
     for value in values(mine, Split.PRIVATE):
-        assert repr(value) in said(client, f"/c/tides/submissions/{mine.pk}/")
-        assert repr(value) in said(client, "/c/tides/leaderboard/?board=private")
+        assert repr(value) in output(client, f"/c/tides/submissions/{mine.pk}/")
+        assert repr(value) in output(client, "/c/tides/leaderboard/?board=private")
 
 
 def test_a_steady_board_shows_those_of_the_shown_file_alone_each_rounded_to_its_own_step(
@@ -133,13 +133,13 @@ def test_a_steady_board_shows_those_of_the_shown_file_alone_each_rounded_to_its_
     assert ground_truth is not None
     steps = [one["step"] for one in ground_truth.secondary]
     assert all(steps)
-    told = [one["public_score"] for one in api_of(bo, shown)["one"]["secondary"]]
-    for said_value, exact, step in zip(told, values(shown, Split.PUBLIC), steps, strict=True):
+    said_to_user = [one["public_score"] for one in api_of(bo, shown)["one"]["secondary"]]
+    for said_value, exact, step in zip(said_to_user, values(shown, Split.PUBLIC), steps, strict=True):
         assert exact is not None
         assert said_value != exact
         assert abs(said_value - exact) < step + 1e-12
         assert said_value / step == pytest.approx(round(said_value / step))
-    assert api_of(bo, shown)["board"]["items"][0]["secondary"] == told
+    assert api_of(bo, shown)["board"]["items"][0]["secondary"] == said_to_user
     assert api_of(bo, unclear)["one"]["secondary"] == []
     found = pages_of(client, shown) + pages_of(client, unclear) + json.dumps([api_of(bo, shown), api_of(bo, unclear)])
     for submission in (shown, unclear):
@@ -168,12 +168,12 @@ def test_ada_sees_exact_values_of_both_splits_and_named_parts_whatever_the_board
     mode(tides, "hidden")
     mine = hand_in(tides, bo, a_file(0.1))
     client.force_login(ada)
-    page = said(client, "/host/tides/submissions/")
+    page = output(client, "/host/tides/submissions/")
     for split in Split:
         for value in values(mine, split):
             assert repr(value) in page
     assert "absolute_error" in page
-    table = said(client, "/host/tides/board.csv?board=private")
+    table = output(client, "/host/tides/board.csv?board=private")
     assert all(repr(value) in table for value in values(mine, Split.PRIVATE))
 
 
@@ -181,7 +181,7 @@ def test_the_overview_lists_them_with_links_and_says_how_to_run_all_at_home(
     tides: Competition, client: Client, bo: User
 ) -> None:
     client.force_login(bo)
-    page = said(client, "/c/tides/")
+    page = output(client, "/c/tides/")
     assert "Also shown, not ranked" in page
     assert '<a href="/metrics/pinball/?param-quantile=0.9">' in page
     command = "classboard-score score mae truth.csv submission.csv --also rmse --also pinball,quantile=0.9 --also rmsle"
@@ -198,7 +198,7 @@ def test_a_competition_without_them_looks_as_before(ada: User, bo: User, client:
     enter(plain, bo)
     mine = hand_in(plain, bo, a_file(0.1))
     client.force_login(bo)
-    assert "not ranked" not in pages_of(client, mine) + said(client, "/c/tides/")
+    assert "not ranked" not in pages_of(client, mine) + output(client, "/c/tides/")
     assert api_of(bo, mine)["board"]["items"][0]["secondary"] == []
 
 
@@ -206,5 +206,5 @@ def test_baselines_show_theirs_too(tides: Competition, ada: User, client: Client
     baseline = boards.add_baseline(competition=tides, user=ada, name="Guess", file_name="b.csv", chunks=[a_file(0.2)])
     score.score(baseline.pk)
     client.force_login(bo)
-    board = said(client, PAGES[0])
+    board = output(client, PAGES[0])
     assert all(f'title="{value!r}"' in board for value in values(baseline, Split.PUBLIC))

@@ -177,7 +177,7 @@ def test_bo_reads_what_others_call_the_team_and_who_reads_its_name(pets: Competi
     assert f"Other teams see “{pseudonym}”" in client.get("/c/pets/").content.decode()
 
 
-def told(user: User) -> str:
+def said_to_user(user: User) -> str:
     return " ".join(f"{one.title}: {one.text}" for one in Notice.objects.filter(user=user))
 
 
@@ -185,17 +185,17 @@ def test_mates_read_who_joins_and_who_leaves_and_who_leads_then(
     pets: Competition, bo: User, cy: User, dee: User
 ) -> None:
     team = pair(pets, bo, cy)
-    assert "“cy” joined “bo” by the invitation link" in told(bo)
-    assert told(cy) == ""
+    assert "“cy” joined “bo” by the invitation link" in said_to_user(bo)
+    assert said_to_user(cy) == ""
     joining.by_invitation(user=cy, invitation=team.invitation)
-    assert told(bo).count("Somebody joined") == 1, "who opens the link again has joined already"
+    assert said_to_user(bo).count("Somebody joined") == 1, "who opens the link again has joined already"
     joining.by_invitation(user=dee, invitation=team.invitation)
     signed_in(bo).post(TEAM, {"action": "leave"})
     for mate in (cy, dee):
-        assert "“bo” is not in “bo” any more" in told(mate)
-    assert "You lead “bo” now" in told(cy)
-    assert "You lead" not in told(dee)
-    assert "is not in" not in told(bo)
+        assert "“bo” is not in “bo” any more" in said_to_user(mate)
+    assert "You lead “bo” now" in said_to_user(cy)
+    assert "You lead" not in said_to_user(dee)
+    assert "is not in" not in said_to_user(bo)
 
 
 def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_why_once(

@@ -432,7 +432,7 @@ def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     from leaderboard.competitions.scoring.measuring import MeasuringOutcome
 
     monkeypatch.setattr(
-        score, "measure_slow_submission", lambda *_: MeasuringOutcome(failure="It broke.", told_to_host="At line 3")
+        score, "measure_slow_submission", lambda *_: MeasuringOutcome(failure="It broke.", host_details="At line 3")
     )
     page = text_of(walk(hers))
     assert "The sample submission could not be scored" in page
@@ -604,7 +604,7 @@ def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_ne
         raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(notices, "tell", dies)
+        patch.setattr(notices, "notify", dies)
         with pytest.raises(SystemExit):
             tasks.launch_due()
     waits = Competition.objects.get()
@@ -629,9 +629,9 @@ def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(
     assert "The planned launch did not happen" in page
     assert "Missing: You have walked the student's way" in page
     assert AuditEntry.objects.filter(deed="launch_missed").count() == 1
-    told = Notice.objects.get(user=ada)
-    assert told.title == "The planned launch of “Pond life” did not happen"
-    assert "Missing: You have walked" in told.text
+    said_to_user = Notice.objects.get(user=ada)
+    assert said_to_user.title == "The planned launch of “Pond life” did not happen"
+    assert "Missing: You have walked" in said_to_user.text
 
 
 def test_why_a_planned_launch_did_not_happen_is_read_and_told_in_each_hosts_language(
@@ -642,9 +642,9 @@ def test_why_a_planned_launch_did_not_happen_is_read_and_told_in_each_hosts_lang
         User.objects.filter(pk=cy.pk).update(language=CODE)
         planned(hers, ready)
         tasks.launch_due()
-        told = dict(Notice.objects.values_list("user__username", "text"))
-        assert "Missing: You have walked the student's way" in told["ada"]
-        assert "⟦Missing: ⟦You have walked the student's way" in told["cy"]
+        said_to_user = dict(Notice.objects.values_list("user__username", "text"))
+        assert "Missing: You have walked the student's way" in said_to_user["ada"]
+        assert "⟦Missing: ⟦You have walked the student's way" in said_to_user["cy"]
         for page in ("/host/pond/", "/host/pond/setup/launch/"):
             assert "<li>Missing: You have walked" in hers.get(page).content.decode().replace("&#x27;", "'")
             assert "<li>⟦Missing: ⟦You have walked" in signed_in(cy).get(page).content.decode()
@@ -960,8 +960,8 @@ def test_a_correction_with_features_proposes_the_columns_that_count(ada: User, h
 
 
 def test_a_file_that_tells_the_answers_is_removed_on_the_page_that_says_so(hers: Client, pond: Competition) -> None:
-    told = {"file": upload(ANSWERS, "told.csv"), "description": "", "action": "add"}
-    hers.post("/host/pond/setup/data/", told)
+    said_to_user = {"file": upload(ANSWERS, "told.csv"), "description": "", "action": "add"}
+    hers.post("/host/pond/setup/data/", said_to_user)
     look(hers)
     page = text_of(hers.get("/host/pond/setup/data/"))
     assert "Nothing is wrong with your answers, but a file for students tells them." in page

@@ -33,7 +33,7 @@ NAMES = (
     *(gettext_noop("steps"),),
     *(gettext_noop("submission"), gettext_noop("submissions"), gettext_noop("subtitle"), gettext_noop("team size")),
     *(gettext_noop("teams"), gettext_noop("teams close at"), gettext_noop("text"), gettext_noop("title")),
-    *(gettext_noop("told"), gettext_noop("unchanged"), gettext_noop("uses pseudonyms"), gettext_noop("zone")),
+    *(gettext_noop("notified"), gettext_noop("unchanged"), gettext_noop("uses pseudonyms"), gettext_noop("zone")),
 )
 
 

@@ -65,7 +65,7 @@ def written(key: str) -> Iterator[IO[bytes]]:
         file.flush()
         partial = Path(file.name)
         digest = _hash_of(partial)
-        with partial.open("rb") as body, _said_clearly(key):
+        with partial.open("rb") as body, _bucket_errors(key):
             _client().put_object(
                 **_named(key),
                 Body=body,
@@ -89,7 +89,7 @@ def remove(key: str) -> None:
     """Whoever removes a file is done with it: one that cannot be removed now has no row, and is swept later."""
     _cached(key).unlink(missing_ok=True)
     try:
-        with _said_clearly(key):
+        with _bucket_errors(key):
             _client().delete_object(**_named(key))
     except Unreachable as error:
         log.warning("a file stays until it is swept (%s)", error)
@@ -97,7 +97,7 @@ def remove(key: str) -> None:
 
 def listing() -> Iterator[tuple[str, float]]:
     prefix = _prefix()
-    with _said_clearly("the list of files"):
+    with _bucket_errors("the list of files"):
         pages = _client().get_paginator("list_objects_v2").paginate(Bucket=_storage().bucket_name, Prefix=prefix)
         for page in pages:
             for found in page.get("Contents", ()):
@@ -129,7 +129,7 @@ def _fetch(key: str, sha256: str, file: IO[bytes]) -> None:
     file.seek(0)
     file.truncate()
     digest, size = hashlib.sha256(), 0
-    with _said_clearly(key):
+    with _bucket_errors(key):
         answer = _client().get_object(**_named(key))
         with closing(answer["Body"]) as body:
             for chunk in body.iter_chunks(CHUNK):
@@ -178,7 +178,7 @@ def _named(key: str) -> dict[str, str]:
 
 
 @contextmanager
-def _said_clearly(key: str) -> Iterator[None]:
+def _bucket_errors(key: str) -> Iterator[None]:
     """Turn what boto3 raises into two cases: the file is not there, or nobody knows."""
     from botocore.exceptions import BotoCoreError, ClientError
 

@@ -136,7 +136,10 @@ def _secondary(submission: Submission, splits: set[Any], *, is_exact: bool) -> l
     ladder = None if is_exact else ladder_module.ladder_of(ground_truth)
     scores = submission.current_scores  # type: ignore[attr-defined]
     stored = {score.split: score.secondary for score in scores if score.split in splits}
-    public, private = (secondary.told(asides, stored.get(split, ()), ladder) for split in (Split.PUBLIC, Split.PRIVATE))
+    public, private = (
+        secondary.shown_secondary_values(asides, stored.get(split, ()), ladder)
+        for split in (Split.PUBLIC, Split.PRIVATE)
+    )
     return [
         SecondaryOut(
             metric=one.aside.key,

@@ -174,11 +174,11 @@ def apply_rescoring(
 ) -> GroundTruthOut:
     """For hosts: from now on the waiting ground truth counts. Times of receipt stay."""
     competition = hosted(request, slug)
-    said = words.replace("\0", "")
-    told = asked(
-        lambda: rescoring.apply_candidate(competition=competition, user=owner(request), words=said, tells=tells)
+    text = words.replace("\0", "")
+    notified = asked(
+        lambda: rescoring.apply_candidate(competition=competition, user=owner(request), words=text, tells=tells)
     )
-    return _current(competition, told)
+    return _current(competition, notified)
 
 
 @api.post(
@@ -264,13 +264,13 @@ def _finding(found: dict[str, Any]) -> Finding:
     return Finding.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
 
 
-def _current(competition: Competition, told: int = 0) -> GroundTruthOut:
+def _current(competition: Competition, notified: int = 0) -> GroundTruthOut:
     ground_truth = competition.ground_truth
     assert ground_truth is not None
-    return _ground_truth_out(competition, ground_truth, told)
+    return _ground_truth_out(competition, ground_truth, notified)
 
 
-def _ground_truth_out(competition: Competition, ground_truth: GroundTruth, told: int = 0) -> GroundTruthOut:
+def _ground_truth_out(competition: Competition, ground_truth: GroundTruth, notified: int = 0) -> GroundTruthOut:
     becomes: Literal["current", "candidate"] = "candidate" if competition.candidate_id == ground_truth.pk else "current"
     names = ("number", "metric", "params", "rows", "public_rows", "private_rows", "ignored_rows", "note")
-    return GroundTruthOut(becomes=becomes, told=told, **{name: getattr(ground_truth, name) for name in names})
+    return GroundTruthOut(becomes=becomes, told=notified, **{name: getattr(ground_truth, name) for name in names})

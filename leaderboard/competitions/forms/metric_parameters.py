@@ -10,7 +10,7 @@ from django.utils.html import escape
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 
 
 class ParameterForm(forms.Form):
@@ -38,7 +38,7 @@ class ParameterForm(forms.Form):
             return metrics.clean_params(self.key, self.cleaned_data)
         except metrics.ParameterError as error:
             for name, sentence in error.errors.items():
-                self.add_error(name if name in self.fields else None, in_words(sentence))
+                self.add_error(name if name in self.fields else None, translated_message(sentence))
             return {}
 
 
@@ -82,7 +82,7 @@ def _hint(parameter: metrics.Parameter) -> str:
     ]
     default = _("empty") if parameter.default is None else parameter.default
     # The help of a metric that the operator added ends as its author likes.
-    said = in_words(parameter.help).strip()
+    said = translated_message(parameter.help).strip()
     said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
     between = _(" and ")
     limits = f"{between.join(bounds).capitalize()}." if bounds else ""

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.common.form_widgets import LongSelect
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 from leaderboard.sandbox import outside_metrics
 
 from ..models.ground_truth import MOST_SECONDARY
@@ -68,7 +68,7 @@ class SecondaryForm(forms.Form):
                     raise ValidationError(_("Choose the metric that these are for."))
             except metrics.ParameterError as error:
                 for name, sentence in error.errors.items():
-                    self.add_error(f"params_{number}", f"{name}: {in_words(sentence)}")
+                    self.add_error(f"params_{number}", f"{name}: {translated_message(sentence)}")
             except ValidationError as error:
                 self.add_error(f"params_{number}", error)
         return {"asked": asked}
@@ -83,7 +83,7 @@ class SecondaryForm(forms.Form):
 def _choices() -> list[tuple[str, list[tuple[str, str]]]]:
     groups: dict[str, list[tuple[str, str]]] = {}
     for metric in outside_metrics.selectable_metrics():
-        groups.setdefault(in_words(metric.group), []).append((metric.key, in_words(metric.title)))
+        groups.setdefault(translated_message(metric.group), []).append((metric.key, translated_message(metric.title)))
     return list(groups.items())
 
 

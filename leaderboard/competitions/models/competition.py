@@ -176,10 +176,10 @@ class Competition(models.Model):
         if user.is_superuser:
             return True
         if self._knows(user):
-            return self.has_told_role(user)
+            return self.has_known_role(user)
         return Competition.objects.filter(Q(hosts=user) | Q(assistants=user), pk=self.pk).exists()
 
-    def has_told_role(self, user: User) -> bool:
+    def has_known_role(self, user: User) -> bool:
         """Whether the row was read with a role of this person; who has one does not compete."""
         return self._knows(user) and bool(getattr(self, "is_own", False) or getattr(self, "is_helped", False))
 

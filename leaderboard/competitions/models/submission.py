@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, Viewer
-from leaderboard.common.library_messages import failure_in_words, told
+from leaderboard.common.library_messages import stored_text, translated_failure
 
 from .competition import Competition, Split
 from .ground_truth import GroundTruth
@@ -169,7 +169,7 @@ class Submission(models.Model):
     @property
     def failure_words(self) -> str:
         """Why it failed, in the reader's language; stored it is English."""
-        return failure_in_words(self.failure)
+        return translated_failure(self.failure)
 
 
 class Score(models.Model):
@@ -257,7 +257,7 @@ class Refusal(models.Model):
     def words(self) -> str:
         """All reasons in the reader's language."""
         return " ".join(
-            failure_in_words(one["message"]) if one["code"] == "failed" else told(one) for one in self.problems
+            translated_failure(one["message"]) if one["code"] == "failed" else stored_text(one) for one in self.problems
         )
 
 

@@ -6,7 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.common.library_messages import failure_in_words
+from leaderboard.common.library_messages import translated_failure
 
 from .ground_truth import GroundTruth
 
@@ -45,7 +45,7 @@ class WalkThrough(models.Model):
     @property
     def failure_words(self) -> str:
         """Why it failed, in the reader's language; stored it is English."""
-        return failure_in_words(self.failure)
+        return translated_failure(self.failure)
 
     @property
     def is_good(self) -> bool:

@@ -15,7 +15,7 @@ from .earlier import stood
 from .ladder import Ladder, ladder_of, ranked_files, sign_of
 from .page_facts import histories, members, with_facts
 from .rows import Board, Row, shown_moment
-from .secondary import asides_of, told
+from .secondary import asides_of, shown_secondary_values
 from .standings import Best
 
 PAGE_SIZE = 100
@@ -226,7 +226,7 @@ def ranked_rows(
                 trend=() if hides else tuple(history[-TREND_POINTS:]),
                 members=tuple(people.get(standing.team_id, [])),
                 is_picked_by_system=standing.is_picked_by_system,
-                secondary=told(asides, getattr(standing, "stored", None) or (), ladder),
+                secondary=shown_secondary_values(asides, getattr(standing, "stored", None) or (), ladder),
                 doubt=sure.get(str(standing.submission_id)),
             )
         )
@@ -247,7 +247,7 @@ def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
             submission_id=str(score.submission_id),
             received_at=score.submission.received_at,
             is_baseline=True,
-            secondary=told(asides, score.secondary, ladder),
+            secondary=shown_secondary_values(asides, score.secondary, ladder),
         )
         for score in scores.select_related("submission__baseline")
         if score.submission.baseline is not None
@@ -317,5 +317,5 @@ def lines(
             received_at=shown_moment(standing.received_at, competition, sees_names=sees_names),
             attempts=counts.get(standing.team_id, 0),
             is_picked_by_system=standing.is_picked_by_system,
-            secondary=told(asides, getattr(standing, "stored", None) or (), ladder),
+            secondary=shown_secondary_values(asides, getattr(standing, "stored", None) or (), ladder),
         )

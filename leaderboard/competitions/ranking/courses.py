@@ -77,8 +77,8 @@ def _steps_of(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tup
 def _shown(ground_truth: GroundTruth, files: Sequence[tuple[datetime, float]]) -> list[tuple[datetime, float]]:
     """The files after which the board showed another score, with that score."""
     if ladder := ladder_of(ground_truth):
-        told = zip(files, ladder.climb(value for _, value in files), strict=True)
-        return [(at, shown) for (at, _), (shown, is_new) in told if is_new]
+        climbed = zip(files, ladder.climb(value for _, value in files), strict=True)
+        return [(at, shown) for (at, _), (shown, is_new) in climbed if is_new]
     sign, steps = sign_of(ground_truth), list[tuple[datetime, float]]()
     for at, value in files:
         if not steps or sign * value < sign * steps[-1][1]:

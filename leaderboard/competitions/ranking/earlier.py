@@ -54,8 +54,8 @@ def _climbed(
         if team_id in linked:
             continue
         files.sort()
-        told = zip(files, ladder.climb(value for *_, value in files), strict=True)
-        (received_at, submission_id, _), shown = [(file, shown) for file, (shown, is_new) in told if is_new][-1]
+        climbed = zip(files, ladder.climb(value for *_, value in files), strict=True)
+        (received_at, submission_id, _), shown = [(file, shown) for file, (shown, is_new) in climbed if is_new][-1]
         yield make_candidate(ladder.sign, team_id, submission_id, shown, received_at)
     if linked:
         improvements = linked_improvements(ground_truth, ladder, linked, before=before)

@@ -143,8 +143,8 @@ def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:
         if team_id in linked:
             continue
         mine = list(files)
-        told = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
-        pk, shown = [(pk, shown) for (_, pk, _), (shown, is_new) in told if is_new][-1]
+        climbed = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
+        pk, shown = [(pk, shown) for (_, pk, _), (shown, is_new) in climbed if is_new][-1]
         ends[pk] = shown
     keys = list(ends)
     for first in range(0, len(keys), IN_ONE_QUERY):
@@ -211,10 +211,10 @@ def answers_to(team: Team | int, ground_truth: GroundTruth, ladder: Ladder) -> l
         ]
     rows = in_order_of_receipt(ground_truth, teams=[key])
     mine = list(rows.values_list("submission_id", "submission__received_at", "value"))
-    told = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
+    climbed = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
     return [
         Answer(submission_id, received_at, None if ladder.is_hidden else shown, is_new)
-        for (submission_id, received_at, _), (shown, is_new) in told
+        for (submission_id, received_at, _), (shown, is_new) in climbed
     ]
 
 
@@ -230,8 +230,8 @@ def shown_scores(team: Team | int | None, ground_truth: GroundTruth | None) -> d
     ladder = ladder_of(ground_truth) if ground_truth else None
     if ground_truth is None or ladder is None:
         return None
-    told = answers_to(team, ground_truth, ladder) if team is not None else []
-    return {str(one.submission_id): one.shown for one in told if one.is_new and one.shown is not None}
+    answers = answers_to(team, ground_truth, ladder) if team is not None else []
+    return {str(one.submission_id): one.shown for one in answers if one.is_new and one.shown is not None}
 
 
 def ranked_files(of: str = "") -> Q:

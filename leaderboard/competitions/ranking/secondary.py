@@ -12,13 +12,13 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
 import metrics
-from leaderboard.common.library_messages import in_words, sentence_of
+from leaderboard.common.library_messages import stored_message, translated_message
 
 from ..models import GroundTruth, Score
 from ..models.competition import Split
 from .ladder import NO_RUNGS, Ladder
 
-UNTOLD = gettext_lazy("Shown once the private board opens: nobody can work out a step for it.")
+NOT_SHOWN_YET = gettext_lazy("Shown once the private board opens: nobody can work out a step for it.")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Aside:
     @property
     def words(self) -> str:
         """The same in the reader's language."""
-        return self._called(in_words(self.title))
+        return self._called(translated_message(self.title))
 
     def _called(self, title: str) -> str:
         return ", ".join([title, *(f"{name} {value}" for name, value in self.settings)])
@@ -76,21 +76,23 @@ def _aside(one: Mapping[str, Any]) -> Aside:
     return Aside(one["key"], metric.title, metric.direction, params, settings, rungs)
 
 
-def told(asides: Sequence[Aside], stored: Sequence[Mapping[str, Any]], ladder: Ladder | None) -> tuple[Beside, ...]:
+def shown_secondary_values(
+    asides: Sequence[Aside], stored: Sequence[Mapping[str, Any]], ladder: Ladder | None
+) -> tuple[Beside, ...]:
     """What may be said beside a score that `ladder` shows (None: exactly): nothing on a hidden board."""
     if ladder is not None and ladder.is_hidden:
         return ()
-    return tuple(_told(aside, one, ladder) for aside, one in zip(asides, stored, strict=False))
+    return tuple(_shown_secondary_value(aside, one, ladder) for aside, one in zip(asides, stored, strict=False))
 
 
-def _told(aside: Aside, one: Mapping[str, Any], ladder: Ladder | None) -> Beside:
+def _shown_secondary_value(aside: Aside, one: Mapping[str, Any], ladder: Ladder | None) -> Beside:
     value = one.get("value")
     if value is None:
-        return Beside(aside, None, sentence_of(one, "problem"))
+        return Beside(aside, None, stored_message(one, "problem"))
     if ladder is None:
         return Beside(aside, value)
     if aside.rungs.is_hidden:
-        return Beside(aside, None, str(UNTOLD))
+        return Beside(aside, None, str(NOT_SHOWN_YET))
     return Beside(aside, aside.rungs.rounded(value), is_rounded=True)
 
 
@@ -105,4 +107,7 @@ def beside(
     if not asides or (ladder is not None and ladder.is_hidden):
         return {}
     rows = Score.objects.filter(ground_truth=ground_truth, split=split, submission__in=submissions)
-    return {str(pk): told(asides, stored, ladder) for pk, stored in rows.values_list("submission_id", "secondary")}
+    return {
+        str(pk): shown_secondary_values(asides, stored, ladder)
+        for pk, stored in rows.values_list("submission_id", "secondary")
+    }

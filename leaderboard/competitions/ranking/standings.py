@@ -65,9 +65,9 @@ def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None
         if teams is not None:
             stands = stands.filter(team__in=teams)
         known = dict(stands.values_list("team_id", "best"))
-        told = {team_id: best for team_id, best in known.items() if best is not None}
-        if len(told) == len(known) and not _may_miss_teams(ground_truth):
-            return told
+        stored = {team_id: best for team_id, best in known.items() if best is not None}
+        if len(stored) == len(known) and not _may_miss_teams(ground_truth):
+            return stored
     return computed_best_values(ground_truth, teams=teams)
 
 

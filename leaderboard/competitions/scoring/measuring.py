@@ -25,7 +25,7 @@ from .queue import MAX_DEATHS, OUR_FAULT, TOO_LONG
 
 log = logging.getLogger(__name__)
 
-MOST_TOLD = 2000
+MAX_HOST_DETAILS = 2000
 
 # A file that takes so many times as long as the quickest one under its ground truth is measured beside the queue, and
 # none holds the queue for longer than the most; seconds.
@@ -61,7 +61,7 @@ class MeasuringOutcome:
     problems: tuple[dict[str, Any], ...] = ()
     warnings: tuple[dict[str, Any], ...] = ()
     failure: str = ""
-    told_to_host: str = ""
+    host_details: str = ""
 
 
 def measure_submission(
@@ -82,7 +82,7 @@ def measure_submission(
         return MeasuringOutcome(failure=DAMAGED_FILE_TEXT)
     except metrics.UnknownMetric as error:
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
-        return MeasuringOutcome(failure=OUR_FAULT, told_to_host=f"{error} The operator can put its file back.")
+        return MeasuringOutcome(failure=OUR_FAULT, host_details=f"{error} The operator can put its file back.")
     except scorer.JobTimedOut:
         if seconds < settings.SCORING_TIME_LIMIT:
             raise TakesTooLongForQueue from None
@@ -106,7 +106,7 @@ def _retry_temporary_errors() -> Iterator[None]:
 def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float) -> MeasuringOutcome:
     if reason := outside_metrics.why_metric_is_off(ground_truth.metric_key):
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
-        return MeasuringOutcome(failure=OUR_FAULT, told_to_host=reason)
+        return MeasuringOutcome(failure=OUR_FAULT, host_details=reason)
     file, spec = _verified_path(submission), truth_spec_of(ground_truth)
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(spec.truth).open("rb").close()
@@ -156,14 +156,14 @@ def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.S
     if answer.failure:
         where = f" ({answer.details})" if answer.details else ""
         log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
-        return MeasuringOutcome(failure=OUR_FAULT, told_to_host=answer.told[:MOST_TOLD])
+        return MeasuringOutcome(failure=OUR_FAULT, host_details=answer.host_details[:MAX_HOST_DETAILS])
     if answer.result is not None and not _has_both_splits(answer.result):
         raise ValueError("a published ruler has both splits")
     return MeasuringOutcome(
         result=answer.result,
         problems=answer.problems,
         warnings=answer.warnings,
-        told_to_host=answer.told[:MOST_TOLD],
+        host_details=answer.host_details[:MAX_HOST_DETAILS],
     )
 
 

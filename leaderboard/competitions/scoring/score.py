@@ -152,7 +152,7 @@ def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID,
         problems=list(outcome.problems),
         warnings=list(outcome.warnings),
         failure=outcome.failure,
-        told_to_host=outcome.told_to_host,
+        told_to_host=outcome.host_details,
         claim=None,
         lease_until=None,
         finished_at=Now(),
@@ -263,8 +263,8 @@ def _rescore_one(submission: Submission, ground_truth: GroundTruth) -> None:
             _write_scores(submission, ground_truth, outcome.result)
         else:
             problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
-            if outcome.told_to_host:  # a refusal is read by the file's author too
-                Submission.objects.filter(pk=submission.pk).update(told_to_host=outcome.told_to_host)
+            if outcome.host_details:  # a refusal is read by the file's author too
+                Submission.objects.filter(pk=submission.pk).update(told_to_host=outcome.host_details)
             Refusal.objects.create(submission=submission, ground_truth=ground_truth, problems=problems)
 
 
@@ -301,7 +301,7 @@ def walk(ground_truth_id: int) -> bool:
             public=outcome.result.public if outcome.result else None,
             private=outcome.result.private if outcome.result else None,
             problems=list(outcome.problems),
-            failure=outcome.told_to_host or outcome.failure,
+            failure=outcome.host_details or outcome.failure,
         )
     )
 

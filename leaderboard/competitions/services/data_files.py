@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.accounts.models import User
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
 from leaderboard.common.storage import StoredFile, clean_name, path_of, store
@@ -147,7 +147,7 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
         if leak:
             raise CannotHost(
                 _("“%(name)s” %(leak)s (%(whose)s): students would download the answers.")
-                % {"name": name, "leak": in_words(leak), "whose": whose},
+                % {"name": name, "leak": translated_message(leak), "whose": whose},
                 [_("Remove the answer column for the ids that are scored, and upload the file again.")],
             )
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.accounts.models import User
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 from leaderboard.common.storage import TooLarge, reading
 from leaderboard.common.time_zones import known_zones
 from leaderboard.scorer._places import JobFailed
@@ -154,7 +154,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
     truth, metric, split = folder / "truth.csv", _table(spec, "metric"), _table(spec, "split")
     if not truth.exists() or "key" not in metric:
         raise CannotHost(_("The folder needs truth.csv, and competition.toml a [metric] table with its key."))
-    with _said_clearly("truth.csv"):
+    with _file_errors_explained("truth.csv"):
         truth_drafts.draft_truth(
             competition=competition,
             metric=str(metric["key"]),
@@ -190,7 +190,7 @@ def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, u
             _("competition.toml names data files that are not in data/: %(list)s.") % {"list": ", ".join(missing)}
         )
     for name in sorted(here):
-        with _said_clearly(f"data/{name}"):
+        with _file_errors_explained(f"data/{name}"):
             data_files.add_data_file(
                 competition=competition,
                 file_name=name,
@@ -205,14 +205,14 @@ def _import_baselines(folder: Path, spec: dict[str, Any], competition: Competiti
         if not isinstance(entry.get("name"), str) or not isinstance(entry.get("file"), str):
             raise CannotHost(_("competition.toml: each [[baselines]] needs a name and a file."))
         path = _inside(folder, entry["file"])
-        with _said_clearly(entry["file"]):
+        with _file_errors_explained(entry["file"]):
             boards.add_baseline(
                 competition=competition, user=user, name=entry["name"], file_name=path.name, chunks=_chunks(path)
             )
 
 
 @contextmanager
-def _said_clearly(name: str) -> Iterator[None]:
+def _file_errors_explained(name: str) -> Iterator[None]:
     """Turn what can be wrong with a file into words about it."""
     try:
         yield
@@ -221,7 +221,7 @@ def _said_clearly(name: str) -> Iterator[None]:
     except metrics.UnknownMetric as error:
         raise CannotHost(f"competition.toml: {error}") from error
     except metrics.ParameterError as error:
-        lines = [f"{parameter}: {in_words(sentence)}" for parameter, sentence in error.errors.items()]
+        lines = [f"{parameter}: {translated_message(sentence)}" for parameter, sentence in error.errors.items()]
         raise CannotHost(_("competition.toml: [metric.params] cannot be used."), lines) from error
     except (TooLarge, JobFailed, OSError) as error:
         raise CannotHost(f"{name}: {error}") from error
@@ -236,15 +236,15 @@ def _metric_lines(ground_truth: GroundTruth) -> list[str]:
         *metric,
         "",
         "[metric.params]",
-        *_toml_lines(_told(ground_truth.metric_key, ground_truth.params)),
+        *_toml_lines(_toml_params(ground_truth.metric_key, ground_truth.params)),
     ]
     for key, params in ground_truth.secondary_asked:
         lines += ["", "[[secondary]]", *_toml_lines({"key": key.partition("@")[0]})]
-        lines += ["", "[secondary.params]", *_toml_lines(_told(key, params))]
+        lines += ["", "[secondary.params]", *_toml_lines(_toml_params(key, params))]
     return lines
 
 
-def _told(key: str, params: dict[str, Any]) -> dict[str, Any]:
+def _toml_params(key: str, params: dict[str, Any]) -> dict[str, Any]:
     """Parameters as the file says them. TOML has no null: an empty text is read as none, and a default is left out."""
     defaults = {parameter.name: parameter.default for parameter in metrics.get(key).parameters}
     return {

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.accounts.models import User
-from leaderboard.common.library_messages import in_words, told
+from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
 from leaderboard.common.storage import StoredFile, keep_as, path_of, store
@@ -42,13 +42,13 @@ def publish_draft(
     keys = [draft.metric, *(one["key"] for one in draft.secondary)]
     if reasons := [reason for key in keys if (reason := outside_metrics.why_metric_is_off(key))]:
         raise CannotHost(reasons[0])
-    question = in_words(metrics.get(draft.metric).confirmation(draft.params))
+    question = translated_message(metrics.get(draft.metric).confirmation(draft.params))
     if question and not is_confirmed:
         raise CannotHost(_("This choice needs your confirmation."), [question])
     with tempfile.TemporaryDirectory() as folder:
         report = check_draft(draft)
         if not report["ok"]:
-            blocking = [told(finding) for finding in report["findings"] if finding["blocking"]]
+            blocking = [stored_text(finding) for finding in report["findings"] if finding["blocking"]]
             raise CannotHost(_("The ground truth cannot be published."), blocking)
         data = final_file(draft, Path(folder)).read_bytes()
     if competition.candidate_id is not None:

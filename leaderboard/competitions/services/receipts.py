@@ -70,14 +70,14 @@ def _secondary(
     seen = [score for score in scores if score.split in splits and score.secondary]
     found = []
     for place, one in enumerate(ground_truth.secondary):
-        said = {score.split: score.secondary[place] for score in seen}
+        secondary_by_split = {score.split: score.secondary[place] for score in seen}
         found.append(
             {
                 "key": one["key"],
                 "version": facts.get(f"secondary {one['key']}", one["version"]),
                 "params": one["params"],
-                "scores": {split: value["value"] for split, value in said.items() if "value" in value},
-                "problem": next((value["problem"] for value in said.values() if "problem" in value), ""),
+                "scores": {split: value["value"] for split, value in secondary_by_split.items() if "value" in value},
+                "problem": next((value["problem"] for value in secondary_by_split.values() if "problem" in value), ""),
             }
         )
     return found

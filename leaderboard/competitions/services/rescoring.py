@@ -188,11 +188,11 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         Rescoring.objects.create(competition=held, before=current, after=candidate, words=words)
         for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
             tasks.wake_workers_after_commit(tasks.score_submission, pk, candidate.pk)
-        told = sum(hooks.rescored(competition=held, teams=affected, words=words)) if tells else 0
-        after: dict[str, Any] = {**ground_truth_facts(candidate), "told": told}
+        notified = sum(hooks.rescored(competition=held, teams=affected, words=words)) if tells else 0
+        after: dict[str, Any] = {**ground_truth_facts(candidate), "notified": notified}
         write_down(Deed.TRUTH_APPLIED, held, user, candidate, before=ground_truth_facts(current), after=after)
     competition.refresh_from_db()
-    return told
+    return notified
 
 
 def _affected(competition: Competition, current: GroundTruth, candidate: GroundTruth) -> Sequence[int]:

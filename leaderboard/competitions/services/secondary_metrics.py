@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 from leaderboard.sandbox import outside_metrics
 
 from ..models import GroundTruth, TruthDraft
@@ -30,7 +30,7 @@ def clean_secondary(asked: Iterable[Asked]) -> list[dict[str, Any]]:
         except metrics.UnknownMetric as error:
             faults.append(str(error))
         except metrics.ParameterError as error:
-            faults += [f"{key}, {name}: {in_words(sentence)}" for name, sentence in error.errors.items()]
+            faults += [f"{key}, {name}: {translated_message(sentence)}" for name, sentence in error.errors.items()]
     if not faults and len(found) > MOST_SECONDARY:
         faults.append(_("At most %(number)s are shown beside the score.") % {"number": MOST_SECONDARY})
     if faults:

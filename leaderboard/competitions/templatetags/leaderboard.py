@@ -34,7 +34,7 @@ register = template.Library()
 setattr(metrics.Metric, "do_not_call_in_templates", True)  # noqa: B010 - the library does not declare it
 
 # The account pages' library repeats these fields' labels, in other words, inside the empty fields.
-SAID_BY_LABEL = {"username", "email", "new-password", "current-password"}
+AUTOCOMPLETE_FROM_LABEL = {"username", "email", "new-password", "current-password"}
 QUOTED = 40
 STATES = {
     "draft": ("draft", gettext_lazy("Draft")),
@@ -58,8 +58,8 @@ ICONS = {
 }
 
 
-register.filter("told", library_messages.told)
-register.filter("said", library_messages.in_words)
+register.filter("stored_text", library_messages.stored_text)
+register.filter("translated", library_messages.translated_message)
 register.simple_tag(metric_choice)
 register.simple_tag(moment)
 register.filter("moment", moment)
@@ -104,7 +104,7 @@ def beside_value(one: secondary.Beside | None, style: str = "") -> SafeString:
     dash out; otherwise it is on hover."""
     if one is None or one.value is None:
         dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
-        return format_html(dash, library_messages.in_words(one.problem) if one else "")
+        return format_html(dash, library_messages.translated_message(one.problem) if one else "")
     if one.is_rounded:
         return format_html("{}", short(one.value))
     return format_html("{}", repr(one.value)) if style == "full" else score(one.value)
@@ -287,7 +287,7 @@ def control(field: BoundField) -> SafeString:
     """A field's control with its hint and its first error tied to it."""
     described = [f"{field.auto_id}_helptext"] if field.help_text else []
     attrs: dict[str, Any] = {}
-    if field.field.widget.attrs.get("autocomplete") in SAID_BY_LABEL:
+    if field.field.widget.attrs.get("autocomplete") in AUTOCOMPLETE_FROM_LABEL:
         field.field.widget.attrs.pop("placeholder", None)
     if field.errors:
         described.append(f"{field.auto_id}_error")

@@ -67,13 +67,13 @@ class _Names:
 
 def _names_for(entries: Iterable[AuditEntry]) -> _Names:
     """Two queries for all of them."""
-    told = [named for entry in entries for named in _told(entry)]
+    told = [named for entry in entries for named in _named_ids(entry)]
     accounts = User.objects.filter(pk__in={number for kind, number in told if kind == "account"})
     teams = Team.objects.filter(pk__in={number for kind, number in told if kind == "team"})
     return _Names(dict(accounts.values_list("pk", "username")), dict(teams.values_list("pk", "name")))
 
 
-def _told(entry: AuditEntry) -> Iterator[tuple[str, int]]:
+def _named_ids(entry: AuditEntry) -> Iterator[tuple[str, int]]:
     """The accounts and teams that an entry names."""
     yield from (("account", number) for number in (entry.by, entry.account) if number is not None)
     waiting: list[Any] = [entry.about, *entry.changes]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common import numbers
 from leaderboard.common.charts import band, interval_text, sparkline
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 
 from ..models.competition import Split
 from ..ranking import ladder as ladder_module
@@ -115,7 +115,7 @@ def _band(row: rows_module.Row, scale: tuple[float, float]) -> SafeString | None
 
 def _cell(one: secondary.Beside) -> Aside:
     if one.value is None:
-        return Aside(one.aside.words, "–", in_words(one.problem))
+        return Aside(one.aside.words, "–", translated_message(one.problem))
     text = numbers.rounded_text(one.value) if one.is_rounded else numbers.number_text(one.value)
     return Aside(one.aside.words, text, repr(one.value))
 

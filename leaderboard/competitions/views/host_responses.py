@@ -29,7 +29,7 @@ def refuse_too_large(request: HttpRequest) -> None:
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
 
 
-def say_added(request: HttpRequest, added: DataFile) -> None:
+def message_data_file_added(request: HttpRequest, added: DataFile) -> None:
     """That students have a file; and that nobody looked into it, where that is so."""
     messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
     if is_table_unread(added.name):

@@ -25,7 +25,7 @@ from ..models import Competition, Score, Submission
 from ..models.competition import Split
 from ..ranking import secondary as secondary_module
 from ..services import boards, competitions, data_files, reveal_review
-from .host_responses import add_refusal, ask_first, is_meant, posted, refuse_too_large, say_added
+from .host_responses import add_refusal, ask_first, is_meant, message_data_file_added, posted, refuse_too_large
 
 PER_PAGE = 50
 # What the lists below show of files; they need not read more.
@@ -66,7 +66,7 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
                 description=words,
                 user=person(visit.user),
             )
-            say_added(request, added)
+            message_data_file_added(request, added)
             return see_other("host_data", slug=competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
@@ -197,7 +197,7 @@ def _row(
     submission: Submission, scores: Mapping[str, Measured], asides: Sequence[secondary_module.Aside]
 ) -> dict[str, Any]:
     public, private = (scores.get(split, Measured()) for split in (Split.PUBLIC, Split.PRIVATE))
-    told = [secondary_module.told(asides, measured.secondary, None) for measured in (public, private)]
+    told = [secondary_module.shown_secondary_values(asides, measured.secondary, None) for measured in (public, private)]
     return {
         "beside": list(zip_longest(asides, *told)) if Split.PUBLIC in scores else [],
         "submission": submission,

@@ -9,14 +9,14 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 import metrics
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 from leaderboard.common.markdown import line
 
 
 def metric_choice(one: metrics.Metric, chosen: str | None, reason: str = "") -> SafeString:
     """A radio button as a card. `reason` says why it fits or not; without one, what columns the metric reads."""
-    detail = reason or in_words(one.columns)
-    return _card(one.key, one.key == chosen, in_words(one.title), in_words(one.summary), detail)
+    detail = reason or translated_message(one.columns)
+    return _card(one.key, one.key == chosen, translated_message(one.title), translated_message(one.summary), detail)
 
 
 # By type too: a text that is markup equals the same text that is none.

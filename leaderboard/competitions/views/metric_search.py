@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 import metrics
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
@@ -105,14 +105,18 @@ def _fitting(metrics_left: list[metrics.Metric], word: str) -> list[metrics.Metr
         return named
     if partly := [m for m in metrics_left if word in _head(m)]:
         return partly
-    return [m for m in metrics_left if any(word in text.lower() for text in {m.description, in_words(m.description)})]
+    return [
+        m
+        for m in metrics_left
+        if any(word in text.lower() for text in {m.description, translated_message(m.description)})
+    ]
 
 
 def _head(metric: metrics.Metric) -> str:
     texts = (metric.title, metric.group, metric.summary, metric.columns)
-    return " ".join([metric.key, *texts, *map(in_words, texts)]).lower()
+    return " ".join([metric.key, *texts, *map(translated_message, texts)]).lower()
 
 
 def _words(metric: metrics.Metric) -> set[str]:
-    names = (metric.key, metric.key.replace("_", " "), metric.title, in_words(metric.title))
+    names = (metric.key, metric.key.replace("_", " "), metric.title, translated_message(metric.title))
     return set(re.findall(r"[\w²]+", " ".join(names).lower()))

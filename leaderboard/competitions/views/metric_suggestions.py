@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.common.library_messages import told
+from leaderboard.common.library_messages import stored_text
 from leaderboard.sandbox import outside_metrics
 
 from ..models import TruthDraft
@@ -56,7 +56,7 @@ def fits_of(draft: TruthDraft | None, chosen: str) -> Fits | None:
     for fit in found:
         if fit["key"] not in known:
             continue
-        choice = Choice(known.pop(fit["key"]), told(fit, "reason"))
+        choice = Choice(known.pop(fit["key"]), stored_text(fit, "reason"))
         is_best = fit["is_usual"] and len(fits.best) < SHOWN_AT_ONCE
         is_possible = fit["fits"] or fit.get("is_nearly")
         (fits.unfit if not is_possible else fits.best if is_best else fits.others).append(choice)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 
 import metrics as library
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 from leaderboard.common.library_wheel import name_wheel
 from leaderboard.common.responses import address_of
 from leaderboard.common.shared_cache import count_try, tries
@@ -154,7 +154,7 @@ def _obstacle(request: HttpRequest, draft: Draft) -> str:
 
 def _described(metric: library.Metric) -> str:
     """The description as Markdown; examples at Python's prompt, which files from outside have, are code."""
-    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", in_words(metric.description))
+    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", translated_message(metric.description))
 
 
 def _spoken(outcome: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from leaderboard.common.csv_files import safe_cell
-from leaderboard.common.library_messages import told
+from leaderboard.common.library_messages import stored_text
 
 COLUMNS = ("code", "message", "column", "line", "id", "count")
 
@@ -19,7 +19,7 @@ def as_csv(problems: Iterable[Mapping[str, Any]]) -> str:
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
     for problem in problems:
-        writer.writerow([_cell({**problem, "message": told(problem)}.get(column)) for column in COLUMNS])
+        writer.writerow([_cell({**problem, "message": stored_text(problem)}.get(column)) for column in COLUMNS])
     return text.getvalue()
 
 

@@ -22,11 +22,11 @@ from ..ranking import ladder as ladder_module
 from ..ranking import placings
 from ..ranking import rows as rows_module
 from ..services import submitting
-from .shown_scores import NOTHING, Line, Told, told_of
+from .shown_scores import NO_SCORES, SecondaryLine, ShownScores, shown_scores_of
 
 PATIENCE = timedelta(seconds=60)
 USUAL_WAIT = timedelta(seconds=10)
-UNTOLD = {
+MISSING_SCORE_TEXTS = {
     "hidden": gettext_lazy("valid; scores are hidden until the end"),
     "late": gettext_lazy("late; its score is shown after the end"),
     "off_board": gettext_lazy("scored; on no board"),
@@ -160,15 +160,15 @@ class Progress:
         return "-".join([self.submission.status, *map(str, map(int, told)), self.pause])
 
     @cached_property
-    def own(self) -> Told:
-        return told_of([self.submission], self.visit).get(str(self.submission.pk), NOTHING)
+    def own(self) -> ShownScores:
+        return shown_scores_of([self.submission], self.visit).get(str(self.submission.pk), NO_SCORES)
 
     @property
     def scores(self) -> Mapping[str, float]:
         return self.own.scores
 
     @property
-    def beside(self) -> tuple[Line, ...]:
+    def beside(self) -> tuple[SecondaryLine, ...]:
         """What the secondary metrics say, where the score itself is shown."""
         return self.own.beside
 
@@ -184,7 +184,7 @@ class Progress:
         return None if self.visit.sees_exact else self.visit.ladder
 
     @cached_property
-    def told(self) -> list[ladder_module.Answer]:
+    def answers(self) -> list[ladder_module.Answer]:
         """The board's answers to the team's files up to this one; none where exact scores are seen."""
         team_id = self.submission.team_id
         if self.ladder is None:
@@ -194,7 +194,7 @@ class Progress:
         return told[: here[0] + 1] if here else []
 
     @property
-    def untold(self) -> str:
+    def missing_score_reason(self) -> str:
         """Why a scored file has no public score to see: `hidden`, `late`, `off_board`, `unclear`; "" where it has or
         never had."""
         if self.ladder is None or self.submission.status != Submission.Status.SCORED:
@@ -205,7 +205,7 @@ class Progress:
             return "late"
         if self.is_off_board:
             return "off_board"
-        return "unclear" if self.told and not self.told[-1].is_new else ""
+        return "unclear" if self.answers and not self.answers[-1].is_new else ""
 
     @property
     def is_off_board(self) -> bool:
@@ -215,12 +215,12 @@ class Progress:
     @property
     def shown(self) -> float | None:
         """The team's score on a steady board after this file."""
-        return self.told[-1].shown if self.told else None
+        return self.answers[-1].shown if self.answers else None
 
     @property
     def is_from_elsewhere(self) -> bool:
         """Whether no file of the team set that score: a member brought it along from another team."""
-        return self.shown is not None and all(answer.shown != self.shown for answer in self.told if answer.is_new)
+        return self.shown is not None and all(answer.shown != self.shown for answer in self.answers if answer.is_new)
 
     @property
     def bar(self) -> float | None:
@@ -260,7 +260,7 @@ class Progress:
     def earlier_best(self) -> Earlier | None:
         """The team's best public score among files received before this one."""
         if self.ladder is not None:
-            found = [answer for answer in self.told[:-1] if answer.is_new and answer.shown is not None]
+            found = [answer for answer in self.answers[:-1] if answer.is_new and answer.shown is not None]
             last = found[-1] if found else None
             return Earlier(last.shown or 0.0, last.received_at) if last else None
         best = next((row for row in self.rows if row.submission_id != self.submission.pk), None)
@@ -337,8 +337,8 @@ class Progress:
                 return _("%(file)s scored %(score)s.") % what
             place = {"rank": self.placing.rank, "total": self.placing.total}
             return _("%(file)s scored %(score)s, rank %(rank)s of %(total)s.") % {**what, **place}
-        if self.untold:
-            return f"{name}: {UNTOLD[self.untold]}."
+        if self.missing_score_reason:
+            return f"{name}: {MISSING_SCORE_TEXTS[self.missing_score_reason]}."
         return f"{name}: {ENDS[status]}."
 
 

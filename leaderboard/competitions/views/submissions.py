@@ -25,7 +25,7 @@ from ..models.competition import Split
 from ..ranking import ladder, shake_up, standings, unpicked
 from ..services import receipts, submitting
 from .problems_csv import as_csv
-from .shown_scores import NOTHING, Told, told_of
+from .shown_scores import NO_SCORES, ShownScores, shown_scores_of
 from .student_responses import own_submission
 from .submission_progress import Progress, Today
 from .team_chart import score_chart
@@ -56,7 +56,7 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
     selected = _selected(mine) if marks_stand else {pk for pk, is_by_system in picks.items() if not is_by_system}
     page = Paginator(_shown(mine, show, {*picks, *selected}), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
-    told = told_of(rows, visit)
+    told = shown_scores_of(rows, visit)
     # Ticks that could not be saved come back as they were made.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
     context = {
@@ -64,7 +64,7 @@ def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
         "show": show if show in dict(TABS) else "all",
         "tabs": TABS,
         "page": page,
-        "rows": [_row(row, told.get(str(row.pk), NOTHING), picks, ticked) for row in rows],
+        "rows": [_row(row, told.get(str(row.pk), NO_SCORES), picks, ticked) for row in rows],
         "selected": selected,
         "unpicked": _unpicked(visit, best),
         # Picks that this page does not show are sent along, so that saving the page keeps them.
@@ -163,15 +163,15 @@ def _receipt(visit: Visit, submission: Submission) -> dict[str, Any]:
 
 def _row(
     submission: Submission,
-    told: Told,
+    shown_scores: ShownScores,
     picks: dict[str, bool],
     ticked: set[str],
 ) -> dict[str, object]:
     return {
         "submission": submission,
-        "public": told.scores.get("public"),
-        "private": told.scores.get("private"),
-        "beside": told.beside,
+        "public": shown_scores.scores.get("public"),
+        "private": shown_scores.scores.get("private"),
+        "beside": shown_scores.beside,
         "is_picked": str(submission.pk) in picks,
         "is_ticked": str(submission.pk) in ticked,
     }

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 import metrics
-from leaderboard.common.library_messages import in_words
+from leaderboard.common.library_messages import translated_message
 from leaderboard.sandbox import outside_metrics
 
 from ..forms.metric_parameters import ParameterForm
@@ -109,7 +109,8 @@ def parameters_in(request: HttpRequest, form: Form, key: str, columns: list[str]
     if metric.parameters and request.POST.get("parameters_of") != key:
         form.add_error(
             "metric",
-            _("%(metric)s has parameters: look at them, then check the file.") % {"metric": in_words(metric.title)},
+            _("%(metric)s has parameters: look at them, then check the file.")
+            % {"metric": translated_message(metric.title)},
         )
         return proposed_form(key, columns)
     return ParameterForm(key, request.POST, columns=columns)
@@ -130,7 +131,7 @@ def metric_or_none(key: str) -> metrics.Metric | None:
 def question_about(draft: TruthDraft | None) -> str:
     """What the host is asked before such a draft is published; nothing for most."""
     metric = metric_or_none(draft.metric) if draft else None
-    return in_words(metric.confirmation(draft.params)) if draft and metric else ""
+    return translated_message(metric.confirmation(draft.params)) if draft and metric else ""
 
 
 @dataclass

@@ -20,7 +20,7 @@ from ..forms.ground_truth import AnswersForm
 from ..forms.host import DataFileForm
 from ..models import Competition
 from ..services import competitions, data_files, secondary_metrics, truth_conversion, truth_drafts
-from .host_responses import add_refusal, refuse_too_large, say_added
+from .host_responses import add_refusal, message_data_file_added, refuse_too_large
 from .truth_context import BROKEN, draft_of, file_at_hand, initial_split, report_of
 from .wizard import frame, kept_origin, place_of, step
 
@@ -150,7 +150,7 @@ def _add_file(request: HttpRequest, visit: Visit) -> HttpResponse:
             added = data_files.add_data_file(
                 competition=competition, file_name=file.name, chunks=chunks, description=words, user=user
             )
-            say_added(request, added)
+            message_data_file_added(request, added)
             return _see_data(request, competition, "#files")
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)

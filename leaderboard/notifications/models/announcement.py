@@ -21,8 +21,8 @@ class AnnouncementQuerySet(models.QuerySet["Announcement"]):
         """Those that stand and that a member may read: written to all, or to a part of the class that they were in."""
         if user.is_anonymous:
             return self.none()
-        told = Notice.objects.filter(user=user, kind=Kind.ANNOUNCEMENT).exclude(key="").values("key")
-        return self.filter(Q(audience=Announcement.Audience.ALL) | Q(key__in=told), withdrawn_at=None)
+        notified = Notice.objects.filter(user=user, kind=Kind.ANNOUNCEMENT).exclude(key="").values("key")
+        return self.filter(Q(audience=Announcement.Audience.ALL) | Q(key__in=notified), withdrawn_at=None)
 
 
 class Announcement(models.Model):

@@ -16,7 +16,7 @@ MOST_ANNOUNCEMENTS = 30
 
 
 @register.simple_tag
-def header_of(user: User) -> notices.Header:
+def header_of(user: User) -> notices.PageHeader:
     """What the header tells a signed-in person."""
     return notices.header_of(user)
 

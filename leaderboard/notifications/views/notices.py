@@ -52,7 +52,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
     form = PreferencesForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         form.keep()
-        notices.choose(user=user, choices=form.choices)
+        notices.save_choices(user=user, choices=form.choices)
         messages.success(request, _("Your preferences are kept."))
         return see_other("preferences")
     return render(request, "students/preferences.html", {"form": form}, status=422 if form.errors else 200)

@@ -56,13 +56,13 @@ CALENDARS = {
 }
 
 
-def make(*, teams: int, say: Callable[[str], None]) -> list[Competition]:
+def make(*, teams: int, report: Callable[[str], None]) -> list[Competition]:
     """Make what is missing and queue its files; gives the competitions that were made."""
     made = []
     for slug in CALENDARS:
-        if _is_wanted(slug, say):
+        if _is_wanted(slug, report):
             competition = make_one(slug, teams=teams)
-            say(f"Made “{competition}”.")
+            report(f"Made “{competition}”.")
             made.append(competition)
     if made:
         tasks.wake_workers(tasks.sweep)
@@ -132,14 +132,14 @@ def demo_user(name: str) -> User:
     return user
 
 
-def _is_wanted(slug: str, say: Callable[[str], None]) -> bool:
+def _is_wanted(slug: str, report: Callable[[str], None]) -> bool:
     existing = Competition.objects.filter(slug=slug).first()
     if existing is None:
         return True
     if existing.launched_at is None and existing.hosts.filter(email=f"{HOST}@{EMAIL_DOMAIN}").exists():
         competitions_services.remove(competition=existing)
         return True
-    say(f"“{existing}” is there already.")
+    report(f"“{existing}” is there already.")
     return False
 
 

@@ -94,7 +94,7 @@ class ManagedProcess:
     def start(self, log: Path, env: Mapping[str, str]) -> None:
         if child_processes.READY_FILE in self.env:
             Path(self.env[child_processes.READY_FILE]).unlink(missing_ok=True)
-        env = {**env, **self.env, child_processes.PART: self.name}
+        env = {**env, **self.env, child_processes.PART_VARIABLE: self.name}
         self.process = spawn(self.command, log, env, niceness=self.niceness)
         self.is_ready, self.started_at = False, time.monotonic()
 

@@ -92,7 +92,7 @@ class Supervisor:
             for child in self.children:
                 is_settled = child.is_ready and time.monotonic() - child.started_at > AT_WORK_AGAIN_WITHIN
                 if child.name == "worker" and is_settled and has_idle_workers():
-                    say("worker has nothing in hand while files wait; it is started again.")
+                    print_text("worker has nothing in hand while files wait; it is started again.")
                     child.end(signal.SIGKILL)
 
     def check_children(self) -> None:
@@ -139,7 +139,7 @@ class Supervisor:
                 child.process.returncode = returncode
                 line = child.plan_restart(returncode)
                 if not self.is_stopping:
-                    say(f"{line} Log: {self.place.log_of(child.name)}")
+                    print_text(f"{line} Log: {self.place.log_of(child.name)}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -175,10 +175,10 @@ def up(options: argparse.Namespace) -> int:
     try:
         place.make()
         if warning := place.warning():
-            say(warning)
+            print_text(warning)
         if not place.take_lock():
             address = place.read_address()
-            say(f"Leaderboard runs already: {address}" if address else "Leaderboard is just starting.")
+            print_text(f"Leaderboard runs already: {address}" if address else "Leaderboard is just starting.")
             return 0
         place.rotate_logs()
         options.port = claim_port(options.host, options.port)
@@ -207,7 +207,7 @@ def _run_site(place: Place, options: argparse.Namespace) -> None:
         url = url_of(options.host, options.port)
         place.note_address(f"{url} (process {os.getpid()})")
         box = welcome(os.environ.get("SITE_URL") or url, link, place)
-        say(f"{box}\nStarted in {time.monotonic() - began:.1f} s.")
+        print_text(f"{box}\nStarted in {time.monotonic() - began:.1f} s.")
         if options.demo:
             supervisor.run_once("demo", [sys.executable, str(BASE / "manage.py"), "demo"], {})
         if not options.no_browser and has_screen():
@@ -219,7 +219,7 @@ def _run_site(place: Place, options: argparse.Namespace) -> None:
         pass
     finally:
         supervisor.stop()
-    say("Stopped.")
+    print_text("Stopped.")
 
 
 def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> dict[str, str]:
@@ -270,7 +270,7 @@ def has_screen() -> bool:
     return sys.stdout.isatty() and is_desktop
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Print, also to a terminal that cannot draw boxes or is gone; as one line of JSON where the log is."""
     if os.environ.get("LOG_FORMAT") == "json":
         moment = datetime.now(UTC).isoformat().replace("+00:00", "Z")

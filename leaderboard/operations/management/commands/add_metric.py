@@ -41,8 +41,8 @@ class Command(BaseCommand):
             return
         if not path.is_file():
             raise CommandError(f"There is no file {path}.")
-        file = read_outside_file(path, {**read_outside_settings(path.stem), **_said(options)}, again=True)
-        self._tell(file)
+        file = read_outside_file(path, {**read_outside_settings(path.stem), **_metric_options(options)}, again=True)
+        self._print_check(file)
         if file.error:
             raise CommandError("It was not added.")
         if options["check"]:
@@ -59,14 +59,14 @@ class Command(BaseCommand):
         # What is broken is looked at once more: a library may have been installed since.
         files = [read_outside_file(f.path, again=True) if f.error else f for f in list_outside_files()]
         for file in files:
-            self._tell(file)
+            self._print_check(file)
             self.stdout.write("")
         broken = sum(bool(file.error) for file in files)
         if broken:
             raise CommandError(f"{broken} of {len(files)} files cannot be offered.")
         self.stdout.write(f"{len(files)} files, all of them can be offered.")
 
-    def _tell(self, file: OutsideFile) -> None:
+    def _print_check(self, file: OutsideFile) -> None:
         self.stdout.write(f"{file.key} (version {file.version})")
         if file.error:
             self.stdout.write(f"  cannot be offered: {file.error}")
@@ -79,9 +79,9 @@ class Command(BaseCommand):
             self.stdout.write(f"  parameter {parameter['name']}: {parameter['kind']}, {default}")
         for note in file.notes:
             self.stdout.write(f"  note: {note}")
-        self._tell_doctests(file)
+        self._print_doctests(file)
 
-    def _tell_doctests(self, file: OutsideFile) -> None:
+    def _print_doctests(self, file: OutsideFile) -> None:
         tried, failed = file.doctest["tried"], file.doctest["failed"]
         if not tried:
             self.stdout.write("  doctests: it has none")
@@ -94,9 +94,9 @@ class Command(BaseCommand):
 WHO = {"settings": "as you say", "file": "as the file says", "guess": "a guess from its words"}
 
 
-def _said(options: dict[str, Any]) -> dict[str, Any]:
+def _metric_options(options: dict[str, Any]) -> dict[str, Any]:
     """What the options say about the metric."""
-    said = {name: options[name] for name in ("direction", "best", "title", "group") if options[name] is not None}
+    given = {name: options[name] for name in ("direction", "best", "title", "group") if options[name] is not None}
     if options["columns"]:
-        said["submission_columns"] = [name.strip() for name in options["columns"].split(",")]
-    return said
+        given["submission_columns"] = [name.strip() for name in options["columns"].split(",")]
+    return given

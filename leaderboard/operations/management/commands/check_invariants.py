@@ -27,7 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--only", metavar="1,9", help="Only these promises; the result is not kept then.")
 
     def handle(self, **options: Any) -> None:
-        if child_processes.part():  # the worker started it and may be killed
+        if child_processes.current_part():  # the worker started it and may be killed
             child_processes.die_with(os.getppid())
         only = {int(number) for number in options["only"].split(",")} if options["only"] else None
         began_at, began = timezone.now(), time.monotonic()
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         for verdict in consistency.verdicts(seed=options["seed"], only=only):
             found.append(verdict)
             if not options["json"]:
-                self._tell(verdict)
+                self._print_result(verdict)
         is_whole = all(verdict.holds for verdict in found)
         report = {"whole": is_whole, "promises": [verdict.as_dict() for verdict in found]}
         if options["json"]:
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         if not is_whole:
             raise SystemExit(1)
 
-    def _tell(self, verdict: consistency.Verdict) -> None:
+    def _print_result(self, verdict: consistency.Verdict) -> None:
         self.stdout.write(verdict.line)
         for example in verdict.examples:
             self.stdout.write(f"     {example}")

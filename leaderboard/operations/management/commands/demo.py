@@ -35,7 +35,7 @@ class Command(BaseCommand):
                 number = demo.remove()
                 self.stdout.write(f"Removed {number} demo competitions and their people.")
                 return
-            demo.make(teams=options["teams"], say=self.stdout.write)
+            demo.make(teams=options["teams"], report=self.stdout.write)
             if options["here"]:
                 self.stdout.write(f"Scored {demo.score_here()} files.")
                 return

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     help = "Measure the files that take too long for the queue, one after the other."
 
     def handle(self, **options: Any) -> None:
-        if child_processes.part():  # a worker started it and may be killed
+        if child_processes.current_part():  # a worker started it and may be killed
             child_processes.die_with(os.getppid())
         os.nice(NICENESS)
         queue.on_lease_lost = scorer.stop_scorer

@@ -23,18 +23,18 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="One JSON object instead of lines.")
 
     def handle(self, **options: Any) -> None:
-        if child_processes.part():  # a worker started it and may be killed; files are scored meanwhile
+        if child_processes.current_part():  # a worker started it and may be killed; files are scored meanwhile
             child_processes.die_with(os.getppid())
             os.nice(10)
         test = outside_metrics.run_sandbox_self_test()
         if options["json"]:
             self.stdout.write(json.dumps(test.report))
         elif options["verbosity"]:
-            self._tell(test.report)
+            self._print_report(test.report)
         if test.reason:
             raise SystemExit(1)
 
-    def _tell(self, report: dict[str, Any]) -> None:
+    def _print_report(self, report: dict[str, Any]) -> None:
         for one in report["outcomes"]:
             self.stdout.write(f"{one['outcome']:8} {one['title']}{': ' if one['how'] else ''}{one['how']}")
         self.stdout.write(report["reason"] or f"The cage holds; tried in {report['seconds']:g} s.")
