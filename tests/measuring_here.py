@@ -10,7 +10,7 @@ import metrics
 from leaderboard.scorer._answers import ScorerAnswer, failure_of, measure_submission_file, read_answer
 from leaderboard.scorer._ruler import Limits, TruthSpec
 
-_KEPT = 8
+_MAX_TRUTHS = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()
 
 
@@ -22,7 +22,7 @@ def measure_here(ground_truth: TruthSpec, file: Path, limits: Limits) -> ScorerA
             _prepared[key] = ground_truth.prepared()
     except Exception as error:
         return read_answer(failure_of(error))
-    while len(_prepared) > _KEPT:
+    while len(_prepared) > _MAX_TRUTHS:
         _prepared.popitem(last=False)
     _prepared.move_to_end(key)
     return read_answer(json.loads(json.dumps(measure_submission_file(_prepared[key], file, limits.memory_mb))))

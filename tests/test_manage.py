@@ -102,8 +102,8 @@ def start(tmp_path: Path) -> Callable[..., str]:
         archive.writestr("django-99.0.dist-info/RECORD", "")
     (base / "requirements-dev.txt").touch()
     own = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "PYTHON"))}
-    environment = {**kept, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index), "PIP_CONFIG_FILE": os.devnull}
+    stored = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "PYTHON"))}
+    environment = {**stored, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index), "PIP_CONFIG_FILE": os.devnull}
 
     def start(*arguments: str, digest: str = own) -> str:
         (base / "requirements.txt").write_text(f"django==99.0 \\\n    --hash=sha256:{digest}\n")

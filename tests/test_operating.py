@@ -135,8 +135,8 @@ def run_block(text: str, folder: Path) -> None:
     }.items():
         text = text.replace(written, here)
     (folder / "backup").mkdir()
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    environment = {**kept, "VAR_DIR": str(folder / "var"), "ALLOWED_HOSTS": "localhost"}
+    stored = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    environment = {**stored, "VAR_DIR": str(folder / "var"), "ALLOWED_HOSTS": "localhost"}
     run = subprocess.run(["sh", "-euc", text], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
 

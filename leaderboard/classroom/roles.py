@@ -219,8 +219,10 @@ def take_up_roles(*, address: str) -> int:
         with transaction.atomic():
             # First, as everywhere; what is kept may have changed until we have it.
             Competition.objects.select_for_update().get(pk=competition_id)
-            kept = RoleInvitation.objects.select_for_update(of=("self",)).select_related("competition", "made_by")
-            if (offer := kept.filter(pk=number).first()) is None:
+            invitations = RoleInvitation.objects.select_for_update(of=("self",)).select_related(
+                "competition", "made_by"
+            )
+            if (offer := invitations.filter(pk=number).first()) is None:
                 continue
             why = _give(offer)
             taken += not why

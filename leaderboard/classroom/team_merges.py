@@ -179,7 +179,7 @@ def _unite(competition: Competition, team: Team, other: Team) -> None:
         picked.update(is_selected=False)
     _add_attempts(team, other)
     note_origin(team, other.pk, at=now, now=now)
-    _keep_the_kinder_grants(team, other)
+    _combine_extensions(team, other)
     team.standings.all().delete()
     other.delete()
 
@@ -198,18 +198,18 @@ def _add_attempts(team: Team, other: Team) -> None:
         mine.save()
 
 
-def _keep_the_kinder_grants(team: Team, other: Team) -> None:
+def _combine_extensions(team: Team, other: Team) -> None:
     """Extra attempts of the team that had more of them, and the latest deadline; they do not add up."""
     theirs, ours = (list(Grant.objects.live().filter(team=one)) for one in (other, team))
     kinder = max((ours, theirs), key=lambda grants: sum(one.extra_attempts for one in grants))
     latest = max((one for one in ours + theirs if one.closes_at), key=lambda one: (one.closes_at, one.pk), default=None)
-    kept = [Grant(extra_attempts=one.extra_attempts, day=one.day) for one in kinder if one.extra_attempts]
+    combined = [Grant(extra_attempts=one.extra_attempts, day=one.day) for one in kinder if one.extra_attempts]
     reasons = [one.reason for one in kinder if one.extra_attempts]
     if latest is not None:
-        kept.append(Grant(closes_at=latest.closes_at))
+        combined.append(Grant(closes_at=latest.closes_at))
         reasons.append(latest.reason)
     Grant.objects.live().filter(team=team).update(revoked_at=database_now())
-    for grant, reason in zip(kept, reasons, strict=True):
+    for grant, reason in zip(combined, reasons, strict=True):
         grant.team, grant.reason = team, reason
         grant.save()
 

@@ -56,8 +56,8 @@ def leave(*, membership: Membership) -> Membership:
         )
     with transaction.atomic():
         hold(membership.competition_id)
-        kept = Team.objects.select_related("competition").filter(pk=membership.team_id, memberships=membership.pk)
-        if (team := kept.first()) is None:
+        team_left = Team.objects.select_related("competition").filter(pk=membership.team_id, memberships=membership.pk)
+        if (team := team_left.first()) is None:
             raise CannotJoin(_("You have left this team already, or it has become part of another one."))
         if team.disqualified_at is not None:
             raise CannotJoin(_("Your team is disqualified; its members cannot go on in another one."))

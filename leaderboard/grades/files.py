@@ -162,7 +162,7 @@ def filling_of(competition: Competition, sheet: GradeSheet) -> Filling | None:
     return Filling(held, book, canvas.match(book, graded_people(sheet)), column, rules, is_mixed)
 
 
-def keep_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
+def save_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
     """Keep a gradebook of Canvas until it is filled; a newer one replaces it. Raises `CannotHost`."""
     try:
         book = canvas.read(data)

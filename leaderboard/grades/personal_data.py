@@ -24,7 +24,7 @@ def export(*, account: User, at: datetime) -> PersonalData:
 
 def _in_words(grade: dict[str, Any]) -> dict[str, Any]:
     """A grade with its reasons in words, as its owner reads them on the page."""
-    return {**grade, "reasons": [str(Reason.of(stored)) for stored in grade["reasons"]]}
+    return {**grade, "reasons": [str(Reason.from_json(stored)) for stored in grade["reasons"]]}
 
 
 def forget(*, leaving: Leaving) -> None:

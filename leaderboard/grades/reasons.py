@@ -27,12 +27,12 @@ class Reason:
         return {"code": self.code, **self.facts}
 
     @classmethod
-    def of(cls, kept: str | Facts) -> Reason:
+    def from_json(cls, stored: str | Facts) -> Reason:
         """What `as_json` gave. Earlier a sentence was kept, in the language of who released the grades; that is said
         as it was."""
-        if isinstance(kept, str):
-            return because("sentence", sentence=kept)
-        return cls(kept["code"], {name: fact for name, fact in kept.items() if name != "code"})
+        if isinstance(stored, str):
+            return because("sentence", sentence=stored)
+        return cls(stored["code"], {name: fact for name, fact in stored.items() if name != "code"})
 
 
 def because(code: str, /, **facts: Fact) -> Reason:

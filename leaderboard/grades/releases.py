@@ -67,7 +67,7 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
                     release=release,
                     user_id=number,
                     points=mark.points,
-                    reasons=_kept(mark),
+                    reasons=_mark_as_json(mark),
                 )
                 for number, mark in graded
             ),
@@ -79,7 +79,7 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
     return release
 
 
-def _kept(mark: Mark) -> list[dict[str, str | int]]:
+def _mark_as_json(mark: Mark) -> list[dict[str, str | int]]:
     return [reason.as_json() for reason in mark.reasons]
 
 

@@ -59,7 +59,7 @@ class Rules:
     title: str = ""
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Rules:
+    def from_values(cls, values: Mapping[str, Any]) -> Rules:
         """Rules from what `as_json` gave, or from a form. Raises `BadRules` with every fault."""
         steps = tuple(Step(**step) for step in values.get("steps", ()))
         rules = cls(**{**values, "steps": steps})

@@ -26,7 +26,7 @@ def grade_rules(competition: Competition) -> tuple[rules_module.Rules, bool]:
     """The rules of a competition, and whether somebody saved them; otherwise what we propose."""
     held = GradeRules.objects.filter(competition=competition).first()
     if held is not None:
-        return rules_module.Rules.of(held.values), True
+        return rules_module.Rules.from_values(held.values), True
     scores = baseline_scores(competition.ground_truth, Split.PUBLIC)
     return proposed_rules(competition, scores), False
 
@@ -35,7 +35,7 @@ def saved_rules(competition: Competition) -> tuple[rules_module.Rules, bool] | N
     """What somebody saved, and whether students can see their grades."""
     held = GradeRules.objects.filter(competition=competition)
     found = held.annotate(is_released=GradeRelease.is_current("competition")).first()
-    return None if found is None else (rules_module.Rules.of(found.values), found.is_released)
+    return None if found is None else (rules_module.Rules.from_values(found.values), found.is_released)
 
 
 def proposed_rules(competition: Competition, scores: Mapping[str, float]) -> rules_module.Rules:
@@ -53,7 +53,7 @@ def proposed_rules(competition: Competition, scores: Mapping[str, float]) -> rul
 def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user: User | None) -> rules_module.Rules:
     """Replace the rules; what was released stays as it was told. Raises `CannotHost` with every fault."""
     try:
-        rules = rules_module.Rules.of(values)
+        rules = rules_module.Rules.from_values(values)
     except rules_module.BadRules as error:
         raise CannotHost(_("These rules cannot grade."), error.faults) from error
     with transaction.atomic():

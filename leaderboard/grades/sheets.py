@@ -69,7 +69,7 @@ class GradeSheet:
     @property
     def effective_rules(self) -> rules_module.Rules:
         """The rules by which students were told their grades, before that those of the sheet."""
-        return rules_module.Rules.of(self.release.rules) if self.release else self.rules
+        return rules_module.Rules.from_values(self.release.rules) if self.release else self.rules
 
     @property
     def is_by_other_rules(self) -> bool:
@@ -167,7 +167,7 @@ def _last_release(competition: Competition) -> tuple[GradeRelease | None, dict[i
         return None, {}
     grades = release.grades.order_by().values_list("user_id", "points", "reasons")
     return release, {
-        user_id: marks.Mark(points, tuple(map(reasons_module.Reason.of, reasons)))
+        user_id: marks.Mark(points, tuple(map(reasons_module.Reason.from_json, reasons)))
         for user_id, points, reasons in grades
     }
 

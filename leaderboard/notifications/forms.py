@@ -45,7 +45,7 @@ class PreferencesForm(forms.Form):
             ways = [(way.value, way.label) for way in Delivery if way != Delivery.NONE or kind.may_be_silent]
             self.fields[kind.value] = forms.ChoiceField(label=kind.label, choices=ways, initial=chosen[kind])
 
-    def keep(self) -> None:
+    def save_profile(self) -> None:
         """Store what is about the person and not about notices."""
         own = {name: self.cleaned_data[name] for name in ("zone", "language") if name in self.fields}
         User.objects.filter(pk=self.user.pk).update(**own)

@@ -19,7 +19,7 @@ METRICS = {"metrics": "METRICS_DIR", "metrics_cache": "METRICS_CACHE"}
 CHUNK = 1 << 20
 
 
-class CannotKeep(Exception):
+class BackupError(Exception):
     """Why no backup was made, or none restored; `details` are further lines for the operator."""
 
     def __init__(self, message: str, details: list[str] | None = None) -> None:
@@ -68,22 +68,22 @@ class Manifest:
     def read(cls, folder: Path) -> Manifest:
         """Raises `CannotKeep` for what is no backup, or none that this version understands."""
         if not folder.is_dir():
-            raise CannotKeep(f"There is no folder {folder}.")
+            raise BackupError(f"There is no folder {folder}.")
         try:
             found = json.loads((folder / NAME).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise CannotKeep(f"{folder} has no {NAME}: it is no backup, or one that was never finished.") from None
+            raise BackupError(f"{folder} has no {NAME}: it is no backup, or one that was never finished.") from None
         except (ValueError, OSError) as error:
-            raise CannotKeep(f"The {NAME} of {folder} cannot be read: {error}") from error
+            raise BackupError(f"The {NAME} of {folder} cannot be read: {error}") from error
         if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
-            raise CannotKeep(f"{folder} was made by another version of this program, which it needs to be restored.")
+            raise BackupError(f"{folder} was made by another version of this program, which it needs to be restored.")
         try:
             found["parts"] = {
                 _inside(name): (str(sha256), int(size)) for name, (sha256, size) in found["parts"].items()
             }
             return cls(**found)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise CannotKeep(f"The {NAME} of {folder} is damaged: {error}") from error
+            raise BackupError(f"The {NAME} of {folder} is damaged: {error}") from error
 
 
 def copy_file(source: Path, target: Path) -> tuple[str, int]:

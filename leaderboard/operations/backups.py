@@ -21,7 +21,7 @@ from leaderboard.common.storage import Unreachable, reading
 from metrics.sandbox.packages import outside_packages
 
 from . import database_dumps
-from .backup_manifest import FILES, METRICS, SECRET_KEY, CannotKeep, Manifest, copy, copy_file, fingerprint
+from .backup_manifest import FILES, METRICS, SECRET_KEY, BackupError, Manifest, copy, copy_file, fingerprint
 
 MOST_SNAPSHOTS = 5
 
@@ -39,16 +39,16 @@ def backup(folder: Path) -> Manifest:
     except BaseException as error:
         _clear(folder)
         if isinstance(error, (OSError, Unreachable)):
-            raise CannotKeep(f"The backup could not be written: {error}") from error
+            raise BackupError(f"The backup could not be written: {error}") from error
         raise
     return manifest
 
 
 def _refuse(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CannotKeep(f"{folder} is not an empty folder. A backup goes into a folder of its own.")
+        raise BackupError(f"{folder} is not an empty folder. A backup goes into a folder of its own.")
     if folder.resolve().is_relative_to(Path(settings.FILES_DIR).resolve()):
-        raise CannotKeep(f"{folder} lies among the site's own files.")
+        raise BackupError(f"{folder} lies among the site's own files.")
 
 
 def _write(folder: Path) -> Manifest:
@@ -62,7 +62,7 @@ def _write(folder: Path) -> Manifest:
         if not gone or gone <= database_dumps.named_files(database_dumps.read_live).keys():
             break
     else:
-        raise CannotKeep("Files are being deleted faster than they can be copied. Try it again in a moment.")
+        raise BackupError("Files are being deleted faster than they can be copied. Try it again in a moment.")
     for key in copied.keys() - named.keys():
         (folder / FILES / key).unlink()
         del copied[key]

@@ -206,7 +206,7 @@ def token_file() -> Path:
     return Path(home or Path.home() / ".config") / "leaderboard" / "tokens.json"
 
 
-def kept_tokens() -> dict[str, str]:
+def stored_tokens() -> dict[str, str]:
     try:
         return dict(json.loads(token_file().read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -221,7 +221,7 @@ def login(site: Site, _: Any) -> Any:
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(f".{uuid.uuid4().hex}")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump({**kept_tokens(), site.address: site.token}, file)
+        json.dump({**stored_tokens(), site.address: site.token}, file)
     os.replace(fresh, path)
     return {"site": site.address, "file": str(path)}, [f"The token is kept in {path}."]
 
@@ -689,7 +689,7 @@ def done(asked: argparse.Namespace, address: str) -> int:
     try:
         if asked.verb is not init and urlsplit(address).scheme not in ("http", "https"):
             raise Failed("Which site? Give --site https://… or set LEADERBOARD_URL.", USAGE)
-        token = os.environ.get("LEADERBOARD_TOKEN") or kept_tokens().get(address, "")
+        token = os.environ.get("LEADERBOARD_TOKEN") or stored_tokens().get(address, "")
         got, words = asked.verb(Site(address, token), asked)
     except Failed as failed:
         if asked.json and failed.answer is not None:

@@ -19,7 +19,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Submission, Team
 
-from .backup_manifest import CannotKeep
+from .backup_manifest import BackupError
 
 # How a connection is encrypted; PostgreSQL's programs take each from a variable of the same name.
 ENCRYPTION = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl")
@@ -87,9 +87,9 @@ def run_postgres(program: str, *options: str, with_database: bool = False) -> No
             check=False,
         )
     except FileNotFoundError:
-        raise CannotKeep(f"{program} is not installed here; it comes with PostgreSQL's client programs.") from None
+        raise BackupError(f"{program} is not installed here; it comes with PostgreSQL's client programs.") from None
     if done.returncode:
-        raise CannotKeep(f"{program} failed.", done.stderr.strip().splitlines()[-5:])
+        raise BackupError(f"{program} failed.", done.stderr.strip().splitlines()[-5:])
 
 
 def replace_postgres(dump: Path) -> None:

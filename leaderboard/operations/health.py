@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 # A file that waits for longer breaks a promise, so the site does not count as able to score.
 STUCK = 120.0
-KEPT_FOR = 2.0
+HEALTH_CACHE_SECONDS = 2.0
 QUEUE = "celery"
 SHOWN = 20
 
@@ -81,7 +81,7 @@ def health(read: Callable[[], tuple[Pending, datetime | None]] | None = None) ->
     """How things are; asked often, it looks once in two seconds. Who has read already what waits and when a worker was
     last heard hands that in."""
     now = time.monotonic()
-    if not _last or now - _last[0][0] > KEPT_FOR:
+    if not _last or now - _last[0][0] > HEALTH_CACHE_SECONDS:
         _last[:] = [(now, _look(read or _queue_and_workers))]
     return _last[0][1]
 

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from leaderboard.common import storage
 
 from . import database_dumps
-from .backup_manifest import CannotKeep
+from .backup_manifest import BackupError
 
 log = logging.getLogger(__name__)
 
 # A row follows its file within seconds; restoring or moving a site takes hours.
-KEPT_FOR = timedelta(hours=24)
+ORPHAN_LIFETIME = timedelta(hours=24)
 FOLDERS = ("submissions", "truths", "data", "checks")
 FEW = 20
 
@@ -23,13 +23,13 @@ def sweep_files(*, at: datetime, force: bool = False) -> int:
 
     Raises `CannotKeep` where most files would go, and removes nothing: then the database is not the right one.
     """
-    before = (at - KEPT_FOR).timestamp()
+    before = (at - ORPHAN_LIFETIME).timestamp()
     # The list first: what is stored after it may have its row already.
     stored = [key for key, written in storage.listing() if key.partition("/")[0] in FOLDERS and written < before]
     named = database_dumps.named_files(database_dumps.read_live)
     orphans = [key for key in stored if key.endswith(".partial") or _root(key) not in named]
     if len(orphans) > FEW and 2 * len(orphans) > len(stored) and not force:
-        raise CannotKeep(
+        raise BackupError(
             f"{len(orphans):,} of {len(stored):,} stored files have no row in this database. Nothing was removed.",
             ["Is DATABASE_URL the database that belongs to these files? If it is, give --force."],
         )

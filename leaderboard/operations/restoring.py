@@ -15,12 +15,12 @@ from django.utils import timezone
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed, broken_links
-from leaderboard.common.storage import keep_as, listing
+from leaderboard.common.storage import listing, store_as
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.ranking import standings
 
 from . import database_dumps
-from .backup_manifest import FILES, METRICS, SECRET_KEY, CannotKeep, Manifest, copy_file
+from .backup_manifest import FILES, METRICS, SECRET_KEY, BackupError, Manifest, copy_file
 
 ReportLine = Callable[[str], object]
 STAGED = ".restoring"
@@ -36,7 +36,7 @@ def restore(folder: Path, *, force: bool = False, report: ReportLine = lambda _:
     _refuse_strangers(manifest)
     was_empty = _is_empty()
     if not force and not was_empty:
-        raise CannotKeep(
+        raise BackupError(
             "This site is not empty. Nothing was changed.",
             ["To replace what is there, give --force; it is moved aside, and a PostgreSQL database is overwritten."],
         )
@@ -112,13 +112,13 @@ def check(manifest: Manifest) -> list[str]:
 
 def _refuse_strangers(manifest: Manifest) -> None:
     if manifest.vendor != connection.vendor:
-        raise CannotKeep(
+        raise BackupError(
             f"This is a backup of a {manifest.vendor} database, and the site uses {connection.vendor}.",
             ["Set DATABASE_URL as it was when the backup was made (unset for SQLite)."],
         )
     if unknown := database_dumps.unknown_migrations(manifest.migrations):
         words = "The backup was made by a newer version of this program; install that version first."
-        raise CannotKeep(words, [f"Not known here: {', '.join(unknown)}"])
+        raise BackupError(words, [f"Not known here: {', '.join(unknown)}"])
 
 
 def _is_empty() -> bool:
@@ -134,16 +134,16 @@ def _stage(folder: Path, manifest: Manifest) -> Path:
     try:
         for name, expected in manifest.parts.items():
             if copy_file(folder / name, staged / name) != expected:
-                raise CannotKeep(f"{name} of the backup is damaged: it has not the hash of the manifest.")
+                raise BackupError(f"{name} of the backup is damaged: it has not the hash of the manifest.")
         if manifest.database not in manifest.parts:
-            raise CannotKeep("The backup's manifest names no database.")
+            raise BackupError("The backup's manifest names no database.")
     except FileNotFoundError as error:
         shutil.rmtree(staged)
-        raise CannotKeep(f"The backup is not complete: {error.filename} is missing.") from error
+        raise BackupError(f"The backup is not complete: {error.filename} is missing.") from error
     except BaseException as error:
         shutil.rmtree(staged)
         if isinstance(error, OSError):
-            raise CannotKeep(f"The backup could not be copied: {error}") from error
+            raise BackupError(f"The backup could not be copied: {error}") from error
         raise
     return staged
 
@@ -185,7 +185,7 @@ def _put_files(staged: Path, manifest: Manifest, aside: Path) -> None:
     """A folder takes the place of the old one. In a bucket what was there stays: a key never means another file."""
     if settings.STORAGE_URL:
         for key in manifest.keys:
-            keep_as(key, staged / FILES / key)
+            store_as(key, staged / FILES / key)
         return
     files = Path(settings.FILES_DIR)
     if files.exists():

@@ -169,8 +169,8 @@ def test_a_token_is_kept_where_its_owner_alone_reads_and_used_from_there(bos: Te
     output = bos.run("login")
     assert output.code == 0
     assert secret not in output.out + output.err
-    kept = tmp_path / "config/leaderboard/tokens.json"
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    stored = tmp_path / "config/leaderboard/tokens.json"
+    assert stat.S_IMODE(stored.stat().st_mode) == 0o600
     assert bos.run("competitions list").code == 0
 
 

@@ -70,9 +70,9 @@ def test_the_shared_cache_reads_no_pickles() -> None:
     values = JsonSerializer()
     assert values.dumps(7) == 7  # the broker counts plain numbers by itself
     for value in (2.5, True, "text", [1.5, 2.5], None):
-        kept = values.dumps(value)
-        assert isinstance(kept, bytes)
-        assert values.loads(kept) == value
+        stored = values.dumps(value)
+        assert isinstance(stored, bytes)
+        assert values.loads(stored) == value
     with pytest.raises(ValueError, match=r"decode|invalid"):
         values.loads(b"\x80\x04K*.")
 

@@ -184,7 +184,7 @@ def test_a_rule_that_lets_students_see_private_scores_is_noticed(
     assert "bo reads a private score at api/v1/competitions/<slug:slug>/leaderboard" in found
 
 
-def kept_back(scene: Scene, mode: str) -> re.Pattern[str]:
+def withheld(scene: Scene, mode: str) -> re.Pattern[str]:
     """Give the files public scores of many digits on a board of this mode; what to look for, secondary values too."""
     BoardSettings.objects.filter(pk=scene.competition.pk).update(mode=mode, step=0.1)
     digits = []
@@ -219,13 +219,13 @@ def readers_of(scene: Scene, role: str, wanted: re.Pattern[str]) -> list[str]:
 @pytest.mark.parametrize("mode", ["steady", pytest.param("hidden", marks=pytest.mark.long)])
 @pytest.mark.attack("exact scores of a steady or hidden board in pages, programs' answers and one's own data")
 def test_nobody_reads_a_score_that_a_board_keeps_back(scene: Scene, role: str, mode: str) -> None:
-    assert readers_of(scene, role, kept_back(scene, mode)) == []
+    assert readers_of(scene, role, withheld(scene, mode)) == []
 
 
 @pytest.mark.attack("exact scores of a steady or hidden board in pages, programs' answers and one's own data")
 def test_on_a_plain_board_everybody_reads_them(scene: Scene) -> None:
     """The test above could not fail if no page ever showed one."""
-    found = readers_of(scene, "bo", kept_back(scene, "plain"))
+    found = readers_of(scene, "bo", withheld(scene, "plain"))
     assert {"leaderboard_csv", "submission", "my_data", "api_submission", "api_leaderboard"} <= set(found)
 
 

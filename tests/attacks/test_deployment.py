@@ -16,9 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def python(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """A process of a site behind TLS."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    stored = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     environment = {
-        **kept, "VAR_DIR": str(folder), "SITE_URL": "https://leaderboard.example.org",
+        **stored, "VAR_DIR": str(folder), "SITE_URL": "https://leaderboard.example.org",
         "DJANGO_SETTINGS_MODULE": "leaderboard.settings", **variables,
     }  # fmt: skip
     command = [sys.executable, *arguments]

@@ -63,13 +63,13 @@ def test_what_strangers_send_as_files_fills_no_disk(
     pets: Competition, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The token of a form comes in its body, so the body is read; a made-up cookie is enough for that."""
-    kept = []
-    monkeypatch.setattr(uploadhandler, "TemporaryUploadedFile", lambda *facts: kept.append(facts))
+    stored = []
+    monkeypatch.setattr(uploadhandler, "TemporaryUploadedFile", lambda *facts: stored.append(facts))
     stranger = Client(enforce_csrf_checks=True)
     stranger.cookies["csrftoken"] = "x" * 32
     answer = stranger.post(path, {"file": SimpleUploadedFile("a.csv", b"x" * 3_000_000), "login": "bo"})
     assert answer.status_code in (401, 403)
-    assert kept == []
+    assert stored == []
 
 
 def test_who_was_signed_out_meanwhile_is_asked_to_sign_in(pets: Competition) -> None:

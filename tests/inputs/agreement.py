@@ -192,12 +192,12 @@ def one(seed: object) -> tuple[str, bytes]:
 def in_pieces(world: World, data: bytes, size: int) -> None:
     """What a large file says is what it says read at once: here with pieces of a few bytes."""
     whole = _output(world, data)
-    kept, pieces_module.PIECE = pieces_module.PIECE, size
+    stored, pieces_module.PIECE = pieces_module.PIECE, size
     try:
         if _output(world, data) != whole:
             raise Disagreement(f"in pieces of {size} bytes the file is another one")
     finally:
-        pieces_module.PIECE = kept
+        pieces_module.PIECE = stored
 
 
 def _output(world: World, data: bytes) -> object:

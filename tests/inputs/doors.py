@@ -132,7 +132,7 @@ def attempts_used(user: User) -> int:
     return sum(DailyAttempts.objects.filter(team__memberships__user=user).values_list("used", flat=True))
 
 
-def files_kept() -> list[str]:
+def stored_files() -> list[str]:
     """Submissions on the disk, and what lies about of unfinished ones."""
     folders = ("submissions", "checks")
     return [str(one) for folder in folders for one in path_of(folder).rglob("*") if one.is_file()]
@@ -140,4 +140,4 @@ def files_kept() -> list[str]:
 
 def nothing_happened(user: User) -> bool:
     """No row, no file, no attempt."""
-    return not Submission.objects.exists() and not files_kept() and not attempts_used(user)
+    return not Submission.objects.exists() and not stored_files() and not attempts_used(user)

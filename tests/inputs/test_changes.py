@@ -14,7 +14,7 @@ from leaderboard.common.storage import store
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission
 from leaderboard.competitions.services import competitions, submitting
 from tests.conftest import answers, close, enter, person
-from tests.inputs.doors import DOORS, Door, another, attempts_used, body_of, files_kept, nothing_happened, part
+from tests.inputs.doors import DOORS, Door, another, attempts_used, body_of, nothing_happened, part, stored_files
 
 pytestmark = pytest.mark.thorough
 
@@ -54,7 +54,7 @@ def test_115_an_attempt_taken_while_the_file_came_in_is_seen(door: Door, pets: C
         answer = door.send(another(1))
     assert answer.status in (409, 429)
     assert "used all 5 attempts of today" in answer.words
-    assert (attempts_used(bo), len(files_kept())) == (5, 5)
+    assert (attempts_used(bo), len(stored_files())) == (5, 5)
 
 
 # --- clocks -----------------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def test_122_a_deadline_that_was_brought_forward_while_the_file_came_in(
 def test_122_a_competition_that_was_deleted(door: Door, pets: Competition) -> None:
     competitions.remove(competition=pets)
     assert door.send(answers()).status == 404
-    assert files_kept() == []
+    assert stored_files() == []
 
 
 @pytest.mark.case(122)
@@ -171,7 +171,7 @@ def test_122_a_competition_that_was_deleted_while_the_file_came_in(door: Door) -
         answer = door.send(answers())
     assert answer.status in (404, 409)
     assert "was removed while your file was on its way" in answer.words
-    assert files_kept() == []
+    assert stored_files() == []
     assert not Submission.objects.exists()
 
 

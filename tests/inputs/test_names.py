@@ -15,7 +15,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Limits
 from leaderboard.competitions.scoring import score
 from tests.conftest import answers, enter
-from tests.inputs.doors import DOORS, Api, Door, Form, another, attempts_used, body_of, files_kept, part
+from tests.inputs.doors import DOORS, Api, Door, Form, another, attempts_used, body_of, part, stored_files
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ NAMES = {
 @pytest.mark.case(102, 103, 104, 105, 106, 107)
 def test_102_to_107_a_name_is_shown_clean_and_names_nothing(door: Door, settings: LazySettings) -> None:
     for number, (given, (disposition, shown)) in enumerate(NAMES.items()):
-        before = files_kept()
+        before = stored_files()
         answer = door.post_raw(body_of(part("file", another(number), disposition)))
         assert answer.submission is not None, given
         assert answer.submission.file_name == shown, given
@@ -61,7 +61,7 @@ def test_102_to_107_a_name_is_shown_clean_and_names_nothing(door: Door, settings
         assert path.read_bytes() == another(number)
         assert path.is_relative_to(Path(settings.FILES_DIR) / "submissions")
         assert path.name.isalnum()
-        assert sorted(files_kept()) == sorted([*before, str(path)])
+        assert sorted(stored_files()) == sorted([*before, str(path)])
         said_to_user = door.said_to_user(answer.submission)
         assert "<img" not in said_to_user or isinstance(door, Api)
         assert "\u202e" not in said_to_user
@@ -93,7 +93,7 @@ def test_106_a_part_without_a_name_is_no_file(door: Door, bo: User) -> None:
         answer = door.post_raw(body_of(part("file", answers(), disposition)))
         assert answer.status == 422
         assert "Choose a file first" in answer.words or '"column": "file"' in answer.words
-    assert (files_kept(), attempts_used(bo)) == ([], 0)
+    assert (stored_files(), attempts_used(bo)) == ([], 0)
 
 
 def linked() -> bytes:

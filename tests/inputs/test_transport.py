@@ -21,9 +21,9 @@ from tests.inputs.doors import (
     another,
     attempts_used,
     body_of,
-    files_kept,
     nothing_happened,
     part,
+    stored_files,
 )
 
 NAMED = '; filename="mine.csv"'
@@ -45,18 +45,18 @@ def test_109_a_file_over_the_limit_is_stopped_while_it_comes_in(
 ) -> None:
     settings.MAX_UPLOAD_BYTES = 1_048_576
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path
-    kept: list[int] = []
+    stored: list[int] = []
     keep = MemoryFileUploadHandler.receive_data_chunk
 
     def counted(self: MemoryFileUploadHandler, raw_data: bytes, start: int) -> bytes | None:
-        kept.append(len(raw_data))
+        stored.append(len(raw_data))
         return keep(self, raw_data, start)
 
     monkeypatch.setattr(MemoryFileUploadHandler, "receive_data_chunk", counted)
     answer = door.post_raw(body_of(part("file", b"id,label\n" + b"1,cat\n" * 400_000, NAMED)))
     assert answer.status == 413
     assert "1 MB" in answer.words
-    assert sum(kept) <= 1_048_576
+    assert sum(stored) <= 1_048_576
     assert not list(tmp_path.glob("*.upload*"))
     assert nothing_happened(bo)
 
@@ -126,7 +126,7 @@ def test_114_a_double_click_and_the_back_button_hand_in_once(pets: Competition, 
     assert first is not None
     assert first == double == back
     assert attempts_used(bo) == 1
-    assert len(files_kept()) == 1
+    assert len(stored_files()) == 1
 
 
 @pytest.mark.case(114)
@@ -135,7 +135,7 @@ def test_114_the_same_key_of_a_program_hands_in_once(pets: Competition, bo: User
     door = Api(bo)
     assert len({door.send(answers(), key="run-1").submission for _ in range(3)}) == 1
     assert attempts_used(bo) == 1
-    assert len(files_kept()) == 1
+    assert len(stored_files()) == 1
 
 
 @pytest.mark.case(115)
@@ -146,7 +146,7 @@ def test_115_of_two_tabs_at_the_last_attempt_one_is_refused(door: Door, bo: User
     assert one.submission is not None
     assert other.submission is None
     assert "used all 5 attempts of today" in other.words
-    assert (attempts_used(bo), len(files_kept())) == (5, 5)
+    assert (attempts_used(bo), len(stored_files())) == (5, 5)
 
 
 # --- odd forms --------------------------------------------------------------------------------------------------
@@ -197,10 +197,10 @@ def test_124_the_same_bytes_again_are_pointed_out_and_asked_about(pets: Competit
     assert "you submitted this on" in door.send(answers(), check_only="on").words
     asked = door.send(answers())
     assert (asked.status, "It would get the same score and use an attempt" in asked.words) == (409, True)
-    assert (attempts_used(bo), len(files_kept())) == (1, 1)
+    assert (attempts_used(bo), len(stored_files())) == (1, 1)
     again = door.post(dict(re.findall(r'type="hidden" name="(again|file_name)" value="([^"]+)"', asked.words)))
     assert again.submission is not None
-    assert (attempts_used(bo), len(files_kept())) == (2, 2)
+    assert (attempts_used(bo), len(stored_files())) == (2, 2)
     page = door.client.get(f"{door.address}?submission={again.submission.pk}").content.decode()
     assert "The same bytes as" in page
     assert "before.csv" in page

@@ -97,12 +97,12 @@ def test_one_more_file_never_costs_points(case: tuple[Rules, Field], files: list
 
 @given(grading_cases())
 def test_rules_come_back_from_json_as_they_were(case: tuple[Rules, Field]) -> None:
-    assert Rules.of(case[0].as_json()) == case[0]
+    assert Rules.from_values(case[0].as_json()) == case[0]
 
 
 def linear(**changes: object) -> Rules:
     values = {"steps": [{"points": 60, "baseline": "Baseline A"}, {"points": 90, "baseline": "B"}], **changes}
-    return Rules.of(values)
+    return Rules.from_values(values)
 
 
 def marked(rules: Rules, *files: File, valid: int = 1, values: tuple[float, ...] = ()) -> marks_module.Mark:
@@ -142,14 +142,16 @@ def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
 
 
 def test_where_lower_is_better_the_smaller_score_gets_more() -> None:
-    rules = Rules.of({"steps": [{"points": 100, "score": 1.0}, {"points": 50, "score": 3.0}]})
+    rules = Rules.from_values({"steps": [{"points": 100, "score": 1.0}, {"points": 50, "score": 3.0}]})
     field = Field(marks_module.anchors_of(rules, {}, higher_is_better=False), higher_is_better=False)
     marks = [marks_module.mark(rules, field, Work((File(value),))).points for value in (0.5, 1.0, 2.0, 3.0, 3.1)]
     assert marks == [100, 100, 75, 50, 0]
 
 
 def test_of_fifty_teams_five_are_in_the_top_tenth_and_equal_scores_get_equal_points() -> None:
-    rules = Rules.of({"method": "percentile", "steps": [{"points": 100, "top": 10}, {"points": 70, "top": 100}]})
+    rules = Rules.from_values(
+        {"method": "percentile", "steps": [{"points": 100, "top": 10}, {"points": 70, "top": 100}]}
+    )
     values = tuple(float(number) for number in range(50))
     points = [marked(rules, File(value), values=values).points for value in values]
     assert points == [70] * 45 + [100] * 5
@@ -161,13 +163,13 @@ def test_of_fifty_teams_five_are_in_the_top_tenth_and_equal_scores_get_equal_poi
 
 
 def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
-    rules = Rules.of({"method": "percentile", "steps": [{"points": 100, "top": 10}]})
+    rules = Rules.from_values({"method": "percentile", "steps": [{"points": 100, "top": 10}]})
     assert marked(rules, File(3.0), values=(1.0, 2.0, 3.0)).points == 100
     assert marked(rules, File(2.0), values=(1.0, 2.0, 3.0)).points == 0
 
 
 def test_taking_part_is_worth_something_from_the_number_of_files_on() -> None:
-    rules = Rules.of({"method": "participation", "participation_points": 20, "participation_files": 2})
+    rules = Rules.from_values({"method": "participation", "participation_points": 20, "participation_files": 2})
     assert output(marked(rules, File(0.1), valid=2)) == (20, "2 valid files, 20 more: 20")
     assert output(marked(rules, File(0.1), valid=1)) == (0, "1 valid file in time; the points for taking part need 2")
 
@@ -213,7 +215,7 @@ def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> N
 
 
 def test_halves_are_rounded_up_as_people_do() -> None:
-    rules = Rules.of({"steps": [{"points": 72.45, "score": 0.5}]})
+    rules = Rules.from_values({"steps": [{"points": 72.45, "score": 0.5}]})
     field = Field(marks_module.anchors_of(rules, {}, higher_is_better=True))
     assert marks_module.mark(rules, field, Work((File(0.5),))).points == 72.5
 
@@ -243,7 +245,7 @@ def test_halves_are_rounded_up_as_people_do() -> None:
 )
 def test_rules_that_cannot_grade_say_why(values: dict[str, object], fault: str) -> None:
     with pytest.raises(BadRules, match=re.escape(fault)):
-        Rules.of(values)
+        Rules.from_values(values)
 
 
 def test_a_baseline_without_a_score_is_named() -> None:
@@ -262,12 +264,12 @@ def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
 def test_a_kept_reason_says_what_it_said(case: tuple[Rules, Field], value: float, days: int, valid: int) -> None:
     rules, field = case
     mark = marks_module.mark(rules, field, Work((File(value, days),), valid))
-    kept = json.loads(json.dumps([reason.as_json() for reason in mark.reasons]))
-    assert [str(reasons.Reason.of(one)) for one in kept] == [str(reason) for reason in mark.reasons]
+    stored = json.loads(json.dumps([reason.as_json() for reason in mark.reasons]))
+    assert [str(reasons.Reason.from_json(one)) for one in stored] == [str(reason) for reason in mark.reasons]
 
 
 def test_a_sentence_kept_by_an_earlier_version_is_told_as_it_is() -> None:
-    assert str(reasons.Reason.of("privat 0,5 → 50 % davon")) == "privat 0,5 → 50 % davon"
+    assert str(reasons.Reason.from_json("privat 0,5 → 50 % davon")) == "privat 0,5 → 50 % davon"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +280,7 @@ def test_a_sentence_kept_by_an_earlier_version_is_told_as_it_is() -> None:
         (Work((File(0.89), File(0.95, 1)), 1), linear(late_percent=10)),
         (Work((File(0.853),), 3), linear(participation_points=20, decimals=0)),
         (Work((File(0.853, 1),), 3), linear(method="thresholds", late_percent=10)),
-        (Work((File(0.7),), 0), Rules.of({"method": "percentile", "steps": [{"points": 70, "top": 100}]})),
+        (Work((File(0.7),), 0), Rules.from_values({"method": "percentile", "steps": [{"points": 70, "top": 100}]})),
         (Work(), linear(none_is_zero=True)),
         (Work(), linear()),
         (Work(disqualified=""), linear()),

@@ -242,10 +242,10 @@ def test_a_corrected_file_without_a_split_keeps_the_split_of_the_launched_compet
 ) -> None:
     publish_again(pets, ada, BARE.replace("1,cat", "1,bird", 1) + "99,cat\n")
     assert pets.candidate is not None
-    kept = path_of(pets.candidate.file_key).read_text().splitlines()
+    stored = path_of(pets.candidate.file_key).read_text().splitlines()
     corrected = TRUTH.replace("1,cat", "1,bird", 1).splitlines()
-    assert kept[: len(corrected)] == corrected
-    assert kept[-1] in ("99,cat,Public", "99,cat,Private")
+    assert stored[: len(corrected)] == corrected
+    assert stored[-1] in ("99,cat,Public", "99,cat,Private")
 
 
 def test_a_correction_with_other_ids_says_what_becomes_of_the_files(pets: Competition) -> None:
@@ -369,7 +369,7 @@ def test_a_sample_is_no_rounded_answer(ada: User, constant: str) -> None:
 
 def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) -> None:
     data_files.add_data_file(competition=pets, file_name="Test.PARQUET", chunks=[b"PAR1"])
-    found = truth_checks.check_again(competition=pets).report
+    found = truth_checks.recheck_ground_truth(competition=pets).report
     assert found["ok"]
     assert [one["message"] for one in found["findings"] if one["code"] == "data_unread"] == [
         "Nobody has looked whether the data file “Test.PARQUET” holds the answers."
@@ -390,7 +390,7 @@ def test_the_column_of_groups_is_no_answer(ada: User) -> None:
     features = "id,farm\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 41))
     data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
     assert publishing.publish_draft(competition=competition, user=ada).submission_columns == ["id", "label"]
-    assert truth_checks.check_again(competition=competition).report["ok"]
+    assert truth_checks.recheck_ground_truth(competition=competition).report["ok"]
     leak = grouped.replace("label", "kind")
     with pytest.raises(competitions.CannotHost, match="answers"):
         data_files.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
@@ -403,7 +403,7 @@ def test_the_weight_of_a_row_is_no_answer(ada: User) -> None:
     competition = make_competition(ada, metric="weighted_mae", truth=weighed)
     features = "id,weight\n" + "".join(f"{i},{i % 4 + 1}\n" for i in range(1, 17))
     data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
-    assert truth_checks.check_again(competition=competition).report["ok"]
+    assert truth_checks.recheck_ground_truth(competition=competition).report["ok"]
     leak = "id,size\n" + "".join(f"{i},{i * 3 % 11}\n" for i in range(1, 17))
     with pytest.raises(competitions.CannotHost, match="“size”"):
         data_files.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])

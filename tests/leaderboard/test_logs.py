@@ -135,11 +135,11 @@ def test_what_a_task_raised_is_told_by_place_and_kind() -> None:
     """By Celery itself, whose own line would quote the exception."""
     lines: list[str] = []
 
-    class Kept(logging.Handler):
+    class Captured(logging.Handler):
         def emit(self, line: logging.LogRecord) -> None:
             lines.append(self.format(line))
 
-    handler = Kept()
+    handler = Captured()
     handler.setFormatter(logs.formatter("text"))
     handler.addFilter(logs.Discreet())
     logging.getLogger("celery.app.trace").addHandler(handler)

@@ -39,7 +39,7 @@ def _one_waiting_process() -> Iterator[None]:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def metrics_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "metrics"
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
@@ -69,7 +69,7 @@ def set_sandbox_test(monkeypatch: pytest.MonkeyPatch) -> SetSandboxTest:
 
 
 @pytest.fixture
-def gaps(shelf: Path, ada: User, bo: User) -> Competition:
+def gaps(metrics_folder: Path, ada: User, bo: User) -> Competition:
     competition = make_competition(ada, slug="gaps", metric="gap", truth=TRUTH)
     enter(competition, bo)
     return competition
@@ -135,7 +135,7 @@ def test_ada_cannot_choose_or_publish_one_and_reads_why(
 
 
 def test_metrics_of_the_library_are_not_touched(
-    shelf: Path, ada: User, bo: User, set_sandbox_test: SetSandboxTest
+    metrics_folder: Path, ada: User, bo: User, set_sandbox_test: SetSandboxTest
 ) -> None:
     set_sandbox_test("network")
     pets = make_competition(ada)
@@ -145,7 +145,7 @@ def test_metrics_of_the_library_are_not_touched(
 
 
 def test_what_was_found_on_this_machine_counts_before_others(
-    shelf: Path, db: None, set_sandbox_test: SetSandboxTest, monkeypatch: pytest.MonkeyPatch
+    metrics_folder: Path, db: None, set_sandbox_test: SetSandboxTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TRUST_METRICS", raising=False)
     earlier = found(missing=NO_LANDLOCK)
@@ -158,7 +158,7 @@ def test_what_was_found_on_this_machine_counts_before_others(
     assert SandboxTest.objects.count() == 2
 
 
-def test_before_any_test_the_kernel_is_asked(shelf: Path, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_before_any_test_the_kernel_is_asked(metrics_folder: Path, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TRUST_METRICS", raising=False)
     monkeypatch.setattr("leaderboard.sandbox.outside_metrics.explain_missing_sandbox", lambda: NO_LANDLOCK)
     assert NO_LANDLOCK in outside_metrics.why_outside_metrics_are_off()
@@ -172,7 +172,7 @@ def test_without_a_folder_there_is_nothing_to_turn_off(db: None, set_sandbox_tes
 
 
 def test_olga_sees_what_was_tried(
-    shelf: Path,
+    metrics_folder: Path,
     client: Client,
     olga: User,
     ada: User,
@@ -180,7 +180,7 @@ def test_olga_sees_what_was_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(health, "queue_length", lambda: 0)
-    (shelf / "broken.py").write_text("import nothing_like_this")
+    (metrics_folder / "broken.py").write_text("import nothing_like_this")
     assert "Nothing was tried yet." in page_of(olga, "/status/")
     set_sandbox_test()
     page = tidy(page_of(olga, "/status/"))

@@ -58,7 +58,7 @@ def _one_waiting_process() -> Iterator[None]:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def metrics_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of files from outside."""
     folder = tmp_path / "metrics"
     folder.mkdir()
@@ -70,7 +70,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def gaps(shelf: Path, ada: User, bo: User) -> Competition:
+def gaps(metrics_folder: Path, ada: User, bo: User) -> Competition:
     competition = make_competition(ada, slug="gaps", metric="gap", truth=TRUTH)
     enter(competition, bo)
     return competition
@@ -156,9 +156,11 @@ def test_what_it_says_of_itself_reaches_ada_alone(
 
 
 def test_one_that_never_ends_gives_the_attempt_back(
-    shelf: Path, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
+    metrics_folder: Path, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (shelf / "slow.py").write_text(GAP.replace("    return", "    while (submission.y == 17).any(): pass\n    return"))
+    (metrics_folder / "slow.py").write_text(
+        GAP.replace("    return", "    while (submission.y == 17).any(): pass\n    return")
+    )
     competition = make_competition(ada, metric="slow", truth=TRUTH)
     enter(competition, bo)
     monkeypatch.setenv("METRICS_SECONDS", "1")
@@ -168,8 +170,8 @@ def test_one_that_never_ends_gives_the_attempt_back(
     assert used(bo) == 0
 
 
-def test_a_check_of_a_file_asks_the_metric_and_costs_nothing(gaps: Competition, shelf: Path, bo: User) -> None:
-    (shelf / "gap.py").write_text(GAP.replace("Gaps need", "A later version needs"))
+def test_a_check_of_a_file_asks_the_metric_and_costs_nothing(gaps: Competition, metrics_folder: Path, bo: User) -> None:
+    (metrics_folder / "gap.py").write_text(GAP.replace("Gaps need", "A later version needs"))
     found = submitting.check_only(competition=gaps, user=bo, chunks=[MINE.replace(b"\n1,2", b"\n1,-2")])
     assert [problem["message"] for problem in found] == ["Gaps need numbers from 0 on."]
     assert submitting.check_only(competition=gaps, user=bo, chunks=[MINE]) == []
@@ -177,10 +179,10 @@ def test_a_check_of_a_file_asks_the_metric_and_costs_nothing(gaps: Competition, 
 
 
 def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_with(
-    gaps: Competition, shelf: Path, ada: User, bo: User
+    gaps: Competition, metrics_folder: Path, ada: User, bo: User
 ) -> None:
     first = hand_in(gaps, bo, MINE)
-    (shelf / "gap.py").write_text(GAP.replace(".mean())", ".mean()) * 10"))
+    (metrics_folder / "gap.py").write_text(GAP.replace(".mean())", ".mean()) * 10"))
     forget()
     second = hand_in(gaps, bo, MINE + b"\n")
     assert values(first) == values(second) == {"public": 2.0, "private": 1.0}
@@ -196,10 +198,10 @@ def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_wit
 
 
 def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
-    gaps: Competition, shelf: Path, ada: User, bo: User
+    gaps: Competition, metrics_folder: Path, ada: User, bo: User
 ) -> None:
     hand_in(gaps, bo, MINE)
-    for path in [*shelf.glob("*.py"), *shelf.glob(".inspected/*")]:
+    for path in [*metrics_folder.glob("*.py"), *metrics_folder.glob(".inspected/*")]:
         path.unlink()
     forget()
     late = hand_in(gaps, bo, PERFECT)
@@ -215,10 +217,10 @@ def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
 
 
 def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
-    gaps: Competition, shelf: Path, ada: User, bo: User
+    gaps: Competition, metrics_folder: Path, ada: User, bo: User
 ) -> None:
     first = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,40"))
-    (shelf / "gap.py").write_text(GAP.replace("> 50", "> 30"))
+    (metrics_folder / "gap.py").write_text(GAP.replace("> 50", "> 30"))
     truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
     while score.rescore(ground_truth.pk):
@@ -228,16 +230,16 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
     assert "canary" in first.told_to_host
 
 
-def test_an_upside_down_board_is_not_published(shelf: Path, ada: User) -> None:
-    (shelf / "gap.py").write_text(GAP.replace("Lower is better.", "Higher is better."))
+def test_an_upside_down_board_is_not_published(metrics_folder: Path, ada: User) -> None:
+    (metrics_folder / "gap.py").write_text(GAP.replace("Lower is better.", "Higher is better."))
     with pytest.raises(competitions.CannotHost) as caught:
         make_competition(ada, metric="gap", truth=TRUTH)
     assert any("With this metric higher is said to be better" in line for line in caught.value.details)
 
 
-def test_a_broken_file_breaks_no_page(shelf: Path, ada: User) -> None:
-    (shelf / "broken.py").write_text("import nothing_like_this")
-    (shelf / "asking.py").write_text("def score(solution, submission, row_id_column_name, k: int): return 1.0")
+def test_a_broken_file_breaks_no_page(metrics_folder: Path, ada: User) -> None:
+    (metrics_folder / "broken.py").write_text("import nothing_like_this")
+    (metrics_folder / "asking.py").write_text("def score(solution, submission, row_id_column_name, k: int): return 1.0")
     make_competition(ada, launched=False)
     gallery = page_of(ada, "/metrics/")
     assert "Gap" in gallery
@@ -251,11 +253,11 @@ def test_a_broken_file_breaks_no_page(shelf: Path, ada: User) -> None:
 
 
 @pytest.fixture
-def for_ever(shelf: Path) -> str:
+def for_ever(metrics_folder: Path) -> str:
     """A metric whose example takes for ever."""
     example = "example = {'truth': 'id,y\\n1,2\\n', 'submission': 'id,y\\n1,17\\n', 'score': 1}\n"
     text = GAP.replace("    return", "    while (submission.y == 17).any(): pass\n    return")
-    (shelf / "gap.py").write_text(text.replace("class Part", example + "\n\nclass Part"))
+    (metrics_folder / "gap.py").write_text(text.replace("class Part", example + "\n\nclass Part"))
     return "/metrics/gap/"
 
 
@@ -279,10 +281,10 @@ def test_it_is_stopped_before_the_page_gives_up_and_not_tried_again(
     assert time.monotonic() - begun < 1
 
 
-def test_the_help_of_a_parameter_ends_before_its_default_begins(shelf: Path, ada: User) -> None:
+def test_the_help_of_a_parameter_ends_before_its_default_begins(metrics_folder: Path, ada: User) -> None:
     head = '    """Args:\n        power: exponent of each gap\n        floor: Does it begin at 0?\n    """\n'
     text = GAP.replace("power: float = 1.0):\n", "power: float = 1.0, floor: bool = True, k: int = 3):\n" + head)
-    (shelf / "gap.py").write_text(text)
+    (metrics_folder / "gap.py").write_text(text)
     make_competition(ada, launched=False)
     page = page_of(ada, "/host/pets/setup/metric/?metric=gap")
     assert "exponent of each gap. Default: 1.0." in page
@@ -291,37 +293,41 @@ def test_the_help_of_a_parameter_ends_before_its_default_begins(shelf: Path, ada
 
 
 def test_olga_adds_a_file_and_sees_how_its_doctests_came_out(
-    shelf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    metrics_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new = tmp_path / "far.py"
     new.write_text(GAP.replace("Lower is better.", "Far."))
     with pytest.raises(CommandError, match="give --direction"):
         call_command("add_metric", str(new))
     call_command("add_metric", str(new), "--check")
-    assert not (shelf / "far.py").exists()
+    assert not (metrics_folder / "far.py").exists()
     call_command("add_metric", str(new), "--direction", "minimize", "--best", "0", "--title", "Distance")
     said_to_user = capsys.readouterr().out
     assert "doctests: 1 of 1 failed" in said_to_user
     assert "Expected:\n        3" in said_to_user
     assert "parameter power: float, default 1.0" in said_to_user
-    assert (shelf / "far.py").read_text() == new.read_text()
-    assert json.loads((shelf / "far.json").read_text()) == {"direction": "minimize", "best": 0.0, "title": "Distance"}
+    assert (metrics_folder / "far.py").read_text() == new.read_text()
+    assert json.loads((metrics_folder / "far.json").read_text()) == {
+        "direction": "minimize",
+        "best": 0.0,
+        "title": "Distance",
+    }
     assert (metrics.get("far").title, metrics.get("far").best) == ("Distance", 0.0)
     new.write_text(new.read_text() + "\n# a remark\n")
     call_command("add_metric", str(new))  # what was said once still holds
     assert metrics.get("far").title == "Distance"
 
 
-def test_olga_lists_the_folder(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_olga_lists_the_folder(metrics_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("add_metric")
     assert "1 files, all of them can be offered." in capsys.readouterr().out
-    (shelf / "broken.py").write_text("x = ")
+    (metrics_folder / "broken.py").write_text("x = ")
     with pytest.raises(CommandError, match="1 of 2 files cannot be offered"):
         call_command("add_metric")
     assert "cannot be offered: SyntaxError" in capsys.readouterr().out
 
 
-def test_olga_is_told_what_cannot_be(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_olga_is_told_what_cannot_be(metrics_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("x = 1")
     with pytest.raises(CommandError, match="It was not added"):

@@ -398,10 +398,10 @@ def score(solution, submission, row_id_column_name):
 def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
     measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shelf = tmp_path / "metrics"
-    shelf.mkdir()
-    (shelf / "gap.py").write_text(GAP)
-    monkeypatch.setenv("METRICS_DIR", str(shelf))
+    metrics_folder = tmp_path / "metrics"
+    metrics_folder.mkdir()
+    (metrics_folder / "gap.py").write_text(GAP)
+    monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
     if explain_missing_sandbox():
         monkeypatch.setenv("TRUST_METRICS", "1")
     scorer.close_scorer()
@@ -421,14 +421,14 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
     measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may run for as long as a file may take, and another one beside it too; the score has its own time."""
-    shelf = tmp_path / "metrics"
-    shelf.mkdir()
+    metrics_folder = tmp_path / "metrics"
+    metrics_folder.mkdir()
     hanging = GAP.replace("def score(", "import time\n\n\ndef score(").replace(
         "    if ", "    time.sleep(60)\n    if ", 1
     )
     assert hanging.count("sleep") == 1
-    (shelf / "gap.py").write_text(hanging)
-    monkeypatch.setenv("METRICS_DIR", str(shelf))
+    (metrics_folder / "gap.py").write_text(hanging)
+    monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
     monkeypatch.setenv("METRICS_SECONDS", "60")
     if explain_missing_sandbox():
         monkeypatch.setenv("TRUST_METRICS", "1")

@@ -84,10 +84,10 @@ def test_whatever_happens_a_cached_board_equals_a_new_one(
     queries = ("", "?board=public", "?q=o")
     before = [table(query) for query in queries]
     change(board, ada, bo)
-    kept = [table(query) for query in queries]
+    stored = [table(query) for query in queries]
     board_cache.clear()
-    assert kept == [table(query) for query in queries]
-    assert kept != before
+    assert stored == [table(query) for query in queries]
+    assert stored != before
 
 
 def test_tables_are_cached_by_section_and_by_zone(board: Competition, ada: User, bo: User) -> None:

@@ -115,8 +115,8 @@ def test_a_scorer_that_tells_another_form_than_its_message_is_believed_the_messa
     assert _answers.read_answer({"problems": [lie]}).problems == (metrics.Problem("odd", "Odd.").as_dict(),)
     honest = metrics.Problem("odd", metrics.Message("Odd {what}.", what='"1"')).as_kept()
     assert _answers.read_answer({"problems": [json.loads(json.dumps(honest))]}).problems == (honest,)
-    kept = _answers.read_answer({"problems": [{**lie, "forms": {"message": 3}}]}).problems
-    assert kept == (metrics.Problem("odd", "Odd.").as_dict(),)
+    stored = _answers.read_answer({"problems": [{**lie, "forms": {"message": 3}}]}).problems
+    assert stored == (metrics.Problem("odd", "Odd.").as_dict(),)
     with pytest.raises(MalformedMessage):
         _answers.read_answer({"problems": [{**lie, "forms": ["Even."]}]})
 

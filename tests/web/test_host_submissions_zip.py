@@ -75,11 +75,11 @@ def test_no_name_leads_out_of_the_archive_or_becomes_a_formula(pets: Competition
 
 def test_a_file_that_the_site_lost_is_named_without_a_path(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    lost, kept = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1))
+    lost, stored = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1))
     path_of(lost.file_key).unlink()
     lines = {line["submission"]: line["path"] for line in manifest_of(archive_of(signed_in(ada)))}
     assert lines[str(lost.pk)] == ""
-    assert lines[str(kept.pk)]
+    assert lines[str(stored.pk)]
 
 
 def test_large_files_pass_through_without_being_held(pets: Competition, bo: User) -> None:

@@ -202,7 +202,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
         WebhookMessage.objects.create(webhook=hook, event=ChatEvent.FIRST, title=title, key=title)
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\r\n    Points Possible,,,,,10\r\n"
     book = f'{head}"Namecanary, Bo",11,S-4711,x1,,3\r\n"Rivera, Ana",12,S-1,x2,,4\r\n'
-    files_module.keep_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
+    files_module.save_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
     roster.draft_roster(competition=pets, user=ada, file_name="list.csv", data="name\nBo Namecanary\n")
     bo.emailaddress_set.create(email="Bo.namecanary@example.org", verified=True)  # type: ignore[attr-defined]
     keep_address(pets, ada, "bo.namecanary@example.org")
@@ -218,8 +218,8 @@ def keep_address(competition: Competition, host: User, address: str) -> None:
 
 def whole_database() -> str:
     """Every text of every row there is, but for the codes of Django's sessions."""
-    kept = [model for model in apps.get_models() if model._meta.label != "sessions.Session"]
-    rows = [list(model._default_manager.values_list()) for model in kept]
+    stored = [model for model in apps.get_models() if model._meta.label != "sessions.Session"]
+    rows = [list(model._default_manager.values_list()) for model in stored]
     return repr(
         [[[bytes(cell) if isinstance(cell, memoryview) else cell for cell in row] for row in one] for one in rows]
     )
@@ -309,7 +309,7 @@ def test_whoever_takes_anothers_name_deletes_nothing_of_theirs(pets: Competition
     User.objects.filter(pk=bo.pk).update(first_name="Ana", last_name="Rivera")
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\n"
     book = f'{head}"Rivera, Ana",12,S-1,x2,,4\n'.encode()
-    files_module.keep_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book)
+    files_module.save_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book)
     delete_account(account=User.objects.get(pk=bo.pk), user=bo)
     assert bytes(Gradebook.objects.get().data) == book
 

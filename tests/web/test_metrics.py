@@ -33,7 +33,7 @@ KEYS = [metric.key for metric in metrics.catalogue()]
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept() -> Iterator[None]:
+def nothing_stored() -> Iterator[None]:
     yield
     examples.settled.clear()
     examples.changed.clear()

@@ -144,13 +144,13 @@ def test_another_file_from_a_page_found_by_going_back_is_handed_in_as_well(as_bo
     """Browsers show the page as it was, with the key that keeps a double click from being two files."""
     files = [answers(), answers(public=1)]
     shown = [send(as_bo, file, upload_key="k1")["Location"] for file in files for _ in range(2)]
-    kept = list(Submission.objects.order_by("received_at"))
-    assert [one.sha256 for one in kept] == [hashlib.sha256(file).hexdigest() for file in files]
-    assert shown == [f"{SUBMIT}?submission={one.pk}#progress" for one in kept for _ in range(2)]
+    stored = list(Submission.objects.order_by("received_at"))
+    assert [one.sha256 for one in stored] == [hashlib.sha256(file).hexdigest() for file in files]
+    assert shown == [f"{SUBMIT}?submission={one.pk}#progress" for one in stored for _ in range(2)]
     fields = {"file_name": "mine.csv", "note": "", "upload_key": "k2"}
-    for one in kept * 2:
+    for one in stored * 2:
         assert as_bo.post(SUBMIT, {**fields, "again": str(one.pk)}).status_code == 303
-    assert sorted(Submission.objects.values_list("sha256", flat=True)) == sorted(2 * [one.sha256 for one in kept])
+    assert sorted(Submission.objects.values_list("sha256", flat=True)) == sorted(2 * [one.sha256 for one in stored])
 
 
 @pytest.mark.attack("files checked without end, so that others find no place")

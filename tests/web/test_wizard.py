@@ -145,7 +145,7 @@ def test_a_step_is_done_when_ada_has_saved_it_and_not_because_something_is_propo
 
 
 @pytest.mark.parametrize(
-    ("fields", "kept"),
+    ("fields", "stored"),
     [
         ({"split_by": "random", "group_column": "pool"}, (False, "")),
         ({"split_by": "stratified", "group_column": "pool"}, (True, "")),
@@ -155,7 +155,7 @@ def test_a_step_is_done_when_ada_has_saved_it_and_not_because_something_is_propo
     ],
 )
 def test_the_split_is_one_choice_of_three(
-    hers: Client, pond: Competition, fields: dict[str, str], kept: tuple[bool, str]
+    hers: Client, pond: Competition, fields: dict[str, str], stored: tuple[bool, str]
 ) -> None:
     """A column of groups that was typed before another choice says nothing; one without a choice says enough."""
     lines = ANSWERS.splitlines()
@@ -164,7 +164,7 @@ def test_the_split_is_one_choice_of_three(
     sent = {**split, **fields, "file": upload(pools)}
     assert hers.post("/host/pond/setup/data/", sent)["Location"] == "/host/pond/setup/data/#check"
     draft = TruthDraft.objects.get()
-    assert (draft.is_stratified, draft.group_column) == kept
+    assert (draft.is_stratified, draft.group_column) == stored
     page = hers.get("/host/pond/setup/data/").content.decode()
     chosen = re.findall(r'name="split_by" value="(\w+)"[^>]*checked', page)
     assert chosen == [fields.get("split_by") or ("grouped" if "group_column" in fields else "stratified")]
@@ -500,9 +500,9 @@ def test_a_plan_of_another_tab_is_shown_and_not_overwritten(hers: Client, ada: U
         assert "The plan was changed meanwhile: the launch is now planned for" in text_of(refused)
         assert f'value="{friday}"' in refused.content.decode(), "what was typed is still there"
         assert Competition.objects.get().launch_plan.launches_at == held
-    kept = plan("", first, "cancel")
-    assert (kept.status_code, Competition.objects.get().launch_plan.launches_at) == (409, held)
-    assert "Yours was not taken" in text_of(kept)
+    stored = plan("", first, "cancel")
+    assert (stored.status_code, Competition.objects.get().launch_plan.launches_at) == (409, held)
+    assert "Yours was not taken" in text_of(stored)
     again = dict(re.findall(r'name="(seen)" value="([^"]*)"', refused.content.decode()))
     assert plan(friday, again).status_code == 303, "who has read it and means it sends the same page once more"
     assert AuditEntry.objects.filter(deed="launch_scheduled").count() == 3
@@ -887,8 +887,8 @@ def test_a_whole_test_set_becomes_answers_once_ada_says_which_column_they_are(he
         refused = hers.post("/host/pond/setup/data/", {"action": "keep", "answers": nothing})
         assert refused.status_code == 422
         assert "Tick at least one column" in text_of(refused)
-    kept = hers.post("/host/pond/setup/data/", {"action": "keep", "answers": ["label"]})
-    assert kept["Location"] == "/host/pond/setup/data/#check"
+    stored = hers.post("/host/pond/setup/data/", {"action": "keep", "answers": ["label"]})
+    assert stored["Location"] == "/host/pond/setup/data/#check"
     draft = TruthDraft.objects.get()
     assert (draft.report["ok"], draft.metric, draft.report["target_columns"]) == (True, "accuracy", ["label"])
     assert (draft.seed, draft.public_share) == (3, 0.4)

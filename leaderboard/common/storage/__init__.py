@@ -37,13 +37,13 @@ __all__ = [
     "can_write",
     "clean_name",
     "in_units",
-    "keep_as",
     "listing",
     "path_of",
     "reading",
     "remove",
     "scratch",
     "store",
+    "store_as",
 ]
 
 
@@ -105,7 +105,7 @@ def store(chunks: Iterable[bytes], folder: str, *, limit: int | None = None) -> 
     return StoredFile(key, digest.hexdigest(), size)
 
 
-def keep_as(key: str, source: Path) -> None:
+def store_as(key: str, source: Path) -> None:
     """Store a copy of a file of this machine under a key that is known already; the same again replaces it."""
     with source.open("rb") as file, _place().written(key) as copy:
         shutil.copyfileobj(file, copy, CHUNK)
@@ -158,8 +158,8 @@ def _here() -> Path:
 def clean_name(name: str) -> str:
     """A file name fit to be shown: no folders, no control or direction characters, at most 120 characters."""
     name = name.replace("\\", "/").rsplit("/", 1)[-1]
-    kept = "".join(c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c)[0] != "C")
-    return kept.strip()[:120] or "unnamed.csv"
+    visible = "".join(c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c)[0] != "C")
+    return visible.strip()[:120] or "unnamed.csv"
 
 
 class LimitedUploadHandler(FileUploadHandler):

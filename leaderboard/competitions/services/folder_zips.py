@@ -38,7 +38,7 @@ def import_zip(*, chunks: Iterable[bytes], user: User, finds_address: bool = Fal
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "folder"
         folder.mkdir()
-        _unpack(_kept(chunks, Path(place) / "upload.zip"), folder)
+        _unpack(_saved_zip(chunks, Path(place) / "upload.zip"), folder)
         return import_folder(folder, user=user, needs_truth=False, finds_address=finds_address)
 
 
@@ -52,7 +52,7 @@ def export_zip(competition: Competition) -> Iterator[bytes]:
     yield outlet.drain()
 
 
-def _kept(chunks: Iterable[bytes], path: Path) -> Path:
+def _saved_zip(chunks: Iterable[bytes], path: Path) -> Path:
     size = 0
     with path.open("wb") as file:
         for chunk in chunks:

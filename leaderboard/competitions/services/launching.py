@@ -53,10 +53,10 @@ NEEDS = {
 }
 
 
-def missing_in_words(kept: Iterable[str]) -> list[str]:
+def missing_in_words(stored: Iterable[str]) -> list[str]:
     """What was missing, as `LaunchPlan.trouble` keeps it: by keys. Earlier it was sentences, which are told as
     they are."""
-    return [_("Missing: %(what)s.") % {"what": NEEDS[key]} if key in NEEDS else key for key in kept]
+    return [_("Missing: %(what)s.") % {"what": NEEDS[key]} if key in NEEDS else key for key in stored]
 
 
 def checklist(competition: Competition) -> list[Need]:

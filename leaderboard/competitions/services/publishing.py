@@ -16,7 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
-from leaderboard.common.storage import StoredFile, keep_as, path_of, store
+from leaderboard.common.storage import StoredFile, path_of, store, store_as
 from leaderboard.common.storage import remove as remove_file
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
@@ -156,7 +156,7 @@ def sample_submission_of(ground_truth: GroundTruth) -> bytes:
             target=str(made),
         )
         # A class asks for it in the same minute: whole files replace each other, and all are the same.
-        keep_as(key, made)
+        store_as(key, made)
         return made.read_bytes()
 
 

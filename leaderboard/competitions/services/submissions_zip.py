@@ -84,8 +84,8 @@ def path_in(submission: Submission) -> str:
 
 def _plain(name: str) -> str:
     """A name that means nothing to any file system: no separators, no dots at its ends, nothing invisible."""
-    kept = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
-    return kept[-LONGEST_NAME:].strip("._-") or "file"
+    visible = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
+    return visible[-LONGEST_NAME:].strip("._-") or "file"
 
 
 def _files(competition: Competition, at: datetime) -> Iterator[Submission]:

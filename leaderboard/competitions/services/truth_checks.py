@@ -15,7 +15,7 @@ from .secondary_metrics import beside_answers
 from .truth_drafts import files_of
 
 
-def check_again(*, competition: Competition) -> TruthCheck:
+def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     """Check the current ruler as its draft was checked, beside the data files as they are now; keeps the report.
 
     Raises `CannotHost` without a ruler, and `child.ChildFailed` when the check itself broke.
@@ -38,5 +38,5 @@ def check_again(*, competition: Competition) -> TruthCheck:
     leaks = leaks_of(competition, truth.read_bytes(), ground_truth.id_column, beside_answers(ground_truth))
     report["findings"] = leaks + report["findings"]
     report["ok"] = not any(finding["blocking"] for finding in report["findings"])
-    kept = {"report": report, "checked_at": timezone.now()}
-    return TruthCheck.objects.update_or_create(ground_truth=ground_truth, defaults=kept)[0]
+    values = {"report": report, "checked_at": timezone.now()}
+    return TruthCheck.objects.update_or_create(ground_truth=ground_truth, defaults=values)[0]

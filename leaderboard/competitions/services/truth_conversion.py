@@ -30,7 +30,7 @@ def taken_for_answers(draft: TruthDraft) -> list[str]:
     return [name for name in columns_at_hand(draft.competition) if name not in beside]
 
 
-def keep_answers(*, competition: Competition, names: Collection[str], group: str = "") -> TruthDraft:
+def select_answer_columns(*, competition: Competition, names: Collection[str], group: str = "") -> TruthDraft:
     """Of the columns taken for answers keep `names` alone, and check again: a whole test set has its features too.
 
     What a metric or the split reads stays; `group` is one of the columns that are no answers, by which the split is
@@ -72,11 +72,11 @@ def take_as_meant(*, competition: Competition) -> TruthDraft:
 
 def _draft_of_same_split(draft: TruthDraft, data: bytes) -> TruthDraft:
     """What a file that could not be read was checked with is nobody's choice, unless a metric counts already."""
-    is_kept = draft.competition.launched_at is not None
+    keeps_split = draft.competition.launched_at is not None
     return draft_truth(
         competition=draft.competition,
-        metric=draft.metric if is_kept else "",
-        params=draft.params if is_kept else {},
+        metric=draft.metric if keeps_split else "",
+        params=draft.params if keeps_split else {},
         file_name=draft.file_name,
         chunks=[data],
         id_column=draft.id_column,
@@ -84,6 +84,6 @@ def _draft_of_same_split(draft: TruthDraft, data: bytes) -> TruthDraft:
         seed=draft.seed,
         is_stratified=draft.is_stratified,
         group_column=draft.group_column,
-        secondary=asked_of(draft.secondary) if is_kept else (),
+        secondary=asked_of(draft.secondary) if keeps_split else (),
         wants_fits=True,
     )

@@ -144,8 +144,8 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     if problems:  # it was checked without parts, so what a file scores on them is not known
         report |= {"ok": False, "baselines": [], "apart": {}}
     report["is_split_by_system"] = truth != path_of(draft.file_key)
-    kept = _split_to_keep(draft.competition) if report["is_split_by_system"] else None
-    report["split_kept_from"] = kept.number if kept else None
+    published = _published_split(draft.competition) if report["is_split_by_system"] else None
+    report["split_kept_from"] = published.number if published else None
     report["as_meant"] = (
         changes_as_meant(draft) if READ_OTHERWISE & {one["code"] for one in blocking_in(report)} else []
     )
@@ -192,7 +192,7 @@ def columns_at_hand(competition: Competition) -> list[str]:
 
 def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
     sample, tests = files_of(draft.competition)
-    counts = _split_to_keep(draft.competition)
+    counts = _published_split(draft.competition)
     return jobs_for_pages.run_page_job(
         "check_truth",
         metric=draft.metric,
@@ -277,7 +277,7 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
     if "Usage" in _header(source):
         return source, []
     target = folder / "truth.csv"
-    kept = _split_to_keep(draft.competition)
+    published = _published_split(draft.competition)
     answer = jobs_for_pages.run_page_job(
         "add_split",
         truth=str(source),
@@ -289,8 +289,8 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
         target=str(target),
         group=draft.group_column or None,
         roles=role_columns(draft),
-        earlier=str(path_of(kept.file_key)) if kept else None,
-        earlier_id_column=kept.id_column if kept else None,
+        earlier=str(path_of(published.file_key)) if published else None,
+        earlier_id_column=published.id_column if published else None,
     )
     return target, answer["problems"]
 
@@ -300,7 +300,7 @@ def _header(path: Path) -> list[str]:
         return read_header(file.read(HEAD_BYTES))
 
 
-def _split_to_keep(competition: Competition) -> GroundTruth | None:
+def _published_split(competition: Competition) -> GroundTruth | None:
     """The ruler whose split a later one takes over: once launched, a row never changes the board it counts for."""
     return competition.ground_truth if competition.launched_at else None
 

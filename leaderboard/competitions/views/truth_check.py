@@ -24,7 +24,7 @@ def host_truth_check(request: HttpRequest, visit: Visit) -> HttpResponse:
         return redirect("host_truth", slug=competition.slug)
     if request.method == "POST":
         try:
-            truth_checks.check_again(competition=competition)
+            truth_checks.recheck_ground_truth(competition=competition)
             messages.success(request, _("Checked again."))
         except JobFailed:
             messages.error(request, _("The check did not work. Try it again in a moment."))

@@ -52,7 +52,7 @@ def origin(request: HttpRequest) -> str:
     return name if name in CHECKLISTS else ""
 
 
-def kept_origin(request: HttpRequest) -> str:
+def origin_query(request: HttpRequest) -> str:
     """What an address of the way carries on, so that the last page knows it too."""
     return f"?back={origin(request)}" if origin(request) else ""
 
@@ -80,7 +80,7 @@ def frame(request: HttpRequest, visit: Visit, key: str) -> dict[str, Any]:
         "before": steps[place - 1] if place else None,
         "behind": steps[place + 1] if place + 1 < len(steps) else None,
         "origin": origin(request),
-        "kept_origin": kept_origin(request),
+        "origin_query": origin_query(request),
         "lacks": _lacks(visit.competition) if key != "launch" else [],
     }
 

@@ -36,7 +36,7 @@ from .truth_context import (
     question_about,
     report_of,
 )
-from .wizard import frame, kept_origin, origin, place_of, step
+from .wizard import frame, origin, origin_query, place_of, step
 
 
 @open_to(Audience.HOSTS)
@@ -78,7 +78,7 @@ def _metric(request: HttpRequest, visit: Visit, *, goes_on: bool) -> HttpRespons
             if not _is_measured(draft or competition.ground_truth, key, parameters.cleaned_data, asked):
                 draft = _measure(competition, key, parameters.cleaned_data, asked)
             if not goes_on or (draft and not draft.report["ok"]):
-                page, here = place_of(competition, "metric"), kept_origin(request)
+                page, here = place_of(competition, "metric"), origin_query(request)
                 return see_other(page, query=here, fragment="#check", slug=competition.slug)
             return _go_on(request, visit, draft, **publish_form.cleaned_data)
     except competitions.CannotHost as error:

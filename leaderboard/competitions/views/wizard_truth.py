@@ -22,7 +22,7 @@ from ..models import Competition
 from ..services import competitions, data_files, secondary_metrics, truth_conversion, truth_drafts
 from .host_responses import add_refusal, message_data_file_added, refuse_too_large
 from .truth_context import BROKEN, draft_of, file_at_hand, initial_split, report_of
-from .wizard import frame, kept_origin, place_of, step
+from .wizard import frame, origin_query, place_of, step
 
 
 @open_to(Audience.HOSTS)
@@ -42,7 +42,7 @@ def _data(request: HttpRequest, visit: Visit) -> HttpResponse:
     removes a file for students (`add`, `remove`)."""
     if request.method != "POST":
         return _data_page(request, visit, _answers_form(visit.competition))
-    actions = {"as_meant": _take_as_meant, "keep": _keep_answers, "discard": _discard}
+    actions = {"as_meant": _take_as_meant, "keep": _select_answer_columns, "discard": _discard}
     if visit.competition.launched_at is None:
         actions |= {"add": _add_file, "remove": _remove_file}
     return actions.get(request.POST.get("action", ""), _answers)(request, visit)
@@ -80,7 +80,7 @@ def _answers(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def _see_data(request: HttpRequest, competition: Competition, fragment: str = "") -> HttpResponse:
     page = place_of(competition, "data")
-    return see_other(page, query=kept_origin(request), fragment=fragment, slug=competition.slug)
+    return see_other(page, query=origin_query(request), fragment=fragment, slug=competition.slug)
 
 
 def _take_as_meant(request: HttpRequest, visit: Visit) -> HttpResponse:
@@ -88,11 +88,13 @@ def _take_as_meant(request: HttpRequest, visit: Visit) -> HttpResponse:
     return _read_otherwise(request, visit, lambda: truth_conversion.take_as_meant(competition=visit.competition))
 
 
-def _keep_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _select_answer_columns(request: HttpRequest, visit: Visit) -> HttpResponse:
     """A file of which some columns alone are answers."""
     names, group = request.POST.getlist("answers"), request.POST.get("group", "")
     return _read_otherwise(
-        request, visit, lambda: truth_conversion.keep_answers(competition=visit.competition, names=names, group=group)
+        request,
+        visit,
+        lambda: truth_conversion.select_answer_columns(competition=visit.competition, names=names, group=group),
     )
 
 

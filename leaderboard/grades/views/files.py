@@ -81,5 +81,5 @@ def _done(request: HttpRequest, visit: Visit, form: GradebookForm) -> bool:
     file = form.cleaned_data["file"]
     if file.size > canvas.MOST_BYTES:
         raise TooLarge(canvas.MOST_BYTES)
-    files.keep_gradebook(competition=competition, user=person(visit.user), file_name=file.name, data=file.read())
+    files.save_gradebook(competition=competition, user=person(visit.user), file_name=file.name, data=file.read())
     return True

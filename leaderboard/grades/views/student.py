@@ -16,6 +16,6 @@ def grade(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Only the viewer's own, and only what was released: its reasons tell private scores."""
     release = GradeRelease.current(visit.competition) if visit.sees_private else None
     mine = Grade.objects.filter(release=release, user=visit.user.pk).first() if release else None
-    reasons = [Reason.of(kept) for kept in mine.reasons] if mine else []
+    reasons = [Reason.from_json(kept) for kept in mine.reasons] if mine else []
     context = {"visit": visit, "release": release, "grade": mine, "reasons": reasons}
     return render(request, "students/grade.html", context)

@@ -51,7 +51,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
     user = person(request.user)
     form = PreferencesForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        form.keep()
+        form.save_profile()
         notices.save_choices(user=user, choices=form.choices)
         messages.success(request, _("Your preferences are kept."))
         return see_other("preferences")

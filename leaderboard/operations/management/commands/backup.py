@@ -23,7 +23,7 @@ class Command(BaseCommand):
         folder: Path = options["folder"]
         try:
             manifest = backups.backup(folder)
-        except backup_manifest.CannotKeep as error:
+        except backup_manifest.BackupError as error:
             raise CommandError("\n".join([error.message, *error.details, "No backup was made."])) from error
         counts = ", ".join(f"{number:,} {name}" for name, number in manifest.rows.items())
         self.stdout.write(f"{folder}: {counts}; {len(manifest.parts):,} parts, {manifest.size:,} bytes.")

@@ -15,7 +15,7 @@ from leaderboard.common import child_processes
 from ... import consistency
 from ...models import Inspection
 
-KEPT = 60
+MAX_STORED_RUNS = 60
 
 
 class Command(BaseCommand):
@@ -44,8 +44,8 @@ class Command(BaseCommand):
             Inspection.objects.create(
                 began_at=began_at, seconds=time.monotonic() - began, is_whole=is_whole, report=report
             )
-            kept = Inspection.objects.values_list("pk", flat=True)[:KEPT]
-            Inspection.objects.exclude(pk__in=list(kept)).delete()
+            newest = Inspection.objects.values_list("pk", flat=True)[:MAX_STORED_RUNS]
+            Inspection.objects.exclude(pk__in=list(newest)).delete()
         if not is_whole:
             raise SystemExit(1)
 

@@ -36,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError(f"The site is running: {address}. Stop it first with Ctrl-C.")
         try:
             wrong = restoring.restore(options["folder"], force=options["force"], report=self.stdout.write)
-        except backup_manifest.CannotKeep as error:
+        except backup_manifest.BackupError as error:
             raise CommandError("\n".join([error.message, *error.details])) from error
         finally:
             place.leave()

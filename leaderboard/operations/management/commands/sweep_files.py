@@ -25,7 +25,7 @@ class Command(BaseCommand):
         try:
             invalid = invalid_files.remove_invalid_files(at=timezone.now())
             number = orphan_files.sweep_files(at=timezone.now(), force=options["force"])
-        except backup_manifest.CannotKeep as error:
+        except backup_manifest.BackupError as error:
             raise CommandError("\n".join([error.message, *error.details])) from None
         self.stdout.write(f"{number} files removed.")
         if invalid:
