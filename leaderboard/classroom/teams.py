@@ -33,7 +33,7 @@ def rename(*, membership: Membership, name: str) -> None:
         competition = Competition.objects.get(pk=membership.competition_id)
         copy = 0
         if competition.board.uses_pseudonyms:
-            copy = next_copy(competition, cleaned, besides=membership.team_id)
+            copy = next_copy(competition, cleaned, exclude=membership.team_id)
         elif teams_called(competition, cleaned).exclude(pk=membership.team_id).exists():
             words = _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
             raise CannotJoin(words % {"name": cleaned})

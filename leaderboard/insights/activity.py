@@ -61,12 +61,12 @@ def pulse(competition: Competition, at: datetime, below: Sequence[Below] | None 
         **counted,
     )
     scored = Submission.objects.filter(team=OuterRef("teams"), status=Status.SCORED)
-    beside = Competition.objects.filter(pk=competition.pk).annotate(
+    annotated = Competition.objects.filter(pk=competition.pk).annotate(
         number=Count("teams"),
         without=Count("teams", filter=~Exists(scored) & Q(teams__disqualified_at=None)),
         heard=Subquery(Worker.objects.order_by("-seen_at").values("seen_at")[:1]),
     )
-    teams, without, heard = beside.values_list("number", "without", "heard").get()
+    teams, without, heard = annotated.values_list("number", "without", "heard").get()
     oldest = numbers.pop("oldest")
     return Pulse(
         teams=teams,

@@ -105,7 +105,7 @@ def class_report(competition: Competition) -> Report:
     return Report(
         teams=tuple(teams),
         baselines=tuple(baselines),
-        scores=tuple(bins(private, beside=[value for _name, value in baselines])),
+        scores=tuple(bins(private, also=[value for _name, value in baselines])),
         days=tuple(_days(competition, teams)),
         attempts=tuple(bins([team.files for team in teams], whole=True)),
         correlation=rank_correlation([files for files, _ in both], [gap for _, gap in both]),
@@ -211,7 +211,7 @@ def _place_of(begins: Sequence[datetime], first: int = 0) -> Case | Value:
     )
 
 
-def bins(values: Sequence[float], *, whole: bool = False, beside: Sequence[float] = ()) -> list[Bin]:
+def bins(values: Sequence[float], *, whole: bool = False, also: Sequence[float] = ()) -> list[Bin]:
     """Equal bins from the least to the greatest value; of `whole` numbers with whole ends.
 
     Empty ones lead to the values `beside` them, where these are no further away than the bins reach themselves.
@@ -229,8 +229,8 @@ def bins(values: Sequence[float], *, whole: bool = False, beside: Sequence[float
     counts = [0] * number
     for value in values:
         counts[min(number - 1, int((value - low) / width))] += 1
-    before = _empty([(low - value) / width for value in beside], number)
-    behind = _empty([(value - high) / width for value in beside], number)
+    before = _empty([(low - value) / width for value in also], number)
+    behind = _empty([(value - high) / width for value in also], number)
     ends = [low + place * width for place in range(-before, number + behind + 1)]
     return [
         Bin(ends[place], ends[place + 1] - 1 if whole else ends[place + 1], count)

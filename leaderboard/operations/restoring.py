@@ -47,9 +47,9 @@ def restore(folder: Path, *, force: bool = False, report: ReportLine = lambda _:
     report("Every part has the hash of the manifest.")
     for line in _put_back_metrics(staged, manifest):
         report(line.format(folder=folder))
-    aside = _put_in_place(staged, manifest, keep=not was_empty)
+    replaced_folder = _put_in_place(staged, manifest, keep=not was_empty)
     if not was_empty:
-        report(f"What was here before lies in {aside} now.")
+        report(f"What was here before lies in {replaced_folder} now.")
     call_command("migrate", interactive=False, verbosity=0)
     report("The database is up to date.")
     wrong = check(manifest)
@@ -154,7 +154,7 @@ def _put_in_place(staged: Path, manifest: Manifest, *, keep: bool) -> Path:
     Gives the folder that holds what was there, if that is to be kept.
     """
     var = Path(settings.VAR_DIR)
-    aside = var / f"before-restore-{timezone.now():%Y%m%d-%H%M%S-%f}"
+    replaced_folder = var / f"before-restore-{timezone.now():%Y%m%d-%H%M%S-%f}"
     moving = []
     if manifest.vendor != "postgresql":
         connection.close()
@@ -164,11 +164,11 @@ def _put_in_place(staged: Path, manifest: Manifest, *, keep: bool) -> Path:
     key_file = var / SECRET_KEY
     if (staged / SECRET_KEY).exists():
         moving.append(key_file)
-    aside.mkdir(mode=0o700)
+    replaced_folder.mkdir(mode=0o700)
     for path in moving:
         if path.exists():
-            path.rename(aside / path.name)
-    _put_files(staged, manifest, aside)
+            path.rename(replaced_folder / path.name)
+    _put_files(staged, manifest, replaced_folder)
     if (staged / SECRET_KEY).exists():
         (staged / SECRET_KEY).rename(key_file)
     if manifest.vendor == "postgresql":
@@ -176,12 +176,12 @@ def _put_in_place(staged: Path, manifest: Manifest, *, keep: bool) -> Path:
     else:
         (staged / manifest.database).rename(database)
     os.sync()
-    for folder in (staged, *([] if keep else [aside])):
+    for folder in (staged, *([] if keep else [replaced_folder])):
         shutil.rmtree(folder)
-    return aside
+    return replaced_folder
 
 
-def _put_files(staged: Path, manifest: Manifest, aside: Path) -> None:
+def _put_files(staged: Path, manifest: Manifest, replaced_folder: Path) -> None:
     """A folder takes the place of the old one. In a bucket what was there stays: a key never means another file."""
     if settings.STORAGE_URL:
         for key in manifest.keys:
@@ -189,6 +189,6 @@ def _put_files(staged: Path, manifest: Manifest, aside: Path) -> None:
         return
     files = Path(settings.FILES_DIR)
     if files.exists():
-        files.rename(aside / files.name)
+        files.rename(replaced_folder / files.name)
     files.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     (staged / FILES).rename(files)

@@ -38,7 +38,7 @@ NOTE = "notecanary"
 CLASS = "rostercanary"
 """In what hosts and assistants alone read of the class: the roster, the gradebook, reasons among hosts."""
 PRIVATE = (7310585.786, 6420474.675, 8530696.897)
-BESIDE = 1_010_101.0
+SECONDARY = 1_010_101.0
 """What a private secondary value is more than the score beside it."""
 DOUBTS = {"standard_error": 5019283.746, "low": 4908172.635, "high": 9641707.918}
 ROLES = ("anonymous", "dee", "eve", "bo", "cy", "otto", "hal", "ivy", "ada")
@@ -182,7 +182,7 @@ def plant(values: tuple[float, ...]) -> None:
     receipt."""
     private = Score.objects.filter(split=Split.PRIVATE).order_by("submission__received_at")
     for score, value in zip(private, values, strict=True):
-        Score.objects.filter(pk=score.pk).update(value=value, secondary=[{"value": value + BESIDE}])
+        Score.objects.filter(pk=score.pk).update(value=value, secondary=[{"value": value + SECONDARY}])
         Standing.objects.filter(submission=score.submission_id, split=Split.PRIVATE).update(
             value=value, sort_key=-value
         )
@@ -229,7 +229,7 @@ def number_pattern(value: float) -> str:
     return rf"{grouped}|{digits[0]}\.{digits[1:4]}\d*e\+?0?6"
 
 
-BESIDE_NUMBERS = re.compile("|".join(number_pattern(value + BESIDE) for value in PRIVATE))
+SECONDARY_NUMBERS = re.compile("|".join(number_pattern(value + SECONDARY) for value in PRIVATE))
 PRIVATE_NUMBERS = re.compile(
-    "|".join([*(number_pattern(value) for value in (*PRIVATE, *DOUBTS.values())), BESIDE_NUMBERS.pattern])
+    "|".join([*(number_pattern(value) for value in (*PRIVATE, *DOUBTS.values())), SECONDARY_NUMBERS.pattern])
 )

@@ -23,7 +23,6 @@ from leaderboard.competitions.views import board_cache
 from tests.conftest import close
 
 from .scene import (
-    BESIDE_NUMBERS,
     CLASS,
     FILE,
     HOSTS,
@@ -31,6 +30,7 @@ from .scene import (
     PRIVATE,
     PRIVATE_NUMBERS,
     ROLES,
+    SECONDARY_NUMBERS,
     TEAM,
     TRUTH,
     Scene,
@@ -138,7 +138,7 @@ def test_the_canaries_can_be_found_by_those_they_are_for(scene: Scene) -> None:
     assert FILE in ada
     assert CLASS in ada
     assert PRIVATE_NUMBERS.search(ada)
-    assert BESIDE_NUMBERS.search(ada)
+    assert SECONDARY_NUMBERS.search(ada)
     assert FILE in bo
     assert NOTE in bo
 

@@ -45,8 +45,10 @@ def twins(ada: User, bo: User) -> list[Competition]:
     for slug, answers in (("one", ONE), ("other", OTHER)):
         rows = zip(IDS, *answers, strict=True)
         truth = "id,y,Usage\n" + "".join(f"{name},{y},{usage}\n" for name, y, usage in rows)
-        beside: list[tuple[str, dict[str, Any]]] = [("pearson", {}), ("mape", {}), ("poisson_deviance", {})]
-        found.append(make_competition(ada, slug=slug, metric="rmspe", truth=truth, secondary=beside, daily_attempts=50))
+        secondary: list[tuple[str, dict[str, Any]]] = [("pearson", {}), ("mape", {}), ("poisson_deviance", {})]
+        found.append(
+            make_competition(ada, slug=slug, metric="rmspe", truth=truth, secondary=secondary, daily_attempts=50)
+        )
         enter(found[-1], bo)
     return found
 

@@ -67,7 +67,7 @@ def insert(dice: random.Random, data: bytes) -> bytes:
     return data[:place] + dice.choice(PIECES) + data[place:]
 
 
-def put_beside_a_separator(dice: random.Random, data: bytes) -> bytes:
+def put_next_to_a_separator(dice: random.Random, data: bytes) -> bytes:
     places = [place for place, byte in enumerate(data) if byte in b',\n\r"'] or [0]
     place = dice.choice(places) + dice.randrange(2)
     return data[:place] + dice.choice(PIECES) + data[place:]
@@ -207,7 +207,7 @@ def another_header(dice: random.Random, data: bytes) -> bytes:
 MUTATIONS: tuple[tuple[Mutation, int], ...] = (
     (flip, 2),
     (insert, 3),
-    (put_beside_a_separator, 4),
+    (put_next_to_a_separator, 4),
     (delete, 2),
     (cut_off, 1),
     (doubled_piece, 1),

@@ -104,7 +104,7 @@ def test_the_largest_numbers_are_rounded_without_an_accident() -> None:
 
 
 def test_a_hidden_board_answers_every_file_alike() -> None:
-    assert list(Ladder(ladder_module.NO_RUNGS, -1.0).climb([0.1, 0.9, 1.0])) == [
+    assert list(Ladder(ladder_module.NO_STEP, -1.0).climb([0.1, 0.9, 1.0])) == [
         (0.0, True),
         (0.0, False),
         (0.0, False),

@@ -314,5 +314,5 @@ def test_a_wiped_site_comes_back_to_the_byte(tmp_path: Path) -> None:
     assert "lies in" in meanwhile
     stored = tree(other / "files")
     assert {name: data for name, data in tree(var / "files").items() if name in stored} == stored
-    (aside,) = other.glob("before-restore-*")
-    assert {path.name for path in aside.iterdir()} >= {"leaderboard.sqlite3", "files", "secret_key"}
+    (secondary_metric,) = other.glob("before-restore-*")
+    assert {path.name for path in secondary_metric.iterdir()} >= {"leaderboard.sqlite3", "files", "secret_key"}

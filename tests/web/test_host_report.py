@@ -182,12 +182,12 @@ def test_nothing_makes_no_bins() -> None:
 
 def test_empty_bars_lead_to_a_baseline_beside_them_and_not_to_one_far_away() -> None:
     scores = [0.7 + 0.02 * place for place in range(16)]
-    found = bins(scores, beside=[0.6, 1.03, -50.0])
+    found = bins(scores, also=[0.6, 1.03, -50.0])
     assert sum(one.teams for one in found) == len(scores)
     assert found[0].low <= 0.6 < found[0].high
     assert found[-1].low < 1.03 <= found[-1].high
     assert (found[0].teams, found[-1].teams) == (0, 0)
-    assert bins(scores, beside=[-50.0]) == bins(scores)
+    assert bins(scores, also=[-50.0]) == bins(scores)
 
 
 def test_a_baseline_is_a_line_or_is_said_to_be_far_away(taught: Competition, ada: User) -> None:

@@ -180,7 +180,7 @@ class GroundTruthAdmin(Scoped):
         "metric",
         "metric_version",
         "parameters",
-        "beside",
+        "secondary_metrics",
         "id_column",
         "rows",
         "public_rows",
@@ -191,15 +191,15 @@ class GroundTruthAdmin(Scoped):
         "published_at",
         "download",
     )
-    readonly_fields = ("parameters", "beside", "download")
+    readonly_fields = ("parameters", "secondary_metrics", "download")
 
     @admin.display(description="parameters")
     def parameters(self, obj: GroundTruth) -> str:
         return json.dumps(obj.params)
 
     @admin.display(description="secondary metrics")
-    def beside(self, obj: GroundTruth) -> str:
-        return "; ".join(one.name for one in secondary_module.asides_of(obj)) or "none"
+    def secondary_metrics(self, obj: GroundTruth) -> str:
+        return "; ".join(one.name for one in secondary_module.secondary_metrics_of(obj)) or "none"
 
     @admin.display(description="file")
     def download(self, obj: GroundTruth) -> SafeString:

@@ -69,7 +69,7 @@ def metric_of(ground_truth: GroundTruth) -> MetricOut:
 def secondary_of(ground_truth: GroundTruth | None) -> list[MetricOut]:
     return [
         MetricOut(key=one.key, title=one.title, direction=one.direction, params=dict(one.params))
-        for one in secondary.asides_of(ground_truth)
+        for one in secondary.secondary_metrics_of(ground_truth)
     ]
 
 
@@ -132,18 +132,18 @@ def _secondary(submission: Submission, splits: set[Any], *, is_exact: bool) -> l
     if ground_truth is None:
         return []
     ground_truth.competition = submission.competition
-    asides = secondary.asides_of(ground_truth)
+    secondary_metrics = secondary.secondary_metrics_of(ground_truth)
     ladder = None if is_exact else ladder_module.ladder_of(ground_truth)
     scores = submission.current_scores  # type: ignore[attr-defined]
     stored = {score.split: score.secondary for score in scores if score.split in splits}
     public, private = (
-        secondary.shown_secondary_values(asides, stored.get(split, ()), ladder)
+        secondary.shown_secondary_values(secondary_metrics, stored.get(split, ()), ladder)
         for split in (Split.PUBLIC, Split.PRIVATE)
     )
     return [
         SecondaryOut(
-            metric=one.aside.key,
-            params=dict(one.aside.params),
+            metric=one.secondary_metric.key,
+            params=dict(one.secondary_metric.params),
             public_score=one.value,
             private_score=private[place].value if private else None,
             problem=one.problem,

@@ -70,7 +70,7 @@ def check_truth(
 ) -> TruthOut:
     """For hosts: keep a ground-truth file as the draft and say everything about it. Nothing is published yet."""
     competition = hosted(request, slug)
-    key, given, beside = _measure(competition.ground_truth, metric, params)
+    key, given, secondary_metrics = _measure(competition.ground_truth, metric, params)
     try:
         draft = asked(
             lambda: truth_drafts.draft_truth(
@@ -81,7 +81,7 @@ def check_truth(
                 chunks=answer_spreadsheets.as_meant(file.chunks()) if as_meant else file.chunks(),
                 public_share=public_share,
                 seed=seed,
-                secondary=beside,
+                secondary=secondary_metrics,
                 id_column=id_column.replace("\0", ""),
                 group_column=group_column.replace("\0", ""),
             )
@@ -241,10 +241,10 @@ def _measure(
     if not isinstance(given, dict):
         words = _("“params” must be a JSON object.")
         raise ApiError(422, words, [{"code": "params", "message": words, "column": "params"}])
-    beside = [(key.partition("@")[0], its) for key, its in current.secondary_asked] if current else []
+    secondary_metrics = [(key.partition("@")[0], its) for key, its in current.secondary_asked] if current else []
     if current and metric in ("", current.metric):
-        return current.metric, {**current.params, **given}, beside
-    return metric.replace("\0", ""), given, beside
+        return current.metric, {**current.params, **given}, secondary_metrics
+    return metric.replace("\0", ""), given, secondary_metrics
 
 
 def _truth_out(draft: TruthDraft) -> TruthOut:

@@ -35,11 +35,11 @@ def name_with_number(competition: Competition, base: str) -> str:
     return name
 
 
-def next_copy(competition: Competition, name: str, *, besides: int | None = None) -> int:
+def next_copy(competition: Competition, name: str, *, exclude: int | None = None) -> int:
     """The number by which the database tells a further team of this name from the others; 0 for the first. The team
     `besides` is about to get the name."""
     called = competition.teams.annotate(lower=Lower("name")).filter(lower=Lower(Value(name)))
-    highest = called.exclude(pk=besides or 0).aggregate(highest=Max("name_copy"))["highest"]
+    highest = called.exclude(pk=exclude or 0).aggregate(highest=Max("name_copy"))["highest"]
     return 0 if highest is None else highest + 1
 
 

@@ -15,7 +15,7 @@ from .earlier import stood
 from .ladder import Ladder, ladder_of, ranked_files, sign_of
 from .page_facts import histories, members, with_facts
 from .rows import Board, Row, shown_moment
-from .secondary import asides_of, shown_secondary_values
+from .secondary import secondary_metrics_of, shown_secondary_values
 from .standings import Best
 
 PAGE_SIZE = 100
@@ -202,7 +202,11 @@ def ranked_rows(
     competition = ground_truth.competition
     moved = movements(ground_truth, split, standings, ranks, at)
     trends = histories(ground_truth, standings)
-    hides, ladder, asides = is_hidden(ground_truth, split), ladder_on(ground_truth, split), asides_of(ground_truth)
+    hides, ladder, secondary_metrics = (
+        is_hidden(ground_truth, split),
+        ladder_on(ground_truth, split),
+        secondary_metrics_of(ground_truth),
+    )
     if competition.board.uses_pseudonyms and not sees_names:
         people = {}
     elif people is None:
@@ -226,7 +230,7 @@ def ranked_rows(
                 trend=() if hides else tuple(history[-TREND_POINTS:]),
                 members=tuple(people.get(standing.team_id, [])),
                 is_picked_by_system=standing.is_picked_by_system,
-                secondary=shown_secondary_values(asides, getattr(standing, "stored", None) or (), ladder),
+                secondary=shown_secondary_values(secondary_metrics, getattr(standing, "stored", None) or (), ladder),
                 doubt=sure.get(str(standing.submission_id)),
             )
         )
@@ -235,7 +239,11 @@ def ranked_rows(
 
 def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
     """The host's reference submissions, best first; rounded or without a score like the teams beside them."""
-    sign, ladder, asides = sign_of(ground_truth), ladder_on(ground_truth, split), asides_of(ground_truth)
+    sign, ladder, secondary_metrics = (
+        sign_of(ground_truth),
+        ladder_on(ground_truth, split),
+        secondary_metrics_of(ground_truth),
+    )
     scores = reference_scores(ground_truth.competition_id, split).filter(ground_truth=ground_truth)
     rows = [
         Row(
@@ -247,7 +255,7 @@ def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
             submission_id=str(score.submission_id),
             received_at=score.submission.received_at,
             is_baseline=True,
-            secondary=shown_secondary_values(asides, score.secondary, ladder),
+            secondary=shown_secondary_values(secondary_metrics, score.secondary, ladder),
         )
         for score in scores.select_related("submission__baseline")
         if score.submission.baseline is not None
@@ -296,7 +304,7 @@ def lines(
         return
     ground_truth.competition = competition
     hides = is_hidden(ground_truth, split)
-    asides, ladder = asides_of(ground_truth), ladder_on(ground_truth, split)
+    secondary_metrics, ladder = secondary_metrics_of(ground_truth), ladder_on(ground_truth, split)
     standings = list(with_facts(in_order(ground_truth, split), ground_truth, split)[:at_most])
     ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
     teams = competition.teams.order_by()
@@ -317,5 +325,5 @@ def lines(
             received_at=shown_moment(standing.received_at, competition, sees_names=sees_names),
             attempts=counts.get(standing.team_id, 0),
             is_picked_by_system=standing.is_picked_by_system,
-            secondary=shown_secondary_values(asides, getattr(standing, "stored", None) or (), ladder),
+            secondary=shown_secondary_values(secondary_metrics, getattr(standing, "stored", None) or (), ladder),
         )

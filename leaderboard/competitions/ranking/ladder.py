@@ -26,7 +26,7 @@ from ..models import BoardSettings, Competition, GroundTruth, Score, Standing, S
 from ..models.competition import Split
 from .transfers import HandedIn, Origin, linked_teams, replay
 
-NO_RUNGS = math.inf
+NO_STEP = math.inf
 # The largest number and the smallest are 632 digits apart: nothing is ever rounded on the way.
 EXACT = Context(prec=1400, Emin=-9999, Emax=9999, traps=[Inexact, InvalidOperation])
 IN_ONE_QUERY = 5000
@@ -42,7 +42,7 @@ class Ladder:
 
     @property
     def is_hidden(self) -> bool:
-        return self.step == NO_RUNGS
+        return self.step == NO_STEP
 
     def climb(self, scores: Iterable[float]) -> Iterator[tuple[float, bool]]:
         """For each exact score in order of receipt: the score shown after it, and whether it is a new one."""
@@ -59,20 +59,20 @@ class Ladder:
         a hidden board."""
         if self.is_hidden:
             return 0.0
-        rungs, rest = EXACT.divmod(Decimal(repr(score)), self._rung)
+        rungs, rest = EXACT.divmod(Decimal(repr(score)), self._step_number)
         if rest and (rest > 0) == (self.sign > 0):
             rungs = EXACT.add(rungs, int(self.sign))
-        shown = float(EXACT.multiply(rungs, self._rung)) + 0.0  # never -0.0
+        shown = float(EXACT.multiply(rungs, self._step_number)) + 0.0  # never -0.0
         return shown if math.isfinite(shown) else score  # the largest numbers there are
 
     def bar_above(self, shown: float) -> float:
         """What the next score must be better than. Exact to the last digit, so that 0.87 is 0.03 more than 0.84."""
         if self.is_hidden:
             return -self.sign * math.inf
-        return float(EXACT.subtract(Decimal(repr(shown)), EXACT.multiply(self._rung, int(self.sign))))
+        return float(EXACT.subtract(Decimal(repr(shown)), EXACT.multiply(self._step_number, int(self.sign))))
 
     @cached_property
-    def _rung(self) -> Decimal:
+    def _step_number(self) -> Decimal:
         # The decimal number that somebody wrote, not the binary one beside it.
         return Decimal(repr(self.step))
 
@@ -126,8 +126,8 @@ def step_of(competition: Competition, ground_truth: GroundTruth) -> float:
     """What the host wrote, else what the ruler proposes. A steady board that has neither shows nothing, so that it
     never shows too much."""
     if competition.board.mode == BoardSettings.Mode.HIDDEN:
-        return NO_RUNGS
-    return competition.board.step or ground_truth.step or NO_RUNGS
+        return NO_STEP
+    return competition.board.step or ground_truth.step or NO_STEP
 
 
 def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:

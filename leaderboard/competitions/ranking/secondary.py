@@ -16,13 +16,13 @@ from leaderboard.common.library_messages import stored_message, translated_messa
 
 from ..models import GroundTruth, Score
 from ..models.competition import Split
-from .ladder import NO_RUNGS, Ladder
+from .ladder import NO_STEP, Ladder
 
 NOT_SHOWN_YET = gettext_lazy("Shown once the private board opens: nobody can work out a step for it.")
 
 
 @dataclass(frozen=True)
-class Aside:
+class SecondaryMetric:
     """A secondary metric of a ruler; `settings` are its parameters that are not at their defaults."""
 
     key: str
@@ -30,7 +30,7 @@ class Aside:
     direction: Literal["maximize", "minimize"]
     params: Mapping[str, Any] = field(hash=False)
     settings: tuple[tuple[str, Any], ...] = field(hash=False)
-    rungs: Ladder
+    ladder: Ladder
     """How a steady board rounds it: by a step of its own."""
 
     @property
@@ -48,66 +48,71 @@ class Aside:
 
 
 @dataclass(frozen=True)
-class Beside:
+class SecondaryValue:
     """What one secondary metric says of a file; without a `value` for the reason in `problem`."""
 
-    aside: Aside
+    secondary_metric: SecondaryMetric
     value: float | None
     problem: str = ""
     is_rounded: bool = False
 
 
-def asides_of(ground_truth: GroundTruth | None) -> tuple[Aside, ...]:
+def secondary_metrics_of(ground_truth: GroundTruth | None) -> tuple[SecondaryMetric, ...]:
     """The secondary metrics of a ruler in the order shown. One whose file is gone is called by its key."""
-    return tuple(map(_aside, ground_truth.secondary)) if ground_truth else ()
+    return tuple(map(_secondary_metric, ground_truth.secondary)) if ground_truth else ()
 
 
-def _aside(one: Mapping[str, Any]) -> Aside:
-    params, step = one["params"], one["step"] or NO_RUNGS
+def _secondary_metric(one: Mapping[str, Any]) -> SecondaryMetric:
+    params, step = one["params"], one["step"] or NO_STEP
     try:
         metric = metrics.get(f"{one['key']}@{one['version']}")
         best = metric.best_with(params)
     except (metrics.MetricError, TypeError):
-        return Aside(one["key"], one["key"], "maximize", params, tuple(params.items()), Ladder(step, -1.0))
+        return SecondaryMetric(one["key"], one["key"], "maximize", params, tuple(params.items()), Ladder(step, -1.0))
     defaults = {parameter.name: parameter.default for parameter in metric.parameters}
     settings = tuple((name, value) for name, value in params.items() if value != defaults.get(name))
     sign = 1.0 if metric.direction == "minimize" else -1.0
     rungs = Ladder(step, sign, best if math.isfinite(best) else None)
-    return Aside(one["key"], metric.title, metric.direction, params, settings, rungs)
+    return SecondaryMetric(one["key"], metric.title, metric.direction, params, settings, rungs)
 
 
 def shown_secondary_values(
-    asides: Sequence[Aside], stored: Sequence[Mapping[str, Any]], ladder: Ladder | None
-) -> tuple[Beside, ...]:
+    secondary_metrics: Sequence[SecondaryMetric], stored: Sequence[Mapping[str, Any]], ladder: Ladder | None
+) -> tuple[SecondaryValue, ...]:
     """What may be said beside a score that `ladder` shows (None: exactly): nothing on a hidden board."""
     if ladder is not None and ladder.is_hidden:
         return ()
-    return tuple(_shown_secondary_value(aside, one, ladder) for aside, one in zip(asides, stored, strict=False))
+    return tuple(
+        _shown_secondary_value(secondary_metric, one, ladder)
+        for secondary_metric, one in zip(secondary_metrics, stored, strict=False)
+    )
 
 
-def _shown_secondary_value(aside: Aside, one: Mapping[str, Any], ladder: Ladder | None) -> Beside:
+def _shown_secondary_value(
+    secondary_metric: SecondaryMetric, one: Mapping[str, Any], ladder: Ladder | None
+) -> SecondaryValue:
     value = one.get("value")
     if value is None:
-        return Beside(aside, None, stored_message(one, "problem"))
+        return SecondaryValue(secondary_metric, None, stored_message(one, "problem"))
     if ladder is None:
-        return Beside(aside, value)
-    if aside.rungs.is_hidden:
-        return Beside(aside, None, str(NOT_SHOWN_YET))
-    return Beside(aside, aside.rungs.rounded(value), is_rounded=True)
+        return SecondaryValue(secondary_metric, value)
+    if secondary_metric.ladder.is_hidden:
+        return SecondaryValue(secondary_metric, None, str(NOT_SHOWN_YET))
+    return SecondaryValue(secondary_metric, secondary_metric.ladder.rounded(value), is_rounded=True)
 
 
-def beside(
+def secondary_values(
     ground_truth: GroundTruth,
     split: Split,
     submissions: Iterable[UUID] | QuerySet[Any, Any],
     ladder: Ladder | None,
-) -> dict[str, tuple[Beside, ...]]:
+) -> dict[str, tuple[SecondaryValue, ...]]:
     """Submission → what its secondary metrics say on a split. Callers know that its score may be seen."""
-    asides = asides_of(ground_truth)
-    if not asides or (ladder is not None and ladder.is_hidden):
+    secondary_metrics = secondary_metrics_of(ground_truth)
+    if not secondary_metrics or (ladder is not None and ladder.is_hidden):
         return {}
     rows = Score.objects.filter(ground_truth=ground_truth, split=split, submission__in=submissions)
     return {
-        str(pk): shown_secondary_values(asides, stored, ladder)
+        str(pk): shown_secondary_values(secondary_metrics, stored, ladder)
         for pk, stored in rows.values_list("submission_id", "secondary")
     }

@@ -219,7 +219,7 @@ def differences(ground_truth: GroundTruth) -> list[str]:
     """Sentences about standings that do not equal the rebuild; empty when the shown board is right."""
     best_of = computed_best_values(ground_truth)
     expected = {
-        (split.value, best.team_id): (best.submission_id, best.value, _best_beside(split, best, best_of))
+        (split.value, best.team_id): (best.submission_id, best.value, _other_best(split, best, best_of))
         for split, best in expected_standings(ground_truth)
     }
     rows = Standing.objects.filter(ground_truth=ground_truth)
@@ -300,7 +300,7 @@ def _climb_again_linked(team_id: int, ground_truth: GroundTruth, ladder: Ladder)
     Standing.objects.bulk_create(made)
 
 
-def _best_beside(split: Split, best: Best, best_of: Mapping[int, float]) -> float | None:
+def _other_best(split: Split, best: Best, best_of: Mapping[int, float]) -> float | None:
     return best_of.get(best.team_id) if split == Split.PUBLIC else None
 
 
@@ -312,7 +312,7 @@ def _standing(ground_truth: GroundTruth, split: Split, best: Best, best_of: Mapp
         submission_id=best.submission_id,
         value=best.value,
         sort_key=best.sort_key,
-        best=_best_beside(split, best, best_of),
+        best=_other_best(split, best, best_of),
         received_at=best.received_at,
         is_picked_by_system=best.is_picked_by_system,
     )

@@ -191,7 +191,7 @@ def _write_scores(submission: Submission, ground_truth: GroundTruth, result: met
             split=split,
             value=value,
             parts=dict(result.parts.get(split.value, {})),
-            secondary=beside(result, split),
+            secondary=stored_secondary(result, split),
             measured_at=now,
             instrument=instrument,
         )
@@ -203,7 +203,7 @@ def _write_scores(submission: Submission, ground_truth: GroundTruth, result: met
     return result.public
 
 
-def beside(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
+def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
     """What secondary metrics say on a split, as it is stored: a value, or the problem."""
     found = [(getattr(one, split.value), one.problem) for one in result.secondary]
     return [

@@ -46,7 +46,7 @@ def is_table_unread(name: str) -> bool:
     return OTHER_TABLES.fullmatch(PurePath(name).suffix) is not None
 
 
-def leak_in(offered: bytes, truth: bytes, id_column: str, beside: Iterable[str] = ()) -> str:
+def leak_in(offered: bytes, truth: bytes, id_column: str, other_columns: Iterable[str] = ()) -> str:
     """Which answers of `truth` a file gives away, as the rest of a sentence; empty when it gives none.
 
     Columns `beside` the answers (`beside_answers`) may stand in it: students often need them.
@@ -54,13 +54,13 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, beside: Iterable[str] 
     if offered == truth:
         return metrics.Message("is the ground-truth file itself")
     known = _columns(next(_tables_in(truth)), id_column)
-    for name in beside:
+    for name in other_columns:
         known.pop(name, None)
     ids = _Ids(next((answers.keys() for answers in known.values()), ()))
     # Side by side: ids may stand in a column of another name, or in none, which nobody knows before the last row.
     tables = zip(_tables_in(offered), _tables_in(offered), _tables_in(offered), strict=False)
     for looked_through, table, in_order in tables:
-        found = _beside_ids(table, _ids_in(looked_through, id_column, ids), ids, known) or _in_order(in_order, known)
+        found = _answers_by_id(table, _ids_in(looked_through, id_column, ids), ids, known) or _in_order(in_order, known)
         if found:
             name, number = found
             return metrics.Message(
@@ -89,7 +89,7 @@ def _plain(cell: str) -> str:
     return (cell.removesuffix(".0").lstrip("0") or "0") if cell[:1].isdigit() else cell
 
 
-def _beside_ids(lines: Iterator[str], id_column: str, ids: _Ids, known: Answers) -> tuple[str, int] | None:
+def _answers_by_id(lines: Iterator[str], id_column: str, ids: _Ids, known: Answers) -> tuple[str, int] | None:
     """A column with answers in rows that say their id, and of how many ids."""
     for name, cells in _columns(lines, id_column, ids, known).items():
         for target, answers in known.items():

@@ -154,11 +154,13 @@ def board_csv(
     """
     text = io.StringIO()
     writer = csv.writer(text)
-    asides = secondary.asides_of(competition.ground_truth)
+    secondary_metrics = secondary.secondary_metrics_of(competition.ground_truth)
     # Whoever may have an exact board may also know who is behind a pseudonym.
     names = ["team", "pseudonym"] if is_exact and competition.board.uses_pseudonyms else ["team"]
     ranks = ["rank", "rank_in_section"] if section else ["rank"]
-    writer.writerow([*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in asides)])
+    writer.writerow(
+        [*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in secondary_metrics)]
+    )
     rows = _rows(competition, split, is_exact)
     for row in finding.of_section(competition, section, rows) if section else rows:
         value = "" if row.value is None else repr(row.value)
@@ -190,7 +192,7 @@ def _now(competition: Competition, split: Split) -> Iterator[rows_module.Row]:
     teams = competition.teams.annotate(
         files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
     ).in_bulk(ranks)
-    others = secondary.beside(ground_truth, split, [best.submission_id for best in found.values()], None)
+    others = secondary.secondary_values(ground_truth, split, [best.submission_id for best in found.values()], None)
     for team_id, rank in ranks.items():
         best, team = found[team_id], teams[team_id]
         name, real_name = boards.names_of(team, competition, sees_names=True)

@@ -22,7 +22,7 @@ from metrics.core.messages import with_templates
 from ..models import Competition, DataFile, GroundTruth, TruthDraft
 from .answer_leaks import is_table_unread, leak_in
 from .competitions import CannotHost
-from .secondary_metrics import beside_answers
+from .secondary_metrics import non_answer_columns
 
 HEAD_ROWS = 6
 ANSWERS_IN_DATA = "answers_in_data"
@@ -95,14 +95,14 @@ def _facts(data_file: DataFile) -> dict[str, object]:
 
 
 def leaks_of(
-    competition: Competition, truth: bytes, id_column: str, beside: Iterable[str] = ()
+    competition: Competition, truth: bytes, id_column: str, other_columns: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
     """Findings about data files that hold the answers of a truth file, or may; columns `beside` them may be told."""
     found = []
     for data_file in competition.data_files.all():
         if is_table_unread(data_file.name):
             found.append(with_templates(_unread(data_file.name)))
-        leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column, beside)
+        leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column, other_columns)
         if leak:
             message = metrics.Message(
                 "The data file “{name}” {leak}: students could download the answers.", name=data_file.name, leak=leak
@@ -125,7 +125,7 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
         (
             ground_truth.file_key,
             ground_truth.id_column,
-            beside_answers(ground_truth),
+            non_answer_columns(ground_truth),
             _("ground truth %(number)s") % {"number": ground_truth.number},
         )
         for ground_truth in GroundTruth.objects.filter(competition=competition)
@@ -134,7 +134,7 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
         (
             draft.file_key,
             draft.report.get("id_column") or draft.id_column,
-            beside_answers(draft),
+            non_answer_columns(draft),
             f"“{draft.file_name}”",
         )
         for draft in TruthDraft.objects.filter(competition=competition)
@@ -142,8 +142,8 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
     if not ground_truths:
         return
     offered = path_of(stored.key).read_bytes()
-    for key, id_column, beside, whose in ground_truths:
-        leak = leak_in(offered, path_of(key).read_bytes(), id_column, beside)
+    for key, id_column, other_columns, whose in ground_truths:
+        leak = leak_in(offered, path_of(key).read_bytes(), id_column, other_columns)
         if leak:
             raise CannotHost(
                 _("“%(name)s” %(leak)s (%(whose)s): students would download the answers.")

@@ -84,7 +84,7 @@ def _checklist(competition: Competition, is_walked: bool) -> list[Need]:
         Need("deadline", competition.closes_at > timezone.now()),
     ]
     if ground_truth and competition.board.mode == BoardSettings.Mode.STEADY:
-        needs.append(Need("step", ladder.step_of(competition, ground_truth) != ladder.NO_RUNGS))
+        needs.append(Need("step", ladder.step_of(competition, ground_truth) != ladder.NO_STEP))
     if competition.candidate_id is not None:
         needs.append(Need("candidate", False))
     return [*needs, Need("walk", is_walked)]

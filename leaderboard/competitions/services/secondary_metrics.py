@@ -62,7 +62,7 @@ def role_columns(held: TruthDraft | GroundTruth) -> list[str]:
     return [str(params[name]) for key, params in asked for name in _roles(key) if name in params]
 
 
-def beside_answers(held: TruthDraft | GroundTruth) -> list[str]:
+def non_answer_columns(held: TruthDraft | GroundTruth) -> list[str]:
     """Columns that are no answer: those by which rows are split or measured. Students may have them."""
     return [*role_columns(held), *([held.group_column] if isinstance(held, TruthDraft) else ())]
 

@@ -11,7 +11,7 @@ from leaderboard.scorer import jobs_for_pages
 from ..models import Competition, TruthCheck
 from .competitions import CannotHost
 from .data_files import leaks_of
-from .secondary_metrics import beside_answers
+from .secondary_metrics import non_answer_columns
 from .truth_drafts import files_of
 
 
@@ -35,7 +35,7 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
         tests=tests,
         secondary=ground_truth.secondary_asked,
     )
-    leaks = leaks_of(competition, truth.read_bytes(), ground_truth.id_column, beside_answers(ground_truth))
+    leaks = leaks_of(competition, truth.read_bytes(), ground_truth.id_column, non_answer_columns(ground_truth))
     report["findings"] = leaks + report["findings"]
     report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     values = {"report": report, "checked_at": timezone.now()}

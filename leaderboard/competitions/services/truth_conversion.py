@@ -14,7 +14,7 @@ from leaderboard.scorer import jobs_for_pages
 from ..models import Competition, TruthDraft
 from .answer_spreadsheets import READ_OTHERWISE, changes_as_meant
 from .competitions import CannotHost
-from .secondary_metrics import asked_of, beside_answers
+from .secondary_metrics import asked_of, non_answer_columns
 from .truth_drafts import blocking_in, columns_at_hand, draft_truth
 
 TOO_MANY_COLUMNS = "target_columns"
@@ -26,8 +26,8 @@ def taken_for_answers(draft: TruthDraft) -> list[str]:
         return list(draft.report["target_columns"])
     if TOO_MANY_COLUMNS not in {one["code"] for one in blocking_in(draft.report)}:
         return []
-    beside = beside_answers(draft)
-    return [name for name in columns_at_hand(draft.competition) if name not in beside]
+    other_columns = non_answer_columns(draft)
+    return [name for name in columns_at_hand(draft.competition) if name not in other_columns]
 
 
 def select_answer_columns(*, competition: Competition, names: Collection[str], group: str = "") -> TruthDraft:

@@ -23,7 +23,7 @@ from ..models.ground_truth import LONGEST_NAME, new_split_secret
 from .answer_spreadsheets import READ_OTHERWISE, changes_as_meant, plain
 from .competitions import CannotHost
 from .data_files import ANSWERS_IN_DATA, leaks_of
-from .secondary_metrics import Asked, asked_of, beside_answers, clean_secondary, role_columns
+from .secondary_metrics import Asked, asked_of, clean_secondary, non_answer_columns, role_columns
 
 log = logging.getLogger(__name__)
 
@@ -65,14 +65,14 @@ def draft_truth(
     `storage.TooLarge`, and `child.ChildFailed` when the check itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params) if metric else {}
-    beside = clean_secondary(secondary)
+    secondary_metrics = clean_secondary(secondary)
     draft = TruthDraft.objects.filter(competition=competition).first() or _new_draft(competition)
     draft.split_secret = split_secret or draft.split_secret
     earlier = draft.file_key
     _take_file(draft, chunks, file_name, draws_anew=draws_anew and competition.launched_at is None)
     draft.id_column, draft.group_column = id_column.strip(), group_column.strip()
     draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
-    draft.secondary, draft.uploaded_at = beside, timezone.now()
+    draft.secondary, draft.uploaded_at = secondary_metrics, timezone.now()
     try:
         fits = _fits(draft) if wants_fits or not metric else []
         draft.metric, draft.params = (metric, params) if metric else _most_plausible(fits)
@@ -224,7 +224,7 @@ def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
 def _leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:
     """Whether files for students hold the answers, as far as the file could be read."""
     id_column = report["id_column"]
-    return leaks_of(draft.competition, truth.read_bytes(), id_column, beside_answers(draft)) if id_column else []
+    return leaks_of(draft.competition, truth.read_bytes(), id_column, non_answer_columns(draft)) if id_column else []
 
 
 def _fits(draft: TruthDraft) -> list[dict[str, Any]]:

@@ -99,7 +99,7 @@ def score(value: float | str | None, ladder: object = None) -> SafeString:
 
 
 @register.simple_tag
-def beside_value(one: secondary.Beside | None, style: str = "") -> SafeString:
+def secondary_value(one: secondary.SecondaryValue | None, style: str = "") -> SafeString:
     """What a secondary metric says: a score, or a dash. The styles `full` (all digits) and `why` spell the reason of a
     dash out; otherwise it is on hover."""
     if one is None or one.value is None:
@@ -218,9 +218,9 @@ def metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
 
 
 @register.simple_tag
-def asides_of(ground_truth: GroundTruth | None) -> tuple[secondary.Aside, ...]:
+def secondary_metrics_of(ground_truth: GroundTruth | None) -> tuple[secondary.SecondaryMetric, ...]:
     """A ruler's secondary metrics."""
-    return secondary.asides_of(ground_truth)
+    return secondary.secondary_metrics_of(ground_truth)
 
 
 @register.filter

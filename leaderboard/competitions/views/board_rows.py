@@ -27,7 +27,7 @@ MEDALS = {
 
 
 @dataclass(frozen=True)
-class Aside:
+class SecondaryCell:
     """A cell of a secondary metric; `digits` are all of its number, or why there is none."""
 
     name: str
@@ -36,7 +36,7 @@ class Aside:
 
 
 @dataclass(frozen=True)
-class Line:
+class BoardLine:
     """A row with everything the template would have to work out."""
 
     row: rows_module.Row
@@ -51,7 +51,7 @@ class Line:
     arrow_words: str
     members: str
     trend: SafeString
-    beside: tuple[Aside, ...]
+    secondary: tuple[SecondaryCell, ...]
     band: SafeString | None
     """The interval of the score, drawn; None where none is known or shown."""
     tie: str
@@ -81,12 +81,12 @@ def line_of(
     ladder: ladder_module.Ladder | None,
     scale: tuple[float, float],
     sign: float,
-) -> Line:
+) -> BoardLine:
     """`ladder` is that of a public board that does not show exact scores; `scale` that of its page; `sign`
     is +1 where a lower score is better, −1 where a higher one is."""
     medal, words = MEDALS.get(row.rank or 0, ("", ""))
     arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement(row.movement, split)
-    return Line(
+    return BoardLine(
         row=row,
         anchor="" if row.is_baseline else anchor_of(row.name),
         initials="◆" if row.is_baseline else initials(row.name),
@@ -99,7 +99,7 @@ def line_of(
         arrow_words=arrow_words,
         members="" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members),
         trend=sparkline(row.trend, is_rounded=ladder is not None, sign=sign),
-        beside=tuple(map(_cell, row.secondary)),
+        secondary=tuple(map(_cell, row.secondary)),
         band=_band(row, scale),
         tie=str(row.doubt.tied_from) if row.doubt and row.doubt.tied_from else "",
     )
@@ -113,11 +113,11 @@ def _band(row: rows_module.Row, scale: tuple[float, float]) -> SafeString | None
     return band(row.value, doubt.low, doubt.high, scale, _("95 %% interval %(ends)s") % {"ends": words})
 
 
-def _cell(one: secondary.Beside) -> Aside:
+def _cell(one: secondary.SecondaryValue) -> SecondaryCell:
     if one.value is None:
-        return Aside(one.aside.words, "–", translated_message(one.problem))
+        return SecondaryCell(one.secondary_metric.words, "–", translated_message(one.problem))
     text = numbers.rounded_text(one.value) if one.is_rounded else numbers.number_text(one.value)
-    return Aside(one.aside.words, text, repr(one.value))
+    return SecondaryCell(one.secondary_metric.words, text, repr(one.value))
 
 
 def initials(name: str) -> str:

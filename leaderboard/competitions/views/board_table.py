@@ -29,7 +29,7 @@ def board_table(
     scale, sign = scale_of(rows), ladder_module.sign_of(ground_truth) if ground_truth else -1.0
     context = {
         "split": split.value,
-        "asides": secondary.asides_of(ground_truth),
+        "secondary_metrics": secondary.secondary_metrics_of(ground_truth),
         "has_bands": any(row.doubt and row.value is not None for row in rows),
         "is_section": any(row.within for row in rows),
         "is_hidden": ladder is not None and ladder.is_hidden,

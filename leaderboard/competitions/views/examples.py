@@ -63,12 +63,12 @@ class Sheet:
         return self.cells[1:]
 
     @property
-    def has_room_below(self) -> bool:
+    def can_add_row(self) -> bool:
         """Whether a row can be added."""
         return len(self.body) < MOST_ROWS
 
     @property
-    def has_room_beside(self) -> bool:
+    def can_add_column(self) -> bool:
         """Whether a column can be added."""
         return len(self.header) < MOST_COLUMNS
 

@@ -185,21 +185,26 @@ def _with_names(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
 
 def _rows(competition: Competition, submissions: Iterable[Submission]) -> list[dict[str, Any]]:
     """Files with what the board's ground truth measured."""
-    listed, asides = list(submissions), secondary_module.asides_of(competition.ground_truth)
+    listed, secondary_metrics = list(submissions), secondary_module.secondary_metrics_of(competition.ground_truth)
     held = Score.objects.filter(ground_truth=competition.ground_truth_id, submission__in=[one.pk for one in listed])
     scores: dict[UUID, dict[str, Measured]] = {}
     for submission, split, *measured in held.values_list("submission", "split", "value", "parts", "secondary"):
         scores.setdefault(submission, {})[split] = Measured(*measured)
-    return [_row(submission, scores.get(submission.pk, {}), asides) for submission in listed]
+    return [_row(submission, scores.get(submission.pk, {}), secondary_metrics) for submission in listed]
 
 
 def _row(
-    submission: Submission, scores: Mapping[str, Measured], asides: Sequence[secondary_module.Aside]
+    submission: Submission,
+    scores: Mapping[str, Measured],
+    secondary_metrics: Sequence[secondary_module.SecondaryMetric],
 ) -> dict[str, Any]:
     public, private = (scores.get(split, Measured()) for split in (Split.PUBLIC, Split.PRIVATE))
-    told = [secondary_module.shown_secondary_values(asides, measured.secondary, None) for measured in (public, private)]
+    told = [
+        secondary_module.shown_secondary_values(secondary_metrics, measured.secondary, None)
+        for measured in (public, private)
+    ]
     return {
-        "beside": list(zip_longest(asides, *told)) if Split.PUBLIC in scores else [],
+        "secondary": list(zip_longest(secondary_metrics, *told)) if Split.PUBLIC in scores else [],
         "submission": submission,
         "public": public.value,
         "private": private.value,

@@ -39,13 +39,13 @@ class Measure:
 
     metric: metrics.Metric
     params: dict[str, Any]
-    beside: tuple[Measure, ...] = ()
+    secondary: tuple[Measure, ...] = ()
     """The secondary metrics that this site can show."""
 
     @property
     def command(self) -> str:
         """How to score at home as this competition does."""
-        return command(self.metric, self.params, also=[(one.metric, one.params) for one in self.beside])
+        return command(self.metric, self.params, also=[(one.metric, one.params) for one in self.secondary])
 
     @property
     def settings(self) -> list[tuple[metrics.Parameter, Any]]:
@@ -77,8 +77,8 @@ def measure_of(ground_truth: GroundTruth | None) -> Measure | None:
     now."""
     if ground_truth is None or (found := _measure(ground_truth.metric_key, ground_truth.params)) is None:
         return None
-    beside = [_measure(key, params) for key, params in ground_truth.secondary_asked]
-    return replace(found, beside=tuple(one for one in beside if one is not None))
+    secondary = [_measure(key, params) for key, params in ground_truth.secondary_asked]
+    return replace(found, secondary=tuple(one for one in secondary if one is not None))
 
 
 def _measure(key: str, params: dict[str, Any]) -> Measure | None:

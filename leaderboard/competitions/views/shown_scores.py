@@ -11,16 +11,16 @@ from ..models import GroundTruth, Score, Submission
 from ..models.competition import Split
 from ..ranking import secondary
 
-SecondaryValues = tuple[secondary.Beside, ...]
+SecondaryValues = tuple[secondary.SecondaryValue, ...]
 
 
 @dataclass(frozen=True)
 class SecondaryLine:
     """One secondary metric of one file; `private` is None until the private board is open to the viewer."""
 
-    aside: secondary.Aside
-    public: secondary.Beside | None
-    private: secondary.Beside | None
+    secondary_metric: secondary.SecondaryMetric
+    public: secondary.SecondaryValue | None
+    private: secondary.SecondaryValue | None
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ShownScores:
     """Of one file: split → value under the current ground truth, and the lines of the secondary metrics."""
 
     scores: Mapping[str, float]
-    beside: tuple[SecondaryLine, ...] = ()
+    secondary: tuple[SecondaryLine, ...] = ()
 
 
 NO_SCORES = ShownScores({})
@@ -55,13 +55,13 @@ def _exact_scores(submissions: Sequence[Submission], visit: Visit, ground_truth:
     rows = Score.objects.filter(
         submission__in=[submission.pk for submission in submissions], ground_truth=ground_truth, split__in=splits
     )
-    asides = secondary.asides_of(ground_truth)
+    secondary_metrics = secondary.secondary_metrics_of(ground_truth)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     values: dict[str, dict[str, SecondaryValues]] = defaultdict(dict)
     for pk, split, value, stored in rows.values_list("submission_id", "split", "value", "secondary"):
         scores[str(pk)][split] = value
-        values[str(pk)][split] = secondary.shown_secondary_values(asides, stored, None)
-    return {key: ShownScores(scores[key], _lines(asides, values[key])) for key in scores}
+        values[str(pk)][split] = secondary.shown_secondary_values(secondary_metrics, stored, None)
+    return {key: ShownScores(scores[key], _lines(secondary_metrics, values[key])) for key in scores}
 
 
 def _board_scores(submissions: Sequence[Submission], visit: Visit, ground_truth: GroundTruth) -> dict[str, ShownScores]:
@@ -69,22 +69,27 @@ def _board_scores(submissions: Sequence[Submission], visit: Visit, ground_truth:
     teams = {submission.team_id for submission in submissions}
     shown = {key: value for team in teams for key, value in visit.shown_scores(team).items()}
     files = [submission.pk for submission in submissions if str(submission.pk) in shown]
-    asides = secondary.asides_of(ground_truth)
-    public = secondary.beside(ground_truth, Split.PUBLIC, files, visit.ladder)
+    secondary_metrics = secondary.secondary_metrics_of(ground_truth)
+    public = secondary.secondary_values(ground_truth, Split.PUBLIC, files, visit.ladder)
     return {
         str(pk): ShownScores(
-            {Split.PUBLIC.value: shown[str(pk)]}, _lines(asides, {Split.PUBLIC.value: public.get(str(pk), ())})
+            {Split.PUBLIC.value: shown[str(pk)]},
+            _lines(secondary_metrics, {Split.PUBLIC.value: public.get(str(pk), ())}),
         )
         for pk in files
     }
 
 
-def _lines(asides: Sequence[secondary.Aside], values: Mapping[str, SecondaryValues]) -> tuple[SecondaryLine, ...]:
+def _lines(
+    secondary_metrics: Sequence[secondary.SecondaryMetric], values: Mapping[str, SecondaryValues]
+) -> tuple[SecondaryLine, ...]:
     """One line for each metric; none for a file that was scored before the ruler had them."""
     public, private = values.get(Split.PUBLIC, ()), values.get(Split.PRIVATE, ())
-    if len(public) != len(asides):
+    if len(public) != len(secondary_metrics):
         return ()
     return tuple(
-        SecondaryLine(aside, public[place], private[place] if len(private) == len(asides) else None)
-        for place, aside in enumerate(asides)
+        SecondaryLine(
+            secondary_metric, public[place], private[place] if len(private) == len(secondary_metrics) else None
+        )
+        for place, secondary_metric in enumerate(secondary_metrics)
     )

@@ -168,9 +168,9 @@ class Progress:
         return self.own.scores
 
     @property
-    def beside(self) -> tuple[SecondaryLine, ...]:
+    def secondary(self) -> tuple[SecondaryLine, ...]:
         """What the secondary metrics say, where the score itself is shown."""
-        return self.own.beside
+        return self.own.secondary
 
     @cached_property
     def public_score(self) -> float | None:

@@ -171,7 +171,7 @@ def _row(
         "submission": submission,
         "public": shown_scores.scores.get("public"),
         "private": shown_scores.scores.get("private"),
-        "beside": shown_scores.beside,
+        "secondary": shown_scores.secondary,
         "is_picked": str(submission.pk) in picks,
         "is_ticked": str(submission.pk) in ticked,
     }

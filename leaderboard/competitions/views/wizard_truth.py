@@ -129,7 +129,7 @@ def _draft(competition: Competition, form: AnswersForm) -> None:
         chunks=file.chunks() if file else None,
         id_column=filled["id_column"],
         **form.split,
-        secondary=_beside(held),
+        secondary=_secondary_of(held),
         wants_fits=True,
         draws_anew=filled.get("draws_anew", False) and not file,
     )
@@ -184,5 +184,5 @@ def _data_page(
     return render(request, "hosts/host_setup_data.html", context, status=status)
 
 
-def _beside(held: Any) -> list[secondary_metrics.Asked]:
+def _secondary_of(held: Any) -> list[secondary_metrics.Asked]:
     return [(one["key"], one["params"]) for one in held.secondary] if held else []

@@ -51,7 +51,7 @@ def scores_recompute(findings: Findings) -> Iterator[str]:
 
 def _others(score: Score, result: metrics.Result) -> Iterator[str]:
     """Secondary values that differ; of those whose file is another one by now nothing is asked."""
-    computed = score_module.beside(result, Split(score.split))
+    computed = score_module.stored_secondary(result, Split(score.split))
     ground_truth = score.ground_truth
     if len(score.secondary) != len(ground_truth.secondary):
         yield f"score {score.pk} has {len(score.secondary)} secondary values of {len(ground_truth.secondary)}"
