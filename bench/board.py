@@ -129,11 +129,11 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
     Submission.objects.bulk_create(files, batch_size=2000)
     Score.objects.bulk_create(scores, batch_size=2000)
     standings_module.rebuild(GroundTruth.objects.get(pk=ground_truth.pk))
-    add_doubts(ground_truth, seed)
+    add_uncertainties(ground_truth, seed)
     return Competition.objects.get(pk=competition.pk)
 
 
-def add_doubts(ground_truth: GroundTruth, seed: int) -> None:
+def add_uncertainties(ground_truth: GroundTruth, seed: int) -> None:
     """Doubts of the scores that stand on the board: nobody reads the others'."""
     chance = np.random.default_rng(seed)
     stands = Standing.objects.filter(ground_truth=ground_truth).values("submission")

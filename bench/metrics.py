@@ -119,7 +119,9 @@ def floor(rows: int) -> None:
         what = f"{named(key, sent, rows)}: {full * 1e3:,.0f} ms"
         say(what, f"{full / least:.2f} × floor", f"≤ {goal:g}", full / least <= goal)
         # Turn by turn: a machine that grows slower on the way is no difference between the two.
-        more = statistics.median(with_doubt - plain for _, plain, with_doubt in zip(*every, strict=True)) * 1e3
+        more = (
+            statistics.median(with_uncertainty - plain for _, plain, with_uncertainty in zip(*every, strict=True)) * 1e3
+        )
         say("  200 resamples of both splits and of all", f"{more:+.0f} ms", "≤ 60 ms", more <= 60)
 
 

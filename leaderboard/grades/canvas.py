@@ -185,7 +185,7 @@ class Match:
     by: str
 
     @property
-    def needs_a_look(self) -> bool:
+    def needs_review(self) -> bool:
         """The names that agree are those that the person chose."""
         return not self.person.is_listed
 
@@ -199,8 +199,8 @@ class Matching:
     people: list[Person] = field(default_factory=list)
 
     @property
-    def doubtful(self) -> list[Match]:
-        return [match for match in self.matches if match.needs_a_look]
+    def to_review(self) -> list[Match]:
+        return [match for match in self.matches if match.needs_review]
 
 
 def match(book: Gradebook, people: Sequence[Person]) -> Matching:

@@ -67,12 +67,12 @@ def test_an_interval_has_as_many_digits_for_programs_as_on_the_page(pets: Compet
     hand_in(pets, bo, answers(public=2))
     _, board = Program(bo).get("competitions/pets/leaderboard")
     [row] = board["items"]
-    doubt = Uncertainty.objects.get(score__split=Split.PUBLIC)
+    uncertainty = Uncertainty.objects.get(score__split=Split.PUBLIC)
     low, high = row["interval"]
-    on_the_page = interval_text(doubt.low, doubt.high, doubt.standard_error)
-    assert interval_text(low, high, doubt.standard_error) == on_the_page
+    on_the_page = interval_text(uncertainty.low, uncertainty.high, uncertainty.standard_error)
+    assert interval_text(low, high, uncertainty.standard_error) == on_the_page
     assert all(len(str(end)) <= 4 for end in row["interval"])
-    assert len(str(doubt.low)) > 4
+    assert len(str(uncertainty.low)) > 4
 
 
 def test_a_board_comes_in_pages_of_a_hundred(pets: Competition, bo: User) -> None:

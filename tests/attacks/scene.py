@@ -40,7 +40,7 @@ CLASS = "rostercanary"
 PRIVATE = (7310585.786, 6420474.675, 8530696.897)
 SECONDARY = 1_010_101.0
 """What a private secondary value is more than the score beside it."""
-DOUBTS = {"standard_error": 5019283.746, "low": 4908172.635, "high": 9641707.918}
+UNCERTAINTIES = {"standard_error": 5019283.746, "low": 4908172.635, "high": 9641707.918}
 ROLES = ("anonymous", "dee", "eve", "bo", "cy", "otto", "hal", "ivy", "ada")
 TEAM = ("bo", "cy")
 HOSTS = ("ada", "ivy")
@@ -186,7 +186,7 @@ def plant(values: tuple[float, ...]) -> None:
         Standing.objects.filter(submission=score.submission_id, split=Split.PRIVATE).update(
             value=value, sort_key=-value
         )
-    Uncertainty.objects.filter(score__split=Split.PRIVATE).update(**DOUBTS)
+    Uncertainty.objects.filter(score__split=Split.PRIVATE).update(**UNCERTAINTIES)
 
 
 def filled(route: str, arguments: dict[str, object]) -> str:
@@ -231,5 +231,5 @@ def number_pattern(value: float) -> str:
 
 SECONDARY_NUMBERS = re.compile("|".join(number_pattern(value + SECONDARY) for value in PRIVATE))
 PRIVATE_NUMBERS = re.compile(
-    "|".join([*(number_pattern(value) for value in (*PRIVATE, *DOUBTS.values())), SECONDARY_NUMBERS.pattern])
+    "|".join([*(number_pattern(value) for value in (*PRIVATE, *UNCERTAINTIES.values())), SECONDARY_NUMBERS.pattern])
 )

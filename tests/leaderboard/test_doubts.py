@@ -22,7 +22,7 @@ from tests.leaderboard.test_ranking import scored, teams
 NOISE = np.random.default_rng(11).normal(size=(400, 200))
 
 
-def doubted(submission: Submission, seed: int, error: float = 0.01, split: Split = Split.PUBLIC) -> None:
+def with_uncertainties(submission: Submission, seed: int, error: float = 0.01, split: Split = Split.PUBLIC) -> None:
     """Give a score the doubt of resamples of its own, with this standard error."""
     score = Score.objects.get(submission=submission, split=split)
     drawn = (NOISE[seed] - NOISE[seed].mean()) / NOISE[seed].std(ddof=1) * error
@@ -40,7 +40,7 @@ def standing(competition: Competition, values: list[float], *, without: tuple[in
     for number, (team, value) in enumerate(zip(made, values, strict=True)):
         submission = scored(team, value)
         if number not in without:
-            doubted(submission, number)
+            with_uncertainties(submission, number)
     competition.refresh_from_db()
     standings.rebuild(GroundTruth.objects.get())
     return made
@@ -48,7 +48,7 @@ def standing(competition: Competition, values: list[float], *, without: tuple[in
 
 def ties(competition: Competition, page: int = 1) -> list[tuple[str, int | None]]:
     found = boards.board(competition, Split.PUBLIC, page=page, at=timezone.now())
-    return [(row.name, row.doubt.tied_from if row.doubt else None) for row in found.rows]
+    return [(row.name, row.uncertainty.tied_from if row.uncertainty else None) for row in found.rows]
 
 
 def test_who_is_a_hair_behind_is_not_distinguishable_and_who_is_far_behind_is(pets: Competition) -> None:
@@ -73,7 +73,7 @@ def test_a_board_without_exact_scores_says_nothing_that_follows_from_them(pets: 
     standing(pets, [0.9, 0.899])
     assert [tied for _, tied in ties(pets)] == [None, None]
     found = boards.board(pets, Split.PUBLIC, at=timezone.now())
-    assert [row.doubt for row in found.rows] == [None, None]
+    assert [row.uncertainty for row in found.rows] == [None, None]
 
 
 def test_a_tie_goes_on_from_the_page_before(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_a_tie_goes_on_from_the_page_before(pets: Competition, monkeypatch: pyte
 def test_a_private_doubt_is_no_part_of_the_public_board(pets: Competition) -> None:
     first, second = teams(pets, "a", "b")
     for number, team in enumerate((first, second)):
-        doubted(scored(team, 0.9 - number / 1000), number, split=Split.PRIVATE)
+        with_uncertainties(scored(team, 0.9 - number / 1000), number, split=Split.PRIVATE)
     pets.refresh_from_db()
     standings.rebuild(GroundTruth.objects.get())
-    assert [row.doubt for row in boards.board(pets, Split.PUBLIC, at=timezone.now()).rows] == [None, None]
+    assert [row.uncertainty for row in boards.board(pets, Split.PUBLIC, at=timezone.now()).rows] == [None, None]

@@ -73,7 +73,7 @@ def test_an_id_that_a_student_could_have_chosen_does_not_count() -> None:
     liar = Person("Somebody", student_id="1001", sis_user_id="s-1", points="100")
     assert by([liar]) == {}
     chosen = Person("Bo Bello", points="100")
-    (match,) = canvas.match(canvas.read(CANVAS.encode()), [chosen]).doubtful
+    (match,) = canvas.match(canvas.read(CANVAS.encode()), [chosen]).to_review
     assert match.by == "Student"
 
 

@@ -119,7 +119,7 @@ def test_every_page_of_a_board_is_a_part_of_the_whole_one(
 ) -> None:
     """Whatever ties go over the edges of pages; after the last page comes the last."""
     chance, now = random.Random(seed), timezone.now()
-    monkeypatch.setattr(boards, "REACH", chance.randrange(1, 9))
+    monkeypatch.setattr(boards, "MAX_COMPARED", chance.randrange(1, 9))
     for team in teams(pets, *(f"t{i}" for i in range(chance.choice([20, 23, 24, 25])))):
         at = now - timedelta(seconds=chance.randrange(2))
         score = scored(team, chance.choice([0.1, 0.2, 0.3]), at=at).scores.get(split=Split.PUBLIC)
@@ -129,7 +129,7 @@ def test_every_page_of_a_board_is_a_part_of_the_whole_one(
 
     def rows(page: int) -> list[tuple[object, ...]]:
         found = boards.board(pets, Split.PUBLIC, page=page, at=now).rows
-        return [(row.rank, row.name, row.doubt and row.doubt.error) for row in found]
+        return [(row.rank, row.name, row.uncertainty and row.uncertainty.error) for row in found]
 
     whole = rows(1)
     monkeypatch.setattr(boards, "PAGE_SIZE", 4)

@@ -111,10 +111,14 @@ def test_the_same_digits_as_in_one_process(measure: Measure, ground_truth: Truth
     assert there is not None
     assert here is not None
     assert (there.public, there.private, there.parts) == (here.public, here.private, here.parts)
-    for split, doubt in here.uncertainty.items():
+    for split, uncertainty in here.uncertainty.items():
         found = there.uncertainty[split]
-        assert (found.standard_error, found.low, found.high) == (doubt.standard_error, doubt.low, doubt.high)
-        assert found.replicates.tobytes() == doubt.replicates.tobytes()
+        assert (found.standard_error, found.low, found.high) == (
+            uncertainty.standard_error,
+            uncertainty.low,
+            uncertainty.high,
+        )
+        assert found.replicates.tobytes() == uncertainty.replicates.tobytes()
 
 
 def test_all_problems_of_a_file_come_back(measure: Measure) -> None:

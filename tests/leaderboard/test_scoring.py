@@ -54,15 +54,15 @@ def test_each_score_comes_with_its_doubt(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     submission = hand_in(pets, bo, answers(public=2, private=1))
     for score in Score.objects.filter(submission=submission).select_related("uncertainty"):
-        doubt = score.uncertainty
-        assert doubt.low is not None
-        assert doubt.high is not None
-        assert doubt.low <= score.value <= doubt.high <= 1.0
-        assert 0 < (doubt.standard_error or 0) < 0.3
-        assert doubt.values.dtype == "float64"
-        assert len(doubt.values) == 200
+        uncertainty = score.uncertainty
+        assert uncertainty.low is not None
+        assert uncertainty.high is not None
+        assert uncertainty.low <= score.value <= uncertainty.high <= 1.0
+        assert 0 < (uncertainty.standard_error or 0) < 0.3
+        assert uncertainty.values.dtype == "float64"
+        assert len(uncertainty.values) == 200
         # The standard error is the jackknife's, which counts few rows as few.
-        assert doubt.values.std(ddof=1) == pytest.approx(doubt.standard_error, rel=0.2)
+        assert uncertainty.values.std(ddof=1) == pytest.approx(uncertainty.standard_error, rel=0.2)
 
 
 def test_where_a_scale_has_no_end_the_doubt_has_none(pets: Competition, bo: User) -> None:

@@ -28,7 +28,7 @@ WRONG = {"bo": answers(private=0).replace(b"4,cat", b"4,bird"), "cy": answers().
 
 
 @pytest.fixture
-def doubted(pets: Competition, bo: User, cy: User) -> Competition:
+def with_uncertainties(pets: Competition, bo: User, cy: User) -> Competition:
     for user, data in ((bo, WRONG["bo"]), (cy, WRONG["cy"].replace(b"6,dog", b"6,cow"))):
         enter(pets, user)
         hand_in(pets, user, data)
@@ -47,7 +47,9 @@ def find(client: Client) -> str:
     return made[1] if made else ""
 
 
-def test_ada_finds_the_row_and_corrects_it_on_the_usual_way(hers: Client, doubted: Competition, ada: User) -> None:
+def test_ada_finds_the_row_and_corrects_it_on_the_usual_way(
+    hers: Client, with_uncertainties: Competition, ada: User
+) -> None:
     assert "Not looked for yet" in text_of(hers.get(PAGE))
     made = find(hers)
     page = text_of(hers.get(PAGE))
@@ -61,17 +63,19 @@ def test_ada_finds_the_row_and_corrects_it_on_the_usual_way(hers: Client, doubte
     assert draft.report["ignored_rows"] == 1
     text = path_of(draft.file_key).read_text()
     assert text == TRUTH.replace("4,cat,", "4,bird,").replace("6,dog,Private", "6,dog,Ignored")
-    ground_truth = publishing.publish_draft(competition=doubted, user=ada)
-    assert doubted.candidate == ground_truth
+    ground_truth = publishing.publish_draft(competition=with_uncertainties, user=ada)
+    assert with_uncertainties.candidate == ground_truth
     score.rescore(ground_truth.pk)
-    rescoring.apply_candidate(competition=doubted, user=ada)
+    rescoring.apply_candidate(competition=with_uncertainties, user=ada)
     assert "Not looked for yet" in text_of(hers.get(PAGE))
 
 
-def test_what_was_found_stays_until_it_is_looked_for_again(hers: Client, doubted: Competition, dee: User) -> None:
+def test_what_was_found_stays_until_it_is_looked_for_again(
+    hers: Client, with_uncertainties: Competition, dee: User
+) -> None:
     find(hers)
-    enter(doubted, dee)
-    hand_in(doubted, dee, answers())
+    enter(with_uncertainties, dee)
+    hand_in(with_uncertainties, dee, answers())
     assert "2 of 2 say bird" in text_of(hers.get(PAGE))
     find(hers)
     assert "2 of 3 say bird" in text_of(hers.get(PAGE))
@@ -99,7 +103,7 @@ def test_by_agreement_the_doubtful_rows_come_first(hers: Client, ada: User, bo: 
     ],
 )
 def test_what_cannot_be_corrected_is_said_and_nothing_lost(
-    hers: Client, doubted: Competition, sent: dict[str, str], words: str
+    hers: Client, with_uncertainties: Competition, sent: dict[str, str], words: str
 ) -> None:
     made = find(hers)
     response = hers.post(PAGE, {"action": "correct", "made": made, "do-1": "keep", "answer-1-0": "mouse", **sent})
@@ -109,12 +113,12 @@ def test_what_cannot_be_corrected_is_said_and_nothing_lost(
     assert not TruthDraft.objects.exists()
 
 
-def test_a_file_on_its_way_is_not_overwritten(hers: Client, doubted: Competition, ada: User) -> None:
+def test_a_file_on_its_way_is_not_overwritten(hers: Client, with_uncertainties: Competition, ada: User) -> None:
     made = find(hers)
-    truth_drafts.draft_truth(competition=doubted, metric="accuracy", params={})
+    truth_drafts.draft_truth(competition=with_uncertainties, metric="accuracy", params={})
     sent = {"action": "correct", "made": made, "do-0": "ignore"}
     assert "Another file is being checked under" in text_of(hers.post(PAGE, sent))
-    publishing.publish_draft(competition=doubted, user=ada)
+    publishing.publish_draft(competition=with_uncertainties, user=ada)
     assert "Another ground truth is waiting" in text_of(hers.post(PAGE, sent))
 
 
@@ -143,7 +147,7 @@ def test_perfect_files_lose_no_row(hers: Client, pets: Competition, bo: User) ->
 
 
 def test_a_look_that_breaks_is_nobodys_fault(
-    hers: Client, doubted: Competition, monkeypatch: pytest.MonkeyPatch
+    hers: Client, with_uncertainties: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> Any:
         raise jobs_for_pages.JobFailed("out of memory")
@@ -154,23 +158,23 @@ def test_a_look_that_breaks_is_nobodys_fault(
     assert "out of memory" not in text_of(response)
 
 
-def test_no_student_reads_the_page(doubted: Competition, bo: User, hers: Client) -> None:
+def test_no_student_reads_the_page(with_uncertainties: Competition, bo: User, hers: Client) -> None:
     find(hers)
     assert signed_in(bo).get(PAGE).status_code == 404
     assert signed_in(bo).post(PAGE, {"action": "find"}).status_code == 404
 
 
-def test_the_page_is_cheap(hers: Client, doubted: Competition) -> None:
+def test_the_page_is_cheap(hers: Client, with_uncertainties: Competition) -> None:
     find(hers)
     with CaptureQueriesContext(connection) as queries:
         hers.get(PAGE)
     assert len(queries) <= 12
 
 
-def test_only_the_best_file_of_the_first_ten_teams_is_read(doubted: Competition, bo: User) -> None:
-    before = hardest_rows.find_hard_rows(competition=doubted).found["files"]
-    hand_in(doubted, bo, answers(public=5, private=5))
-    found = hardest_rows.find_hard_rows(competition=doubted).found
+def test_only_the_best_file_of_the_first_ten_teams_is_read(with_uncertainties: Competition, bo: User) -> None:
+    before = hardest_rows.find_hard_rows(competition=with_uncertainties).found["files"]
+    hand_in(with_uncertainties, bo, answers(public=5, private=5))
+    found = hardest_rows.find_hard_rows(competition=with_uncertainties).found
     assert found["files"] == before == 2
     assert {row["id"] for row in found["rows"]} == {"4", "6"}
     assert Submission.objects.count() == 3

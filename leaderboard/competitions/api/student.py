@@ -143,8 +143,8 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
             is_baseline=row.is_baseline,
             score=row.value,
             secondary=[one.value for one in row.secondary],
-            interval=_interval(row.doubt) if row.doubt else None,
-            tied_from=row.doubt.tied_from if row.doubt else None,
+            interval=_interval(row.uncertainty) if row.uncertainty else None,
+            tied_from=row.uncertainty.tied_from if row.uncertainty else None,
             movement=row.movement,
             submissions=row.attempts,
             received_at=row.received_at,
@@ -259,8 +259,8 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
 # --- helpers ----------------------------------------------------------------------------------------------------
 
 
-def _interval(doubt: doubts.Doubt) -> list[float | None]:
-    return [numbers.rounded_end(end, doubt.error) for end in (doubt.low, doubt.high)]
+def _interval(uncertainty: doubts.ScoreUncertainty) -> list[float | None]:
+    return [numbers.rounded_end(end, uncertainty.error) for end in (uncertainty.low, uncertainty.high)]
 
 
 def _step_of(competition: Competition) -> float | None:

@@ -10,7 +10,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
-from .doubts import REACH, Doubt, doubts, with_doubts
+from .doubts import MAX_COMPARED, ScoreUncertainty, uncertainties, with_uncertainty
 from .earlier import stood
 from .ladder import Ladder, ladder_of, ranked_files, sign_of
 from .page_facts import histories, members, with_facts
@@ -70,11 +70,11 @@ class _Part:
 def _page(ground_truth: GroundTruth, split: Split, page: int) -> _Part:
     """One more is read before the page than is compared with it: a tie may have begun above. Whoever asks for a page
     after the last one gets that, found from the end of the board."""
-    found = with_doubts(with_facts(in_order(ground_truth, split), ground_truth, split), ground_truth, split)
+    found = with_uncertainty(with_facts(in_order(ground_truth, split), ground_truth, split), ground_truth, split)
     before, above = _bounds(page)
     standings = list(found[before - above : before + PAGE_SIZE])
     if len(standings) <= above and page > 1:
-        standings = list(found.reverse()[: REACH + 1 + PAGE_SIZE])[::-1]
+        standings = list(found.reverse()[: MAX_COMPARED + 1 + PAGE_SIZE])[::-1]
         page = max(1, -(-_total(standings) // PAGE_SIZE))
         before, above = _bounds(page)
         standings = standings[before - above - _total(standings) :]
@@ -84,7 +84,7 @@ def _page(ground_truth: GroundTruth, split: Split, page: int) -> _Part:
 def _bounds(page: int) -> tuple[int, int]:
     """How many come before a page, and how many of them are read with it."""
     before = (page - 1) * PAGE_SIZE
-    return before, min(before, REACH + 1)
+    return before, min(before, MAX_COMPARED + 1)
 
 
 def _total(standings: Sequence[Standing]) -> int:
@@ -174,7 +174,7 @@ def _rows(
         last, standings, above, begin = standings[0], standings[1:], above - 1, begin + 1
         first = rank_of(last) if _order(last) == _order(standings[0]) else None
     ranks = shared_ranks([_order(standing) for standing in standings], above=begin, first=first)
-    sure = doubts(standings, ranks)
+    sure = uncertainties(standings, ranks)
     return ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names, people)
 
 
@@ -195,7 +195,7 @@ def ranked_rows(
     standings: Sequence[Standing],
     ranks: Sequence[int],
     at: datetime,
-    sure: Mapping[str, Doubt],
+    sure: Mapping[str, ScoreUncertainty],
     sees_names: bool,
     people: Mapping[int, list[str]] | None = None,
 ) -> list[Row]:
@@ -231,7 +231,7 @@ def ranked_rows(
                 members=tuple(people.get(standing.team_id, [])),
                 is_picked_by_system=standing.is_picked_by_system,
                 secondary=shown_secondary_values(secondary_metrics, getattr(standing, "stored", None) or (), ladder),
-                doubt=sure.get(str(standing.submission_id)),
+                uncertainty=sure.get(str(standing.submission_id)),
             )
         )
     return rows

@@ -14,14 +14,14 @@ from ..models import GroundTruth, Standing, Uncertainty
 from ..models.competition import Split
 from .ladder import ladder_of
 
-REACH = 100
+MAX_COMPARED = 100
 """A row is compared with at most so many better ones on the pages before its own."""
 ENDS = ("standard_error", "low", "high")
 FIELDS = (*ENDS, "replicates")
 
 
 @dataclass(frozen=True)
-class Doubt:
+class ScoreUncertainty:
     """The interval that holds a score in 95 of 100 cases (an end is None where its scale has none), and the best rank
     from which on nobody down to this row is clearly better; None where the next better row is."""
 
@@ -31,7 +31,7 @@ class Doubt:
     tied_from: int | None = None
 
 
-def with_doubts(
+def with_uncertainty(
     standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split, *, compares: bool = True
 ) -> QuerySet[Standing]:
     """Standings with what `doubts` reads of their scores, and unless it `compares` them without the replicates that
@@ -43,37 +43,37 @@ def with_doubts(
         condition=Q(submission__scores__ground_truth=ground_truth, submission__scores__split=split),
     )
     return standings.annotate(
-        doubted=score, **{name: F(f"doubted__uncertainty__{name}") for name in (FIELDS if compares else ENDS)}
+        measured=score, **{name: F(f"measured__uncertainty__{name}") for name in (FIELDS if compares else ENDS)}
     )
 
 
-def doubts(standings: Sequence[Standing], ranks: Sequence[int] = ()) -> dict[str, Doubt]:
+def uncertainties(standings: Sequence[Standing], ranks: Sequence[int] = ()) -> dict[str, ScoreUncertainty]:
     """Submission → its doubt, of standings `with_doubts`; with the `ranks` of standings that follow one another on the
     board, also who is tied with whom."""
-    found = [_doubted(standing) for standing in standings]
+    found = [_uncertainty_of(standing) for standing in standings]
     ties = _ties(standings, found, ranks) if ranks else {}
     return {
-        str(standing.submission_id): Doubt(
-            doubt.low, doubt.high, doubt.standard_error, ties.get(str(standing.submission_id))
+        str(standing.submission_id): ScoreUncertainty(
+            uncertainty.low, uncertainty.high, uncertainty.standard_error, ties.get(str(standing.submission_id))
         )
-        for standing, doubt in zip(standings, found, strict=True)
-        if doubt is not None and doubt.standard_error is not None
+        for standing, uncertainty in zip(standings, found, strict=True)
+        if uncertainty is not None and uncertainty.standard_error is not None
     }
 
 
-def _doubted(standing: Standing) -> Uncertainty | None:
+def _uncertainty_of(standing: Standing) -> Uncertainty | None:
     known = {name: getattr(standing, name) for name in FIELDS if hasattr(standing, name)}
     return Uncertainty(**known) if known.get("standard_error") is not None else None
 
 
 def _ties(standings: Sequence[Standing], found: Sequence[Uncertainty | None], ranks: Sequence[int]) -> dict[str, int]:
     """Submission → the best rank of the unbroken run above it that it cannot be told apart from."""
-    known = [place for place, doubt in enumerate(found) if doubt is not None]
+    known = [place for place, uncertainty in enumerate(found) if uncertainty is not None]
     if not known:
         return {}
     values = np.array([standings[place].value for place in known])
     near = np.zeros((len(standings), len(standings)), bool)
-    replicates = np.stack([doubt.values for doubt in found if doubt is not None])
+    replicates = np.stack([uncertainty.values for uncertainty in found if uncertainty is not None])
     near[np.ix_(known, known)] = find_indistinguishable(values, replicates)
     ties = {}
     for place in known:

@@ -14,7 +14,7 @@ from .. import hooks
 from ..models import Competition, GroundTruth, Membership, Standing
 from ..models.competition import Split
 from .boards import PAGE_SIZE, in_order, is_hidden, ranked_rows, shared_ranks
-from .doubts import doubts, with_doubts
+from .doubts import uncertainties, with_uncertainty
 from .page_facts import with_facts
 from .rows import Row
 
@@ -65,9 +65,9 @@ def find(
     asked = wanted[(page - 1) * size : page * size]
     rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ground_truth, split) else {}
     found = with_facts(in_order(ground_truth, split).filter(team__in=asked), ground_truth, split)
-    standings = list(with_doubts(found, ground_truth, split, compares=False))
+    standings = list(with_uncertainty(found, ground_truth, split, compares=False))
     ranks = [rank[standing.team_id] for standing in standings]
-    rows = ranked_rows(ground_truth, split, standings, ranks, at, doubts(standings), sees_names, people)
+    rows = ranked_rows(ground_truth, split, standings, ranks, at, uncertainties(standings), sees_names, people)
     return Found(
         tuple(replace(row, within=within.get(row.team_id)) for row in rows),
         page,

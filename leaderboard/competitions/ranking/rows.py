@@ -7,7 +7,7 @@ from datetime import datetime
 
 from ..models import Competition, GroundTruth, Team
 from ..models.competition import Split
-from .doubts import Doubt
+from .doubts import ScoreUncertainty
 from .ladder import Ladder
 from .secondary import SecondaryValue
 
@@ -44,7 +44,7 @@ class Row:
     """What a pseudonym stands for: only in rows for those who run the competition, empty where `name` is real."""
     within: int | None = None
     """Its rank among the teams of the section that was asked for; None where none was."""
-    doubt: Doubt | None = None
+    uncertainty: ScoreUncertainty | None = None
     """Of the score; None where nothing is known, and where the board does not show exact scores."""
 
 

@@ -129,9 +129,9 @@ def percent(share: float) -> str:
 
 
 @register.filter
-def interval(doubt: Uncertainty | None) -> str:
+def interval(uncertainty: Uncertainty | None) -> str:
     """Where a score lies in 95 of 100 cases; "" where nothing is known."""
-    return charts.interval_text(doubt.low, doubt.high, doubt.standard_error) if doubt else ""
+    return charts.interval_text(uncertainty.low, uncertainty.high, uncertainty.standard_error) if uncertainty else ""
 
 
 @register.filter

@@ -65,8 +65,14 @@ def anchor_of(shown_name: str) -> str:
 
 def scale_of(rows: Sequence[rows_module.Row]) -> tuple[float, float]:
     """From the least to the greatest end of the intervals of a page."""
-    known = [row for row in rows if row.doubt is not None and row.value is not None]
-    ends = [end for row in known if row.doubt for end in (row.value, row.doubt.low, row.doubt.high) if end is not None]
+    known = [row for row in rows if row.uncertainty is not None and row.value is not None]
+    ends = [
+        end
+        for row in known
+        if row.uncertainty
+        for end in (row.value, row.uncertainty.low, row.uncertainty.high)
+        if end is not None
+    ]
     return (min(ends), max(ends)) if ends else (0.0, 1.0)
 
 
@@ -101,16 +107,16 @@ def line_of(
         trend=sparkline(row.trend, is_rounded=ladder is not None, sign=sign),
         secondary=tuple(map(_cell, row.secondary)),
         band=_band(row, scale),
-        tie=str(row.doubt.tied_from) if row.doubt and row.doubt.tied_from else "",
+        tie=str(row.uncertainty.tied_from) if row.uncertainty and row.uncertainty.tied_from else "",
     )
 
 
 def _band(row: rows_module.Row, scale: tuple[float, float]) -> SafeString | None:
-    doubt = row.doubt
-    if doubt is None or row.value is None:
+    uncertainty = row.uncertainty
+    if uncertainty is None or row.value is None:
         return None
-    words = interval_text(doubt.low, doubt.high, doubt.error) or _("open")
-    return band(row.value, doubt.low, doubt.high, scale, _("95 %% interval %(ends)s") % {"ends": words})
+    words = interval_text(uncertainty.low, uncertainty.high, uncertainty.error) or _("open")
+    return band(row.value, uncertainty.low, uncertainty.high, scale, _("95 %% interval %(ends)s") % {"ends": words})
 
 
 def _cell(one: secondary.SecondaryValue) -> SecondaryCell:

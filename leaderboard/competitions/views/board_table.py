@@ -30,10 +30,10 @@ def board_table(
     context = {
         "split": split.value,
         "secondary_metrics": secondary.secondary_metrics_of(ground_truth),
-        "has_bands": any(row.doubt and row.value is not None for row in rows),
+        "has_bands": any(row.uncertainty and row.value is not None for row in rows),
         "is_section": any(row.within for row in rows),
         "is_hidden": ladder is not None and ladder.is_hidden,
         "lines": [line_of(row, split, ladder, scale, sign) for row in rows],
-        "has_ties": any(row.doubt and row.doubt.tied_from for row in rows),
+        "has_ties": any(row.uncertainty and row.uncertainty.tied_from for row in rows),
     }
     return render_to_string("visitors/board_table.html", context)

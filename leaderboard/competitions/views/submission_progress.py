@@ -54,7 +54,7 @@ class Earlier:
 
     value: float
     received_at: datetime
-    doubt: Uncertainty | None = None
+    uncertainty: Uncertainty | None = None
 
 
 @dataclass
@@ -264,7 +264,7 @@ class Progress:
             last = found[-1] if found else None
             return Earlier(last.shown or 0.0, last.received_at) if last else None
         best = next((row for row in self.rows if row.submission_id != self.submission.pk), None)
-        return Earlier(best.value, best.submission.received_at, _doubt_of(best)) if best else None
+        return Earlier(best.value, best.submission.received_at, _uncertainty_of(best)) if best else None
 
     @cached_property
     def difference(self) -> float | None:
@@ -275,25 +275,25 @@ class Progress:
         return -ladder_module.sign_of(ground_truth) * (self.public_score - self.earlier_best.value)
 
     @property
-    def doubt(self) -> Uncertainty | None:
+    def uncertainty(self) -> Uncertainty | None:
         """How sure the public score is. It follows from the exact score, so it is told beside that alone."""
         mine = next((row for row in self.rows if row.submission_id == self.submission.pk), None)
-        return _doubt_of(mine) if mine else None
+        return _uncertainty_of(mine) if mine else None
 
     @cached_property
-    def sureness(self) -> float | None:
+    def certainty(self) -> float | None:
         """How sure it is that the better of this file and the earlier best is the better one, from 0.5 to 1."""
         ground_truth, earlier = self.visit.competition.ground_truth, self.earlier_best
         if (
             ground_truth is None
-            or self.doubt is None
+            or self.uncertainty is None
             or earlier is None
-            or earlier.doubt is None
+            or earlier.uncertainty is None
             or not self.difference
         ):
             return None
         direction = metrics.get(ground_truth.metric_key).direction
-        chance = probability_better(direction, self.doubt.values, earlier.doubt.values)
+        chance = probability_better(direction, self.uncertainty.values, earlier.uncertainty.values)
         return chance if self.difference > 0 else 1 - chance
 
     @property
@@ -342,7 +342,7 @@ class Progress:
         return f"{name}: {ENDS[status]}."
 
 
-def _doubt_of(score: Score) -> Uncertainty | None:
+def _uncertainty_of(score: Score) -> Uncertainty | None:
     return getattr(score, "uncertainty", None)
 
 

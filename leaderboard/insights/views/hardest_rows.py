@@ -32,7 +32,7 @@ class Line:
     cells: list[tuple[str, str]]
 
     @property
-    def is_doubtful(self) -> bool:
+    def is_disputed(self) -> bool:
         """Whether most of the best teams agree on another answer."""
         return bool(self.row["agree"] > 1 and 2 * self.row["agree"] > self.files)
 
@@ -102,7 +102,7 @@ def _page(request: HttpRequest, visit: Visit, *, problems: list[str] | None = No
         "visit": visit,
         "report": report,
         "lines": lines,
-        "doubtful": sum(line.is_doubtful for line in lines),
+        "doubtful": sum(line.is_disputed for line in lines),
         "by_agreement": by_agreement,
         "top": hardest_rows.TOP_TEAMS,
         "problems": problems,
