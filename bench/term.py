@@ -139,7 +139,7 @@ def fill() -> Term:
     _end(term, term.competitions["ended"])
     for state, title in (("draft", "Bird songs"), ("ready", "Leaf shapes"), ("new", "Stars and galaxies")):
         term.competitions[state] = _begun(people["ada"], state, title)
-    joining.enter(user=people["bo"], competition=term.competitions["new"])
+    joining.enter_competition(user=people["bo"], competition=term.competitions["new"])
     for state, competition in term.competitions.items():
         term.arguments[state] = arguments(competition, "bo")
     term.doors = _doors(term, term.competitions["live"])
@@ -222,10 +222,10 @@ def _begun(ada: User, state: str, title: str) -> Competition:
 
 def _enrol(term: Term, competition: Competition) -> None:
     for name, members in TEAMS.items():
-        first = joining.enter(user=term.people[members[0]], competition=competition)
-        teams_module.rename(membership=first, name=name)
+        first = joining.enter_competition(user=term.people[members[0]], competition=competition)
+        teams_module.rename_team(membership=first, name=name)
         team = Team.objects.get(pk=first.team_id)
-        others = [joining.by_invitation(user=term.people[one], invitation=team.invitation) for one in members[1:]]
+        others = [joining.join_by_invitation(user=term.people[one], invitation=team.invitation) for one in members[1:]]
         for membership in (first, *others):
             joining.accept_rules(membership=membership)
 
@@ -321,10 +321,10 @@ def _end(term: Term, competition: Competition) -> None:
 def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]:
     """The ways in that a stranger of the course holds, and the link that ends somebody's letters."""
     late = RosterEntry.objects.create(competition=competition, name="Dee Berg", email="late@example.org")
-    slips = roster.make_slips(competition=competition, entries=[late.pk], user=term.people["ada"])
+    join_cards = roster.make_join_cards(competition=competition, entries=[late.pk], user=term.people["ada"])
     return {
         "join_code": {"code": competition.admission.join_code},
-        "slip": {"code": slips[0][1]},
+        "join_card": {"code": join_cards[0][1]},
         "invitation": {"invitation": competition.teams.get(name="Residuals").invitation},
         "stop_mail": {"token": emails.token_for(term.people["bo"], {Kind.ANNOUNCEMENT})},
     }

@@ -326,7 +326,7 @@ def pets(ada: User) -> Competition:
 
 def enter(competition: Competition, user: User) -> Membership:
     """Join and accept the rules."""
-    membership = joining.enter(user=user, competition=competition)
+    membership = joining.enter_competition(user=user, competition=competition)
     joining.accept_rules(membership=membership)
     return Membership.objects.select_related("team", "competition").get(pk=membership.pk)
 

@@ -19,7 +19,7 @@ from .models import User
 
 
 @Hook
-def lets_in(*, code: str = "", invitation: str = "", slip: str = "") -> bool:
+def lets_in(*, code: str = "", invitation: str = "", join_card: str = "") -> bool:
     """Whether a join code, an invitation or a one-time link (its digest) lets its holder make an account."""
     raise NotImplementedError
 

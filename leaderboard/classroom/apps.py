@@ -16,7 +16,7 @@ class ClassroomConfig(AppConfig):
         from . import invitation_mails, joining, personal_data, roles
         from .models import roster
 
-        accounts.lets_in.append(joining.lets_in)
+        accounts.lets_in.append(joining.is_valid_way_in)
         accounts.address_confirmed.append(roles.take_up_roles)
         accounts.export.append(personal_data.export)
         accounts.leave.append(personal_data.leave)

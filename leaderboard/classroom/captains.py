@@ -14,31 +14,31 @@ from leaderboard.notifications.models.mentions import mention
 
 from .joining_refusals import CannotJoin, refuse_where_teams_stay
 from .team_notices import notify_members, notify_new_captain
-from .teams import hold, leave
+from .teams import leave_team, lock_teams
 
 
 def remove_member(*, captain: Membership, member_id: int) -> Membership:
     """The captain sends somebody out: as `leave`, for another member, and noted."""
     with transaction.atomic():
-        team = _led_by(captain)
+        team = _lock_led_team(captain)
         membership = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
         if (found := membership.first()) is None:
             raise CannotJoin(_("This person is not in your team any more."))
-        leave(membership=found)
+        leave_team(membership=found)
         words = gettext_lazy(
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
         notify_members(
             [found.user], team.competition, lambda: _("You are out of a team"), lambda: words % {"team": mention(team)}
         )
-        _note(Deed.MEMBER_REMOVED, captain, found.user)
+        _log_captain_action(Deed.MEMBER_REMOVED, captain, found.user)
     return found
 
 
-def hand_over(*, captain: Membership, member_id: int) -> None:
+def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
     """Make another member the captain."""
     with transaction.atomic():
-        team = _led_by(captain)
+        team = _lock_led_team(captain)
         heir = team.memberships.select_related("user").filter(pk=member_id).first()
         if heir is None:
             raise CannotJoin(_("This person is not in your team any more."))
@@ -47,13 +47,15 @@ def hand_over(*, captain: Membership, member_id: int) -> None:
         before, after = account_in_trail(team.captain), account_in_trail(heir.user)
         Team.objects.filter(pk=team.pk).update(captain=heir.user)
         notify_new_captain(heir.user, team)
-        _note(Deed.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after})
+        _log_captain_action(
+            Deed.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after}
+        )
 
 
-def _led_by(captain: Membership) -> Team:
+def _lock_led_team(captain: Membership) -> Team:
     """The team, if this member leads it and teams can still change; it stays so until the end of the transaction."""
     refuse_where_teams_stay(captain.competition)
-    hold(captain.competition_id)
+    lock_teams(captain.competition_id)
     team = (
         Team.objects.select_related("captain", "competition").filter(pk=captain.team_id, memberships=captain.pk).first()
     )
@@ -62,7 +64,7 @@ def _led_by(captain: Membership) -> Team:
     return team
 
 
-def _note(deed: Deed, captain: Membership, about: User, **changes: dict[str, str | None]) -> None:
+def _log_captain_action(deed: Deed, captain: Membership, about: User, **changes: dict[str, str | None]) -> None:
     AuditEntry.append(
         deed,
         user=captain.user,

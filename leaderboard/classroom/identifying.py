@@ -15,7 +15,7 @@ from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services.competitions import CannotHost
 
 from .models import RosterEntry
-from .models.roster import joined_as
+from .models.roster import joined_values
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def say_who(*, competition: Competition, pairs: Mapping[int, int], user: User | 
         if len(members) < len(pairs) or len(entries) < len(pairs):
             raise CannotHost(_("Each account is one person of the roster who has none yet. Nothing was changed."))
         for number, member in members.items():
-            RosterEntry.objects.filter(pk=pairs[number]).update(**joined_as(member.user_id, member.joined_at))
+            RosterEntry.objects.filter(pk=pairs[number]).update(**joined_values(member.user_id, member.joined_at))
         if pairs:
             who = {str(pairs[number]): member.user_id for number, member in members.items()}
             _note(competition, user, {"is account": who})

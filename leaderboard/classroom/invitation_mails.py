@@ -27,7 +27,7 @@ from leaderboard.notifications.mail_server import LEASE, SERVER_PAUSE, NotSent, 
 from leaderboard.notifications.notices import sends_mail
 
 from .models import RosterEntry
-from .models.roster import SLIP_LASTS
+from .models.roster import JOIN_CARD_LIFETIME
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def send(entry_id: int, server: Any) -> bool:
     if (obstacle := _obstacle(entry)) is not None:
         mine.update(mail_at=None, mail_asked_at=None, mail_problem=obstacle)
         return True
-    code = entry.new_slip(database_now())
+    code = entry.new_join_card_code(database_now())
     # Only while nobody has joined by the link before.
     mine.update(slip_digest=entry.slip_digest, slip_expires_at=entry.slip_expires_at)
     try:
@@ -108,7 +108,7 @@ def _put_back(entry: RosterEntry, error: NotSent) -> None:
 
 def letter(entry: RosterEntry, code: str) -> EmailMessage:
     """The letter with a person's own link, in plain text; nothing else in it is about them but their name."""
-    link = settings.SITE_URL.rstrip("/") + reverse("slip", kwargs={"code": code})
+    link = settings.SITE_URL.rstrip("/") + reverse("join_card", kwargs={"code": code})
     host = entry.mail_asked_by.signature if entry.mail_asked_by else ""
     subject, text = words_of(entry.competition, name=entry.name, link=link, host=host, language=entry.mail_language)
     message = EmailMessage(subject, text, None, [entry.email], reply_to=reply_to(entry.competition))
@@ -134,7 +134,7 @@ def _words_of(competition: Competition, *, name: str, link: str, host: str) -> t
         "greeting": _("Hello %(name)s,") % {"name": name} if name else _("Hello,"),
         "title": " ".join(title.split()),
         "link": link,
-        "until": day_in_words(database_now() + SLIP_LASTS),
+        "until": day_in_words(database_now() + JOIN_CARD_LIFETIME),
         "closes": in_words(competition.closes_at, competition.zone),
         "signed": f"{host}\n\n" if host else "",
     }

@@ -17,34 +17,34 @@ from leaderboard.competitions.models.team_history import note_origin, note_retur
 from .admission import entry_of, obstacle_to_joining
 from .joining_refusals import CannotJoin
 from .models import RosterEntry
-from .models.roster import joined_as
+from .models.roster import joined_values
 from .team_notices import notify_of_joining
-from .teams import hold, team_of_one
+from .teams import create_team_of_one, lock_teams
 
 ROLE_LOST = (Deed.HOST_REMOVED, Deed.ASSISTANT_REMOVED)
 
 
-def competition_of(code: str) -> Competition | None:
+def competition_by_code(code: str) -> Competition | None:
     """The launched competition of a join code, however it was typed."""
     return Competition.objects.filter(admission__join_code__iexact=normal_code(code), launched_at__isnull=False).first()
 
 
-def early_competition_of(code: str) -> Competition | None:
+def unlaunched_competition_by_code(code: str) -> Competition | None:
     """The competition of a join code that was handed out before its launch."""
     return Competition.objects.filter(admission__join_code__iexact=normal_code(code), launched_at=None).first()
 
 
-def lets_in(*, code: str = "", invitation: str = "", slip: str = "") -> bool:
+def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = "") -> bool:
     """Whether a join code, a team's invitation or a one-time link (its digest) leads into a competition that still
     takes people."""
-    if slip:
-        entry = RosterEntry.of_slip(slip, database_now())
+    if join_card:
+        entry = RosterEntry.find_by_join_card(join_card, database_now())
         competition = entry.competition if entry and entry.competition.launched_at else None
     elif invitation:
         team = Team.objects.select_related("competition").filter(invitation=invitation).first()
         competition = team.competition if team else None
     else:
-        competition = competition_of(code)
+        competition = competition_by_code(code)
     return competition is not None and database_now() < competition.closes_at
 
 
@@ -54,52 +54,52 @@ def who_invites(competition: Competition) -> str:
     return competition.contact or ", ".join(hosts.values_list("username", flat=True))
 
 
-def by_code(*, user: User, code: str) -> Membership:
+def join_by_code(*, user: User, code: str) -> Membership:
     """Join the competition of a code, as a team of one."""
-    competition = competition_of(code)
+    competition = competition_by_code(code)
     if competition is None:
         raise CannotJoin(_("No competition has this code, or it is not launched yet. Check it with your teacher."))
-    return enter(user=user, competition=competition)
+    return enter_competition(user=user, competition=competition)
 
 
-def openly(*, user: User, competition: Competition) -> Membership:
+def join_openly(*, user: User, competition: Competition) -> Membership:
     """Join a listed competition that asks for no code."""
     if competition.admission.needs_code or not competition.admission.is_listed or competition.launched_at is None:
         raise CannotJoin(_("This competition needs its join code."))
-    return enter(user=user, competition=competition)
+    return enter_competition(user=user, competition=competition)
 
 
-def by_slip(*, user: User, digest: str) -> Membership:
+def join_by_card(*, user: User, digest: str) -> Membership:
     """Join as exactly the person of a one-time link, which is used up by it. Who has joined before is linked."""
     with transaction.atomic():
         for competition_id in RosterEntry.objects.filter(slip_digest=digest).values_list("competition", flat=True):
-            hold(competition_id)
-        waiting = RosterEntry.of_slip(digest, database_now())
+            lock_teams(competition_id)
+        waiting = RosterEntry.find_by_join_card(digest, database_now())
         if waiting is None or waiting.competition.launched_at is None:
             raise CannotJoin(_("This link does not work any more. Ask your teacher for a new one."))
         if waiting.competition.roster.filter(user=user).exclude(pk=waiting.pk).exists():
             raise CannotJoin(
                 _("Your account is somebody else of this roster already. Sign in with your own, or ask your teacher.")
             )
-        return enter(user=user, competition=waiting.competition, entry=waiting)
+        return enter_competition(user=user, competition=waiting.competition, entry=waiting)
 
 
-def enter(*, user: User, competition: Competition, entry: RosterEntry | None = None) -> Membership:
+def enter_competition(*, user: User, competition: Competition, entry: RosterEntry | None = None) -> Membership:
     """Make a person a member, in a team of one; joining twice gives the first membership. Links them to the roster.
 
     `entry` is who they are on the roster where a one-time link says so; it asks no further.
     """
     try:
         with transaction.atomic():
-            hold(competition.pk)
-            return _entered(user, competition, entry)
+            lock_teams(competition.pk)
+            return _create_membership(user, competition, entry)
     except IntegrityError:
         joined = Membership.objects.filter(competition=competition, user=user).first()
         # Else somebody else's team took the name of this one in the same moment.
-        return joined or enter(user=user, competition=competition, entry=entry)
+        return joined or enter_competition(user=user, competition=competition, entry=entry)
 
 
-def _entered(user: User, competition: Competition, entry: RosterEntry | None) -> Membership:
+def _create_membership(user: User, competition: Competition, entry: RosterEntry | None) -> Membership:
     """Under the lock with which roles are given too: whoever hosts does not compete."""
     held = Membership.objects.filter(competition=competition, user=user).first()
     if held is None:
@@ -108,18 +108,18 @@ def _entered(user: User, competition: Competition, entry: RosterEntry | None) ->
         _refuse_hosts(competition, user)
         if entry is None:
             _refuse_uninvited(competition, user)
-        held = Membership.objects.create(team=team_of_one(competition, user), competition=competition, user=user)
+        held = Membership.objects.create(team=create_team_of_one(competition, user), competition=competition, user=user)
         note_return(user, held.team, database_now())
-    _link(held, entry)
+    _link_to_roster(held, entry)
     return held
 
 
-def by_invitation(*, user: User, invitation: str) -> Membership:
+def join_by_invitation(*, user: User, invitation: str) -> Membership:
     """Join the team of an invitation link. A team of one without submissions is given up for it."""
     wanted = Team.objects.filter(invitation=invitation)
     with transaction.atomic():
         for competition_id in wanted.values_list("competition", flat=True):
-            hold(competition_id)
+            lock_teams(competition_id)
         team = wanted.select_related("competition").first()
         if team is None:
             raise CannotJoin(_("This invitation is not valid any more. Ask your team for a new link."))
@@ -127,22 +127,22 @@ def by_invitation(*, user: User, invitation: str) -> Membership:
         held = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
         if held and held.team_id == team.pk:
             return held
-        if obstacle := obstacle_to(team, held):
+        if obstacle := obstacle_to_moving(team, held):
             raise CannotJoin(obstacle)
         _refuse_hosts(competition, user)
         if held:
-            _move(held, team)
+            _move_membership(held, team)
         else:
             _refuse_uninvited(competition, user)
             held = Membership.objects.create(team=team, competition=competition, user=user)
             note_return(user, team, database_now())
-            _link(held, None)
+            _link_to_roster(held, None)
         competition.touch_board()
         notify_of_joining(team, user)
         return held
 
 
-def obstacle_to(team: Team, held: Membership | None) -> str:
+def obstacle_to_moving(team: Team, held: Membership | None) -> str:
     """Why somebody who holds this membership (or none) cannot move into a team; empty when they can."""
     competition = team.competition
     if reason := competition.why_teams_stay(database_now()):
@@ -183,16 +183,16 @@ def _refuse_uninvited(competition: Competition, user: User) -> None:
         raise CannotJoin(obstacle)
 
 
-def _link(membership: Membership, entry: RosterEntry | None) -> None:
+def _link_to_roster(membership: Membership, entry: RosterEntry | None) -> None:
     """Say on the roster who this is: the person of the link, else whose confirmed address is there. Once is enough."""
     entry = entry or entry_of(membership.competition, membership.user)
     if entry is not None and entry.user_id is None:
-        RosterEntry.objects.filter(pk=entry.pk, user=None).update(**joined_as(membership.user_id, database_now()))
+        RosterEntry.objects.filter(pk=entry.pk, user=None).update(**joined_values(membership.user_id, database_now()))
         # The team is of this section now.
         membership.competition.touch_board()
 
 
-def _move(held: Membership, team: Team) -> None:
+def _move_membership(held: Membership, team: Team) -> None:
     left = held.team
     held.team = team
     held.save(update_fields=["team"])

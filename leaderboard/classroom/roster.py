@@ -22,7 +22,7 @@ from leaderboard.competitions.services.competitions import CannotHost
 
 from . import roster_files
 from .models import RosterDraft, RosterEntry, RosterList
-from .models.roster import joined_as
+from .models.roster import joined_values
 
 # In this order a line finds its entry; whoever has none of them is found by name and section.
 KEYS = ("student_id", "sis_user_id", "email", "login")
@@ -259,7 +259,7 @@ def link_members(competition: Competition) -> int:
     for user_id, email, joined_at in members.values_list("user", "user__emailaddress__email", "joined_at"):
         entry = entries.get(email.casefold())
         if entry is not None and user_id not in linked:
-            RosterEntry.objects.filter(pk=entry.pk).update(**joined_as(user_id, joined_at))
+            RosterEntry.objects.filter(pk=entry.pk).update(**joined_values(user_id, joined_at))
             linked.add(user_id)
             count += 1
     return count
@@ -281,7 +281,9 @@ def mark_left(*, competition: Competition, entries: Sequence[int], user: User | 
     return len(numbers)
 
 
-def make_slips(*, competition: Competition, entries: Sequence[int], user: User | None) -> list[tuple[RosterEntry, str]]:
+def make_join_cards(
+    *, competition: Competition, entries: Sequence[int], user: User | None
+) -> list[tuple[RosterEntry, str]]:
     """A new one-time code for each chosen person who has not joined; the code before stops working.
 
     The codes are in the answer and nowhere else: only their digests are kept.
@@ -291,10 +293,10 @@ def make_slips(*, competition: Competition, entries: Sequence[int], user: User |
         chosen = list(competition.roster.select_for_update().filter(pk__in=entries, user=None, left_at=None))
         if not chosen:
             raise CannotHost(_("Nobody of those you chose is still to join."))
-        slips = [(entry, entry.new_slip(at)) for entry in chosen]
-        for entry, _code in slips:
+        join_cards = [(entry, entry.new_join_card_code(at)) for entry in chosen]
+        for entry, _code in join_cards:
             entry.invited_at, entry.mail_asked_at, entry.mail_at, entry.mail_problem = at, None, None, ""
         fields = ["slip_digest", "slip_expires_at", "invited_at", "mail_asked_at", "mail_at", "mail_problem"]
         RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
-        AuditEntry.append(Deed.INVITED, user=user, competition=competition, after={"join slips": len(slips)})
-    return slips
+        AuditEntry.append(Deed.INVITED, user=user, competition=competition, after={"join slips": len(join_cards)})
+    return join_cards

@@ -22,14 +22,14 @@ LEAVES_PER_DAY = 20
 """Of one member: each is replayed when a board or a day's attempts are counted."""
 
 
-def rename(*, membership: Membership, name: str) -> None:
+def rename_team(*, membership: Membership, name: str) -> None:
     """Give the team another name, unique in the competition. The deadline fixes names: grades go by them."""
     refuse_after_the_deadline(membership.competition)
     cleaned = team_names.clean_team_name(name)
     if not cleaned:
         raise CannotJoin(_("A team needs a name."))
     with transaction.atomic():
-        hold(membership.competition_id)
+        lock_teams(membership.competition_id)
         competition = Competition.objects.get(pk=membership.competition_id)
         copy = 0
         if competition.board.uses_pseudonyms:
@@ -47,7 +47,7 @@ def renew_invitation(*, membership: Membership) -> None:
     Team.objects.filter(pk=membership.team_id).update(invitation=new_invitation())
 
 
-def leave(*, membership: Membership) -> Membership:
+def leave_team(*, membership: Membership) -> Membership:
     """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
     refuse_where_teams_stay(membership.competition)
     if tries("leave_team", membership.pk) >= LEAVES_PER_DAY:
@@ -55,7 +55,7 @@ def leave(*, membership: Membership) -> Membership:
             _("You have left teams %(number)s times within a day. Wait until tomorrow.") % {"number": LEAVES_PER_DAY}
         )
     with transaction.atomic():
-        hold(membership.competition_id)
+        lock_teams(membership.competition_id)
         team_left = Team.objects.select_related("competition").filter(pk=membership.team_id, memberships=membership.pk)
         if (team := team_left.first()) is None:
             raise CannotJoin(_("You have left this team already, or it has become part of another one."))
@@ -63,18 +63,18 @@ def leave(*, membership: Membership) -> Membership:
             raise CannotJoin(_("Your team is disqualified; its members cannot go on in another one."))
         if team.memberships.count() == 1:
             raise CannotJoin(_("You are the only member of this team."))
-        membership.team = team_of_one(membership.competition, membership.user)
+        membership.team = create_team_of_one(membership.competition, membership.user)
         membership.save(update_fields=["team"])
         # Leaving must buy neither attempts nor a fresh steady board.
         now = database_now()
         note_origin(membership.team, team.pk, at=now, now=now)
         team.competition.touch_board()
-        notify_of_leaving(team, membership.user, heir=_heir_of(team, membership.user))
+        notify_of_leaving(team, membership.user, heir=_next_captain(team, membership.user))
     count_try("leave_team", membership.pk, seconds=86_400)
     return membership
 
 
-def _heir_of(team: Team, left: User) -> User | None:
+def _next_captain(team: Team, left: User) -> User | None:
     """Who leads the team now that its captain left; None where another one leads it."""
     if team.captain_id != left.pk:
         return None
@@ -83,13 +83,13 @@ def _heir_of(team: Team, left: User) -> User | None:
     return heir.user if heir else None
 
 
-def hold(competition_id: int) -> None:
+def lock_teams(competition_id: int) -> None:
     """Until the end of the transaction nobody else joins or is given a role, no other team of the competition changes,
     and no file is taken: one lock for all of it, taken first, so that nobody waits for each other."""
     list(Competition.objects.select_for_update(no_key=True).filter(pk=competition_id).values_list("pk"))
 
 
-def team_of_one(competition: Competition, user: User) -> Team:
+def create_team_of_one(competition: Competition, user: User) -> Team:
     competition.board.refresh_from_db(fields=["uses_pseudonyms"])
     name = team_names.free_name(competition, user)
     copy = next_copy(competition, name) if competition.board.uses_pseudonyms else 0

@@ -9,7 +9,7 @@ from .views import identifying, join, people, roster, rules, team, teams
 urlpatterns = [
     path("join/", join.join, name="join"),
     path("join/<str:code>/", join.join_code, name="join_code"),
-    path("slip/<str:code>/", join.slip, name="slip"),
+    path("slip/<str:code>/", join.join_card, name="join_card"),
     path("invitation/<str:invitation>/", join.invitation, name="invitation"),
     path("c/<slug:slug>/join/", join.join_open, name="join_open"),
     path("c/<slug:slug>/rules/", rules.rules, name="rules"),
@@ -18,7 +18,7 @@ urlpatterns = [
     path("host/<slug:slug>/people/admission/", people.host_admission, name="host_admission"),
     path("host/<slug:slug>/people/roster/", roster.host_roster, name="host_roster"),
     path("host/<slug:slug>/people/invite/", roster.host_invite, name="host_invite"),
-    path("host/<slug:slug>/people/slips/", roster.host_slips, name="host_slips"),
+    path("host/<slug:slug>/people/slips/", roster.host_join_cards, name="host_join_cards"),
     path("host/<slug:slug>/people/left/", roster.host_left, name="host_left"),
     path("host/<slug:slug>/people/who/", identifying.host_who, name="host_who"),
     path("host/<slug:slug>/people/roles/", people.host_roles, name="host_roles"),

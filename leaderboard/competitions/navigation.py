@@ -87,7 +87,7 @@ GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
     (
         _("Teams and people"),
         (
-            Page("host_people", _("The class"), ("host_slips", "host_left", "host_who", "host_leave")),
+            Page("host_people", _("The class"), ("host_join_cards", "host_left", "host_who", "host_leave")),
             Page("host_teams", _("Teams"), ("host_team",)),
             Page("host_roster", _("Read a roster")),
             Page("host_invite", _("Invite")),

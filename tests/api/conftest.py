@@ -54,7 +54,7 @@ def mate(pets: Competition, bo: User, bos: Submission) -> User:
 
     user = person("max")
     assert bos.team is not None
-    joining.accept_rules(membership=joining.by_invitation(user=user, invitation=bos.team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=user, invitation=bos.team.invitation))
     return user
 
 

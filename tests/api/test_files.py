@@ -53,7 +53,7 @@ def test_files_are_for_who_accepted_the_rules_once_it_has_opened(pets: Competiti
     Admission.objects.update(is_listed=True)
     program = Program(bo)
     assert program.get("competitions/pets/files")[1]["errors"][0]["code"] == "not_joined"
-    joining.enter(user=bo, competition=pets)
+    joining.enter_competition(user=bo, competition=pets)
     for path in ("competitions/pets/files", "competitions/pets/files/train é.csv"):
         status, output = program.get(path)
         assert (status, output["errors"][0]["code"]) == (403, "rules")

@@ -109,8 +109,8 @@ def test_a_key_used_for_a_team_that_was_left_gives_nothing_of_that_team(
     bos_program.hand_in(answers(), key="k1")
     score.score(Submission.objects.get().pk)
     enter(pets, cy)
-    joining.by_invitation(user=cy, invitation=Membership.objects.get(user=bo).team.invitation)
-    teams.leave(membership=Membership.objects.select_related("team", "competition", "user").get(user=bo))
+    joining.join_by_invitation(user=cy, invitation=Membership.objects.get(user=bo).team.invitation)
+    teams.leave_team(membership=Membership.objects.select_related("team", "competition", "user").get(user=bo))
     status, output = bos_program.hand_in(answers(), key="k1")
     assert status == 409
     assert "a team that you have left" in output["detail"]
@@ -137,7 +137,7 @@ def test_when_the_attempts_are_used_the_program_hears_when_to_come_back(bos_prog
 
 
 def test_without_the_rules_no_file_is_taken(pets: Competition, bo: User) -> None:
-    joining.enter(user=bo, competition=pets)
+    joining.enter_competition(user=bo, competition=pets)
     status, output = Program(bo).hand_in(answers())
     assert (status, output["errors"][0]["code"]) == (403, "rules")
 

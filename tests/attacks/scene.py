@@ -95,7 +95,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     competition.hosts.remove(otto)
     make_competition(hal, slug="other", title="Hal's own")
     team = enter(competition, bo).team
-    joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=cy, invitation=team.invitation))
     enter(competition, eve)
     data_file = data_files.add_data_file(
         competition=competition, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description=""
@@ -107,7 +107,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         competition=competition, user=ada, name="Guess", file_name="b.csv", chunks=[body.encode()]
     )
     score_module.score(baseline.pk)
-    slip = _run_the_class(competition, ada, bo, eve)
+    join_card = _run_the_class(competition, ada, bo, eve)
     plant(PRIVATE)
     users = {"ada": ada, "bo": bo, "cy": cy, "dee": dee, "eve": eve, "hal": hal, "ivy": ivy, "otto": otto}
     clients, tokens = {"anonymous": Client()}, {"anonymous": "none"}
@@ -122,7 +122,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "id": submission.pk,
         "name": data_file.name,
         "code": "WRONGONE",
-        "slip/code": slip,
+        "slip/code": join_card,
         "invitation": "nonsense",
         "secret": "nonsense",
         "calendar/secret": CalendarAddress.issue(eve),
@@ -160,7 +160,7 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     Gives the code of a one-time link."""
     RosterEntry.objects.create(competition=competition, name=f"{CLASS} Lee", email=f"{CLASS}@example.org", login=CLASS)
     guest = RosterEntry.objects.create(competition=competition, name="Gus Guest")
-    [(_guest, code)] = roster.make_slips(competition=competition, entries=[guest.pk], user=ada)
+    [(_guest, code)] = roster.make_join_cards(competition=competition, entries=[guest.pk], user=ada)
     announcements.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine, other = (competition.memberships.select_related("team").get(user=user) for user in (bo, eve))
     team_merges.offer(membership=other, invitation=mine.team.invitation)

@@ -29,7 +29,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "=cmd|' /C calc'!A
 @pytest.mark.parametrize("name", FORMULAS)
 @pytest.mark.attack("formulas in exported tables")
 def test_no_name_becomes_a_formula_in_a_table(pets: Competition, ada: User, bo: User, name: str) -> None:
-    teams.rename(membership=enter(pets, bo), name=name)
+    teams.rename_team(membership=enter(pets, bo), name=name)
     hand_in(pets, bo, answers(public=1), file_name=f"{name}.csv", note=name)
     Admission.objects.update(is_listed=True)
     host = Client()
@@ -110,7 +110,7 @@ def test_nobody_writes_a_line_of_the_log_where_a_page_breaks(
     def broken(_: str) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(joining, "competition_of", broken)
+    monkeypatch.setattr(joining, "competition_by_code", broken)
     client = Client(raise_request_exception=False)
     assert client.get("/join/A%0aERROR everything is fine/").status_code == 500
     messages = [record.getMessage() for record in caplog.records]

@@ -152,7 +152,7 @@ def test_names_of_teams_files_and_browsers_forge_no_line(
     membership = enter(pets, bo)
     client = Client()
     client.force_login(bo)
-    teams.rename(membership=membership, name="Bo")
+    teams.rename_team(membership=membership, name="Bo")
     client.post(
         "/c/pets/team/", {"action": "rename", "name": name}, headers={"User-Agent": name.encode().decode("latin-1")}
     )

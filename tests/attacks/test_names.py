@@ -18,15 +18,15 @@ from tests.conftest import enter
 )  # fmt: skip
 @pytest.mark.attack("taking a name or address that looks like another's")
 def test_no_team_takes_a_name_that_looks_like_anothers(pets: Competition, bo: User, cy: User, name: str) -> None:
-    teams.rename(membership=enter(pets, bo), name="Red Pandas")
+    teams.rename_team(membership=enter(pets, bo), name="Red Pandas")
     with pytest.raises(joining_refusals.CannotJoin, match="so alike"):
-        teams.rename(membership=enter(pets, cy), name=name)
+        teams.rename_team(membership=enter(pets, cy), name=name)
 
 
 @pytest.mark.parametrize("name", ["Red Panda", "Réd Pandas", "Красные панды", "赤パンダ", "Red Pandas 2"])
 def test_other_names_in_any_script_are_free(pets: Competition, bo: User, cy: User, name: str) -> None:
-    teams.rename(membership=enter(pets, bo), name="Red Pandas")
-    teams.rename(membership=enter(pets, cy), name=name)
+    teams.rename_team(membership=enter(pets, bo), name="Red Pandas")
+    teams.rename_team(membership=enter(pets, cy), name=name)
 
 
 @pytest.mark.parametrize(
@@ -36,19 +36,19 @@ def test_other_names_in_any_script_are_free(pets: Competition, bo: User, cy: Use
 def test_no_letter_of_any_script_makes_a_look_alike_another_name(
     pets: Competition, bo: User, cy: User, name: str
 ) -> None:
-    teams.rename(membership=enter(pets, bo), name="Bob Cay")
+    teams.rename_team(membership=enter(pets, bo), name="Bob Cay")
     with pytest.raises(joining_refusals.CannotJoin, match="so alike"):
-        teams.rename(membership=enter(pets, cy), name=name)
+        teams.rename_team(membership=enter(pets, cy), name=name)
 
 
 def test_a_team_may_write_its_own_name_another_way(pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    teams.rename(membership=membership, name="Red Pandas")
-    teams.rename(membership=membership, name="RED PANDAS")
+    teams.rename_team(membership=membership, name="Red Pandas")
+    teams.rename_team(membership=membership, name="RED PANDAS")
 
 
 def test_a_newcomer_whose_name_looks_taken_gets_a_number(pets: Competition, bo: User, cy: User) -> None:
-    teams.rename(membership=enter(pets, bo), name="су")
+    teams.rename_team(membership=enter(pets, bo), name="су")
     assert enter(pets, cy).team.name == "cy 2"
 
 

@@ -60,7 +60,7 @@ def infested(ada: User, bo: User) -> Competition:
         competition=competition, file_name=f"{PAYLOADS[1]}.csv", chunks=[b"id,x\n1,<script>window.__xss=1</script>\n"],
         description=PAYLOADS[0],
     )  # fmt: skip
-    teams.rename(membership=membership, name=PAYLOADS[0])
+    teams.rename_team(membership=membership, name=PAYLOADS[0])
     for number, payload in enumerate(PAYLOADS[1:]):
         Team.objects.create(competition=competition, name=f"{number}{payload}"[:60])
     Competition.objects.update(

@@ -36,7 +36,7 @@ SEEN_BY_NOBODY = {
     "host_setup": "leads to the first open step",
     "host_launch": "leads back",
     "host_pulse": "a part of the dashboard",
-    "host_slips": "takes a POST; pressed below",
+    "host_join_cards": "takes a POST; pressed below",
     "setup": "only before there is an operator; the short test opens it",
     "account_email_verification_sent": "nobody's address is checked before the first visit",
     "account_confirm_email": "needs the key of an e-mail",
@@ -150,7 +150,7 @@ def pressed(page_of: Callable[[str], Page]) -> Iterator[tuple[str, Page]]:
     yield "a pause without a reason", ada
     ada.goto("/host/pond-life/people/")
     ada.get_by_role("button", name="Print join slips").click()
-    ada.locator(".slips").wait_for()
+    ada.locator(".join-cards").wait_for()
     yield "join slips", ada
     ada.goto("/host/pond-life/teams/similar/")
     ada.get_by_role("main").get_by_role("button").first.click()

@@ -58,38 +58,38 @@ def at_once(deed: Deed) -> list[str]:
     return found
 
 
-def one_slip_of_four_people(number: int) -> list[str]:
+def one_join_card_of_four_people(number: int) -> list[str]:
     """The link of one person is opened by four."""
     from leaderboard.classroom import joining, roster
     from leaderboard.classroom.models import RosterEntry
-    from leaderboard.classroom.models.roster import slip_digest
+    from leaderboard.classroom.models.roster import join_card_digest
     from leaderboard.competitions.models import Competition, Membership
     from tests.conftest import person
 
     pets = Competition.objects.get()
     entry = RosterEntry.objects.create(competition=pets, name=f"Dee {number}")
-    [(_, code)] = roster.make_slips(competition=pets, entries=[entry.pk], user=None)
+    [(_, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=None)
     people = [person(f"slip-{number}-{place}") for place in range(PROCESSES)]
-    found = at_once(lambda place: joining.by_slip(user=people[place], digest=slip_digest(code)))
+    found = at_once(lambda place: joining.join_by_card(user=people[place], digest=join_card_digest(code)))
     entry.refresh_from_db()
     assert Membership.objects.get(user__in=people).user_id == entry.user_id
     assert entry.slip_digest == ""
     return found
 
 
-def two_slips_of_one_member(number: int) -> list[str]:
+def two_join_cards_of_one_member(number: int) -> list[str]:
     """Somebody who has joined before opens two links that are both theirs, as they say."""
     from leaderboard.classroom import joining, roster
     from leaderboard.classroom.models import RosterEntry
-    from leaderboard.classroom.models.roster import slip_digest
+    from leaderboard.classroom.models.roster import join_card_digest
     from leaderboard.competitions.models import Competition, Membership
     from tests.conftest import enter, person
 
     pets, user = Competition.objects.get(), person(f"two-{number}")
     enter(pets, user)
     entries = [RosterEntry.objects.create(competition=pets, name=f"Two {number} {n}").pk for n in range(PROCESSES)]
-    codes = [code for _, code in roster.make_slips(competition=pets, entries=entries, user=None)]
-    found = at_once(lambda place: joining.by_slip(user=user, digest=slip_digest(codes[place])))
+    codes = [code for _, code in roster.make_join_cards(competition=pets, entries=entries, user=None)]
+    found = at_once(lambda place: joining.join_by_card(user=user, digest=join_card_digest(codes[place])))
     assert RosterEntry.objects.filter(user=user).count() == 1
     assert RosterEntry.objects.filter(pk__in=entries, slip_digest="").count() == 1
     assert Membership.objects.filter(user=user).count() == 1
@@ -155,7 +155,7 @@ def made_a_host_while_joining(number: int) -> list[str]:
 
     def deed(place: int) -> object:
         if place % 2:
-            return joining.enter(user=user, competition=pets)
+            return joining.enter_competition(user=user, competition=pets)
         role = Role.HOST if number % 2 else Role.ASSISTANT
         return roles.give_role(competition=pets, name=user.username, role=role, user=ada)
 
@@ -173,7 +173,7 @@ def the_last_place_of_a_team(number: int) -> list[str]:
     pets = Competition.objects.get()
     team = enter(pets, person(f"captain-{number}")).team
     people = [person(f"mate-{number}-{place}") for place in range(PROCESSES)]
-    found = at_once(lambda place: joining.by_invitation(user=people[place], invitation=team.invitation))
+    found = at_once(lambda place: joining.join_by_invitation(user=people[place], invitation=team.invitation))
     assert Membership.objects.filter(team=team).count() == 2
     return found
 
@@ -192,8 +192,8 @@ def _confirmed(name: str) -> str:
 RACES = {
     race.__name__: race
     for race in (
-        one_slip_of_four_people,
-        two_slips_of_one_member,
+        one_join_card_of_four_people,
+        two_join_cards_of_one_member,
         an_address_confirmed_twice,
         a_role_taken_up_while_it_changes,
         made_a_host_while_joining,

@@ -164,7 +164,7 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
     submission.refresh_from_db()
     assert not submission.is_selected
     with pytest.raises(joining_refusals.CannotJoin, match="deadline has passed"):
-        teams.rename(membership=Membership.objects.get(user=bo), name="Others")
+        teams.rename_team(membership=Membership.objects.get(user=bo), name="Others")
 
 
 @pytest.mark.fault(34)

@@ -179,7 +179,7 @@ def in_a_team_of_two(pets: Competition, bo: User) -> User:
     """Max, who joined Bo's team."""
     mate = person("max")
     team = Membership.objects.get(user=bo).team
-    joining.accept_rules(membership=joining.by_invitation(user=mate, invitation=team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=mate, invitation=team.invitation))
     return mate
 
 
@@ -204,7 +204,7 @@ def test_123_who_changed_teams_while_the_file_came_in_hands_in_for_the_new_one(
     enter(pets, bo)
     mate = in_a_team_of_two(pets, bo)
     held = Membership.objects.select_related("team", "competition", "user").get(user=mate)
-    with while_a_file_comes_in(lambda: teams.leave(membership=held)):
+    with while_a_file_comes_in(lambda: teams.leave_team(membership=held)):
         answer = DOORS[kind](mate).send(answers())
     assert answer.submission is not None
     assert answer.submission.team != Membership.objects.get(user=bo).team

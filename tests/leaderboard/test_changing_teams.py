@@ -137,10 +137,10 @@ def wrong_rows(seed: int) -> list[int]:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.attack("a fresh steady board or more attempts")
 def test_leaving_and_merging_back_reads_no_more_than_staying(pets: Competition, bo: User, cy: User, seed: int) -> None:
-    joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     rows, files = wrong_rows(seed), list[Submission]()
     for number in rows:
-        teams.leave(membership=membership_of(bo))
+        teams.leave_team(membership=membership_of(bo))
         files.append(hand_in(pets, bo, file_with(number, start=len(files))))
         merged(bo, cy)
         promises_hold(pets)
@@ -155,9 +155,9 @@ def test_leaving_and_joining_others_reads_no_more_than_staying(
     homes = [enter(pets, user).team.invitation for user in (cy, dee)]
     rows, files = wrong_rows(5), list[Submission]()
     for place, number in enumerate(rows):
-        joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=homes[place % 2]))
+        joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=homes[place % 2]))
         files.append(hand_in(pets, bo, file_with(number, start=place)))
-        teams.leave(membership=membership_of(bo))
+        teams.leave_team(membership=membership_of(bo))
         promises_hold(pets)
     assert answered(pets, files) == expected_of([1 - number / 40 for number in rows])
 
@@ -175,9 +175,9 @@ def test_signing_up_again_reads_no_more_than_staying(pets: Competition, bo: User
 
 def test_the_score_of_a_file_that_was_under_way_follows_too(pets: Competition, bo: User, cy: User) -> None:
     """Bo leaves before his file is scored; his own team hears of it all the same."""
-    joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     first = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[file_with(10)])
-    teams.leave(membership=membership_of(bo))
+    teams.leave_team(membership=membership_of(bo))
     own = hand_in(pets, bo, file_with(9))
     assert answered(pets, [own]) == [True]
     score_module.score(first.pk)
@@ -187,9 +187,9 @@ def test_the_score_of_a_file_that_was_under_way_follows_too(pets: Competition, b
 
 
 def test_who_has_left_stands_on_the_board_with_a_clear_improvement(pets: Competition, bo: User, cy: User) -> None:
-    joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     hand_in(pets, cy, file_with(10))  # 0.75 → 0.7
-    teams.leave(membership=membership_of(bo))
+    teams.leave_team(membership=membership_of(bo))
     hand_in(pets, bo, file_with(9))
     assert board_of(pets) == [(1, "cy", 0.7)]
     hand_in(pets, bo, file_with(5))
@@ -211,9 +211,9 @@ def test_a_merged_team_has_the_better_standing_of_both(pets: Competition, bo: Us
 
 
 def test_at_the_reveal_every_team_stands_with_its_exact_scores(pets: Competition, bo: User, cy: User) -> None:
-    joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     hand_in(pets, cy, file_with(10))
-    teams.leave(membership=membership_of(bo))
+    teams.leave_team(membership=membership_of(bo))
     hand_in(pets, bo, file_with(9))
     close(pets)
     boards.reveal(competition=pets)
@@ -223,9 +223,9 @@ def test_at_the_reveal_every_team_stands_with_its_exact_scores(pets: Competition
 
 def test_on_a_hidden_board_a_first_file_is_valid_wherever_its_people_come_from(ada: User, bo: User, cy: User) -> None:
     pets = steady(ada, board_mode="hidden", board_step=None, team_size=2)
-    joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
     hand_in(pets, cy, file_with(3))
-    teams.leave(membership=membership_of(bo))
+    teams.leave_team(membership=membership_of(bo))
     hand_in(pets, bo, file_with(9))
     assert board_of(pets) == [(None, "cy", None), (None, "bo", None)]
     promises_hold(pets)
@@ -294,17 +294,17 @@ def test_attempts_follow_over_any_number_of_teams_and_count_once(
 ) -> None:
     """Three of Cy's team; one of Bo's own; then he joins Dee's, and comes back to Cy's."""
     home, other = enter(cats, cy).team, enter(cats, dee).team
-    joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=home.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=home.invitation))
     for wrong in (1, 2, 3):
         hand_in(cats, cy, file_with(wrong))
-    teams.leave(membership=membership_of(bo))
+    teams.leave_team(membership=membership_of(bo))
     assert used_today(bo) == 3
-    joining.accept_rules(membership=joining.by_invitation(user=bo, invitation=other.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=other.invitation))
     assert used_today(dee) == 3
     hand_in(cats, bo, file_with(4))
-    teams.leave(membership=membership_of(bo))
+    teams.leave_team(membership=membership_of(bo))
     assert used_today(bo) == 4
-    joining.by_invitation(user=bo, invitation=home.invitation)
+    joining.join_by_invitation(user=bo, invitation=home.invitation)
     assert used_today(cy) == 4
     promises_hold(cats)
 

@@ -69,7 +69,7 @@ def test_everybody_in_a_team_gets_its_grade_and_whoever_handed_nothing_in_gets_n
 ) -> None:
     set_rules(pets)
     team = enter(pets, bo).team
-    joining.by_invitation(user=cy, invitation=team.invitation)
+    joining.join_by_invitation(user=cy, invitation=team.invitation)
     enter(pets, dee)
     hand_in(pets, bo, answers(private=3))
     close(pets)

@@ -305,17 +305,17 @@ def test_nobody_leaves_a_disqualified_team_to_go_on_in_another_and_nobody_joins_
     pets: Competition, ada: User, bo: User, cy: User, dee: User
 ) -> None:
     team = enter(pets, bo).team
-    shared = joining.by_invitation(user=cy, invitation=team.invitation)
+    shared = joining.join_by_invitation(user=cy, invitation=team.invitation)
     other = enter(pets, dee).team
     extensions.disqualify(team=team, user=ada, reason="Copied")
     with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
-        teams.leave(membership=shared)
+        teams.leave_team(membership=shared)
     with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
-        joining.by_invitation(user=cy, invitation=other.invitation)
+        joining.join_by_invitation(user=cy, invitation=other.invitation)
     with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
-        joining.by_invitation(user=dee, invitation=team.invitation)
+        joining.join_by_invitation(user=dee, invitation=team.invitation)
     extensions.readmit(team=team, user=ada)
-    assert teams.leave(membership=shared).team != team
+    assert teams.leave_team(membership=shared).team != team
 
 
 def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_team_back(

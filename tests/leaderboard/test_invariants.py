@@ -92,8 +92,8 @@ def test_leaving_a_team_and_a_second_ruler_break_nothing(
     team = site.team
     assert team is not None
     fay = person("fay")
-    joining.accept_rules(membership=joining.by_invitation(user=fay, invitation=team.invitation))
-    teams.leave(membership=Membership.objects.get(user=fay))
+    joining.accept_rules(membership=joining.join_by_invitation(user=fay, invitation=team.invitation))
+    teams.leave_team(membership=Membership.objects.get(user=fay))
     truth = "id,label,Usage\n" + "".join(f"{i},cat,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 14))
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
     publishing.publish_draft(competition=pets, user=ada)

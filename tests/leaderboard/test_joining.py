@@ -19,24 +19,24 @@ from tests.conftest import answers, close, enter, hand_in, make_competition
 
 def test_bo_joins_with_the_code_however_it_is_typed(pets: Competition, bo: User) -> None:
     code = pets.admission.join_code
-    membership = joining.by_code(user=bo, code=f" {code[:4].lower()}-{code[4:]} ")
+    membership = joining.join_by_code(user=bo, code=f" {code[:4].lower()}-{code[4:]} ")
     assert membership.team.name == "bo"
     assert membership.competition == pets
 
 
 def test_a_wrong_code_is_refused(pets: Competition, bo: User) -> None:
     with pytest.raises(CannotJoin, match="No competition has this code"):
-        joining.by_code(user=bo, code="WRONG")
+        joining.join_by_code(user=bo, code="WRONG")
 
 
 def test_a_draft_cannot_be_joined(ada: User, bo: User) -> None:
     draft = make_competition(ada, launched=False)
     with pytest.raises(CannotJoin):
-        joining.by_code(user=bo, code=draft.admission.join_code)
+        joining.join_by_code(user=bo, code=draft.admission.join_code)
 
 
 def test_joining_twice_gives_the_same_membership(pets: Competition, bo: User) -> None:
-    assert joining.by_code(user=bo, code=pets.admission.join_code) == joining.by_code(
+    assert joining.join_by_code(user=bo, code=pets.admission.join_code) == joining.join_by_code(
         user=bo, code=pets.admission.join_code
     )
 
@@ -53,30 +53,30 @@ def test_cy_joins_although_another_team_takes_cys_name_in_that_moment(
         return tried[-1]
 
     monkeypatch.setattr(team_names, "free_name", free_a_moment_ago)
-    assert joining.enter(user=cy, competition=pets).team.name == "cy"
+    assert joining.enter_competition(user=cy, competition=pets).team.name == "cy"
     assert tried == ["bo", "cy"]
 
 
 def test_a_competition_with_a_code_cannot_be_joined_without(pets: Competition, bo: User) -> None:
     with pytest.raises(CannotJoin):
-        joining.openly(user=bo, competition=pets)
+        joining.join_openly(user=bo, competition=pets)
 
 
 def test_a_listed_competition_without_a_code_is_open(ada: User, bo: User) -> None:
     open_one = make_competition(ada, is_listed=True, needs_code=False)
-    assert joining.openly(user=bo, competition=open_one).team.name == "bo"
+    assert joining.join_openly(user=bo, competition=open_one).team.name == "bo"
 
 
 def test_nobody_joins_after_the_deadline(pets: Competition, bo: User) -> None:
     close(pets)
     with pytest.raises(CannotJoin, match="deadline"):
-        joining.by_code(user=bo, code=pets.admission.join_code)
+        joining.join_by_code(user=bo, code=pets.admission.join_code)
 
 
 def test_cy_follows_bos_invitation_and_leaves_no_empty_team(pets: Competition, bo: User, cy: User) -> None:
     bos = enter(pets, bo)
     enter(pets, cy)
-    joined = joining.by_invitation(user=cy, invitation=bos.team.invitation)
+    joined = joining.join_by_invitation(user=cy, invitation=bos.team.invitation)
     assert joined.team == bos.team
     assert Team.objects.filter(competition=pets).count() == 1
 
@@ -86,63 +86,63 @@ def test_cy_with_submissions_cannot_change_teams(pets: Competition, bo: User, cy
     enter(pets, cy)
     hand_in(pets, cy, answers())
     with pytest.raises(CannotJoin, match="submissions already"):
-        joining.by_invitation(user=cy, invitation=bos.team.invitation)
+        joining.join_by_invitation(user=cy, invitation=bos.team.invitation)
 
 
 def test_a_full_team_takes_nobody(ada: User, bo: User, cy: User, dee: User) -> None:
     pairs = make_competition(ada, team_size=2)
     team = enter(pairs, bo).team
-    joining.by_invitation(user=cy, invitation=team.invitation)
+    joining.join_by_invitation(user=cy, invitation=team.invitation)
     with pytest.raises(CannotJoin, match="full"):
-        joining.by_invitation(user=dee, invitation=team.invitation)
+        joining.join_by_invitation(user=dee, invitation=team.invitation)
 
 
 def test_a_renewed_invitation_makes_the_old_link_stop(pets: Competition, bo: User, cy: User) -> None:
     membership = enter(pets, bo)
     teams.renew_invitation(membership=membership)
     with pytest.raises(CannotJoin, match="not valid"):
-        joining.by_invitation(user=cy, invitation=membership.team.invitation)
+        joining.join_by_invitation(user=cy, invitation=membership.team.invitation)
 
 
 def test_team_names_are_unique_whatever_their_case(pets: Competition, bo: User, cy: User) -> None:
     enter(pets, bo)
     with pytest.raises(CannotJoin, match="already"):
-        teams.rename(membership=enter(pets, cy), name="  BO ")
+        teams.rename_team(membership=enter(pets, cy), name="  BO ")
 
 
 def test_team_names_lose_what_cannot_be_seen(pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    teams.rename(membership=membership, name="Over\u202efit \u200b &\nChill")
+    teams.rename_team(membership=membership, name="Over\u202efit \u200b &\nChill")
     assert Team.objects.get(pk=membership.team_id).name == "Overfit & Chill"
 
 
 def test_a_person_who_leaves_stands_alone_and_the_team_keeps_its_files(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
-    membership = joining.by_invitation(user=cy, invitation=team.invitation)
+    membership = joining.join_by_invitation(user=cy, invitation=team.invitation)
     hand_in(pets, bo, answers())
-    assert teams.leave(membership=membership).team.name == "cy"
+    assert teams.leave_team(membership=membership).team.name == "cy"
     assert team.submissions.count() == 1
 
 
 def test_leaving_buys_no_attempts(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
-    membership = joining.by_invitation(user=cy, invitation=team.invitation)
+    membership = joining.join_by_invitation(user=cy, invitation=team.invitation)
     for _ in range(5):
         hand_in(pets, bo, answers())
-    left = teams.leave(membership=membership)
+    left = teams.leave_team(membership=membership)
     assert submitting.allowance(left, timezone.now()).left == 0
 
 
 def test_ada_may_choose_a_code_with_hyphens(ada: User, bo: User) -> None:
     competition = make_competition(ada, join_code="stat 451-x")
-    assert joining.by_code(user=bo, code="STAT-451-x").competition == competition
+    assert joining.join_by_code(user=bo, code="STAT-451-x").competition == competition
 
 
 def test_ada_cannot_compete_where_she_sees_the_private_scores(pets: Competition, ada: User, bo: User) -> None:
     with pytest.raises(CannotJoin, match="You host"):
-        joining.by_code(user=ada, code=pets.admission.join_code)
+        joining.join_by_code(user=ada, code=pets.admission.join_code)
     with pytest.raises(CannotJoin, match="You host"):
-        joining.by_invitation(user=ada, invitation=enter(pets, bo).team.invitation)
+        joining.join_by_invitation(user=ada, invitation=enter(pets, bo).team.invitation)
 
 
 def test_nobody_leaves_teams_all_day(pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,22 +150,22 @@ def test_nobody_leaves_teams_all_day(pets: Competition, bo: User, cy: User, monk
     monkeypatch.setattr(teams, "LEAVES_PER_DAY", 2)
     mine = enter(pets, bo)
     for left in range(3):
-        hers = joining.by_invitation(user=cy, invitation=mine.team.invitation)
+        hers = joining.join_by_invitation(user=cy, invitation=mine.team.invitation)
         if left < 2:
-            teams.leave(membership=hers)
+            teams.leave_team(membership=hers)
     with pytest.raises(CannotJoin, match="Wait until tomorrow"):
-        teams.leave(membership=hers)
+        teams.leave_team(membership=hers)
 
 
 def test_the_last_member_cannot_leave(pets: Competition, bo: User) -> None:
     with pytest.raises(CannotJoin, match="only member"):
-        teams.leave(membership=enter(pets, bo))
+        teams.leave_team(membership=enter(pets, bo))
 
 
 def test_the_captain_who_leaves_hands_over(pets: Competition, bo: User, cy: User) -> None:
     membership = enter(pets, bo)
-    joining.by_invitation(user=cy, invitation=membership.team.invitation)
-    teams.leave(membership=membership)
+    joining.join_by_invitation(user=cy, invitation=membership.team.invitation)
+    teams.leave_team(membership=membership)
     assert Team.objects.get(invitation=Team.objects.get(captain=cy).invitation).captain == cy
 
 
@@ -178,7 +178,7 @@ def test_the_database_refuses_a_second_team_for_one_person(pets: Competition, bo
 
 def test_the_captain_removes_a_member_who_takes_the_days_attempts_along(pets: Competition, bo: User, cy: User) -> None:
     captain = enter(pets, bo)
-    member = joining.by_invitation(user=cy, invitation=captain.team.invitation)
+    member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
     hand_in(pets, bo, answers())
     gone = captains.remove_member(captain=captain, member_id=member.pk)
     assert gone.team.name == "cy"
@@ -189,17 +189,17 @@ def test_the_captain_removes_a_member_who_takes_the_days_attempts_along(pets: Co
 
 def test_a_captain_hands_over_and_is_none_any_more(pets: Competition, bo: User, cy: User) -> None:
     captain = enter(pets, bo)
-    member = joining.by_invitation(user=cy, invitation=captain.team.invitation)
-    captains.hand_over(captain=captain, member_id=member.pk)
+    member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
+    captains.hand_over_captaincy(captain=captain, member_id=member.pk)
     assert Team.objects.get().captain == cy
-    for verb in (captains.hand_over, captains.remove_member):
+    for verb in (captains.hand_over_captaincy, captains.remove_member):
         with pytest.raises(CannotJoin, match="Only the captain"):
             verb(captain=captain, member_id=member.pk)
 
 
 def test_a_captain_decides_about_the_own_team_alone(pets: Competition, bo: User, cy: User) -> None:
     captain, stranger = enter(pets, bo), enter(pets, cy)
-    for verb in (captains.hand_over, captains.remove_member):
+    for verb in (captains.hand_over_captaincy, captains.remove_member):
         with pytest.raises(CannotJoin, match="not in your team"):
             verb(captain=captain, member_id=stranger.pk)
     with pytest.raises(CannotJoin, match="not in your team"):
@@ -210,16 +210,16 @@ def test_once_the_host_has_closed_the_teams_nobody_moves_but_newcomers_enter(
     pets: Competition, bo: User, cy: User, dee: User
 ) -> None:
     captain = enter(pets, bo)
-    member = joining.by_invitation(user=cy, invitation=captain.team.invitation)
+    member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
     Limits.objects.update(teams_close_at=timezone.now())
     captain = Membership.objects.select_related("competition", "team", "user").get(pk=captain.pk)
     member = Membership.objects.select_related("competition", "team", "user").get(pk=member.pk)
     for verb in (
-        lambda: teams.leave(membership=member),
+        lambda: teams.leave_team(membership=member),
         lambda: captains.remove_member(captain=captain, member_id=member.pk),
-        lambda: captains.hand_over(captain=captain, member_id=member.pk),
+        lambda: captains.hand_over_captaincy(captain=captain, member_id=member.pk),
         lambda: teams.renew_invitation(membership=captain),
-        lambda: joining.by_invitation(user=dee, invitation=captain.team.invitation),
+        lambda: joining.join_by_invitation(user=dee, invitation=captain.team.invitation),
     ):
         with pytest.raises(CannotJoin, match="host has closed the teams"):
             verb()

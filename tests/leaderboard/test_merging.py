@@ -143,7 +143,7 @@ def test_the_rule_is_asked_again_when_the_other_accepts(
 
 
 def test_only_captains_decide(two: tuple[Membership, Membership], pets: Competition, dee: User) -> None:
-    mate = joining.by_invitation(user=dee, invitation=two[1].team.invitation)
+    mate = joining.join_by_invitation(user=dee, invitation=two[1].team.invitation)
     made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
     for verb in (
         lambda: team_merges.accept(membership=mate, offer_id=made.pk),

@@ -54,7 +54,7 @@ def test_dee_cannot_hand_in_without_joining(pets: Competition, dee: User) -> Non
 
 
 def test_bo_must_accept_the_rules_first(pets: Competition, bo: User) -> None:
-    joining.enter(user=bo, competition=pets)
+    joining.enter_competition(user=bo, competition=pets)
     assert refusal(pets, bo) == "rules"
 
 
@@ -187,7 +187,7 @@ def test_attempts_start_again_at_midnight_utc(pets: Competition, bo: User) -> No
 @pytest.mark.attack("more attempts than allowed")
 def test_attempts_belong_to_the_team(pets: Competition, bo: User, cy: User) -> None:
     membership = enter(pets, bo)
-    joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=membership.team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=cy, invitation=membership.team.invitation))
     for _ in range(5):
         upload(pets, bo)
     assert refusal(pets, cy) == "attempts"
@@ -221,14 +221,14 @@ def test_twenty_unreadable_files_a_day_are_enough(pets: Competition, bo: User) -
 @pytest.mark.attack("a member who closes the team by unreadable files")
 def test_twenty_unreadable_files_of_one_member_leave_the_team_open(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
-    joining.by_invitation(user=cy, invitation=team.invitation)
+    joining.join_by_invitation(user=cy, invitation=team.invitation)
     joining.accept_rules(membership=Membership.objects.get(user=cy))
     for _ in range(20):
         upload(pets, bo, b"%PDF-1.7")
     assert refusal(pets, bo) == "refused_files"
     assert upload(pets, cy).status == Submission.Status.PENDING
     # Another team does not help; a host's word does.
-    teams.leave(membership=Membership.objects.select_related("competition", "team", "user").get(user=bo))
+    teams.leave_team(membership=Membership.objects.select_related("competition", "team", "user").get(user=bo))
     assert refusal(pets, bo) == "refused_files"
     extensions.forgive_files(team=Membership.objects.select_related("team").get(user=bo).team, user=None)
     assert upload(pets, bo).status == Submission.Status.PENDING

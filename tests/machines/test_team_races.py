@@ -11,7 +11,7 @@ from django.db.models import Count, F
 from leaderboard.accounts.models import User
 from leaderboard.classroom import captains, joining, joining_refusals, roster, team_merges, teams
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.classroom.models.roster import slip_digest
+from leaderboard.classroom.models.roster import join_card_digest
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -56,7 +56,7 @@ def outcome(verb: Callable[[], object]) -> str:
 def test_of_sixteen_who_follow_one_invitation_three_get_in(pets: Competition, bo: User) -> None:
     link = enter(pets, bo).team.invitation
     people = [person(f"student-{number}") for number in range(16)]
-    seen = at_once(lambda n: outcome(lambda: joining.by_invitation(user=people[n], invitation=link)))
+    seen = at_once(lambda n: outcome(lambda: joining.join_by_invitation(user=people[n], invitation=link)))
     assert Counter(seen) == {"done": 3, "refused": 13}
 
 
@@ -71,7 +71,7 @@ def test_people_who_join_two_teams_while_they_become_one(pets: Competition, bo: 
     def act(number: int) -> str:
         if number == 4:
             return outcome(lambda: team_merges.accept(membership=other, offer_id=offer.pk))
-        return outcome(lambda: joining.by_invitation(user=people[number], invitation=links[number % 2]))
+        return outcome(lambda: joining.join_by_invitation(user=people[number], invitation=links[number % 2]))
 
     seen = at_once(act, 8)
     assert seen.count("done") >= 3
@@ -101,7 +101,7 @@ def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
 
     def act(number: int) -> str:
         if number == 1:
-            return outcome(lambda: joining.by_invitation(user=bo, invitation=link))
+            return outcome(lambda: joining.join_by_invitation(user=bo, invitation=link))
         given = {"competition": pets, "user": bo, "file_name": "a.csv", "chunks": [answers()]}
         return outcome(lambda: submitting.submit(**given))  # type: ignore[arg-type]
 
@@ -114,9 +114,9 @@ def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
 @pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
 def test_who_leaves_sixteen_times_at_once_leaves_once(pets: Competition, bo: User, cy: User, dee: User) -> None:
     link = enter(pets, bo).team.invitation
-    mine = joining.by_invitation(user=cy, invitation=link)
-    joining.by_invitation(user=dee, invitation=link)
-    seen = at_once(lambda _: outcome(lambda: teams.leave(membership=Membership.objects.get(pk=mine.pk))))
+    mine = joining.join_by_invitation(user=cy, invitation=link)
+    joining.join_by_invitation(user=dee, invitation=link)
+    seen = at_once(lambda _: outcome(lambda: teams.leave_team(membership=Membership.objects.get(pk=mine.pk))))
     assert seen.count("done") == 1
     assert Team.objects.count() == 2
 
@@ -125,13 +125,13 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
     pets: Competition, bo: User, cy: User, dee: User
 ) -> None:
     mine, other = enter(pets, bo), enter(pets, cy)
-    third = joining.by_invitation(user=dee, invitation=other.team.invitation)
+    third = joining.join_by_invitation(user=dee, invitation=other.team.invitation)
     offer = team_merges.offer(membership=mine, invitation=other.team.invitation)
     deeds: list[Callable[[], object]] = [
         lambda: team_merges.accept(membership=other, offer_id=offer.pk),
         lambda: captains.remove_member(captain=other, member_id=third.pk),
-        lambda: captains.hand_over(captain=other, member_id=third.pk),
-        lambda: teams.leave(membership=third),
+        lambda: captains.hand_over_captaincy(captain=other, member_id=third.pk),
+        lambda: teams.leave_team(membership=third),
     ]
     assert "done" in at_once(lambda n: outcome(deeds[n]), 4)
     assert Membership.objects.count() == 3
@@ -140,9 +140,9 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
 @pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
 def test_one_slip_lets_one_of_sixteen_in(pets: Competition, ada: User) -> None:
     entry = RosterEntry.objects.create(competition=pets, name="Dee")
-    [(_entry, code)] = roster.make_slips(competition=pets, entries=[entry.pk], user=ada)
+    [(_entry, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=ada)
     people = [person(f"student-{number}") for number in range(16)]
-    seen = at_once(lambda n: outcome(lambda: joining.by_slip(user=people[n], digest=slip_digest(code))))
+    seen = at_once(lambda n: outcome(lambda: joining.join_by_card(user=people[n], digest=join_card_digest(code))))
     assert Counter(seen) == {"done": 1, "refused": 15}
     entry.refresh_from_db()
     assert Membership.objects.get().user_id == entry.user_id

@@ -291,7 +291,7 @@ def test_nobody_is_told_which_files_would_be_picked_before_the_end(ada: User, bo
 
 def test_a_team_mate_and_a_former_one_read_no_more_than_the_team(ada: User, bo: User, cy: User, dee: User) -> None:
     pets = world(ada, bo, cy, "steady")
-    joining.accept_rules(membership=joining.by_invitation(user=dee, invitation=pets.team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=dee, invitation=pets.team.invitation))
     assert "no clear improvement" in text_of(signed_in(dee), f"/c/pets/submissions/{pets.second.pk}/")
     pets.competition.hosts.add(dee)
     dee.memberships.all().delete()

@@ -229,14 +229,14 @@ def test_a_team_of_two_sections_belongs_to_each(open_labs: Competition) -> None:
     RosterEntry.objects.create(competition=open_labs, user=guest, name="guest", section="Lab 3")
     his = student()
     assert "Lab 3" not in his.get(BOARD).content.decode()
-    joining.by_invitation(user=guest, invitation=Team.objects.get(name="p00").invitation)
+    joining.join_by_invitation(user=guest, invitation=Team.objects.get(name="p00").invitation)
     assert chooser(his.get(BOARD).content.decode()) == ["All sections", "My section: Lab 1", "Lab 2", "Lab 3"]
     for section, number in (("Lab+1", 6), ("Lab+3", 1)):
         page = his.get(f"{BOARD}?section={section}").content.decode()
         assert "team-name" in page
         assert page.count('<tr id="team-') == number
         assert f'<tr id="{anchor_of("p00")}"' in page
-    teams.leave(membership=open_labs.memberships.get(user=guest))
+    teams.leave_team(membership=open_labs.memberships.get(user=guest))
     assert "Lab 3" not in his.get(BOARD).content.decode()
 
 

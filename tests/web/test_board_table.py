@@ -64,7 +64,7 @@ def set_board(**fields: Any) -> None:
 CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
     "a better file": lambda pets, ada, bo: hand_in(pets, bo, answers()),
     "a worse file": lambda pets, ada, bo: hand_in(pets, bo, answers(public=4)),
-    "another name": lambda pets, ada, bo: teams.rename(
+    "another name": lambda pets, ada, bo: teams.rename_team(
         membership=bo.memberships.select_related("competition", "team").get(), name="<b>& Co</b><!--end of row-->"
     ),
     "a hidden file": lambda pets, ada, bo: pausing.hide_submission(

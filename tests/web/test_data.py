@@ -48,7 +48,7 @@ def test_a_member_who_accepted_sees_and_downloads(client: Client, with_files: Co
 
 
 def test_nobody_else_gets_a_byte(client: Client, with_files: Competition, bo: User, dee: User) -> None:
-    joining.enter(user=bo, competition=with_files)
+    joining.enter_competition(user=bo, competition=with_files)
     for person, words in ((None, "Join to download"), (dee, "Join to download"), (bo, "Accept the rules first")):
         if person:
             client.force_login(person)

@@ -82,8 +82,8 @@ def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada:
     team_merges.accept(
         membership=theirs, offer_id=team_merges.offer(membership=mine, invitation=theirs.team.invitation).pk
     )
-    teams.rename(membership=mine, name="Rockets")
-    captains.hand_over(captain=mine, member_id=theirs.pk)
+    teams.rename_team(membership=mine, name="Rockets")
+    captains.hand_over_captaincy(captain=mine, member_id=theirs.pk)
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
     assert "Captain changed Rockets cy" in page
     assert "captain : bo → became cy" in page

@@ -220,7 +220,7 @@ def test_who_left_joined_or_got_a_slip_meanwhile_gets_no_letter(
 ) -> None:
     hers.post(INVITE, ALL)
     roster.mark_left(competition=pets, entries=[entry("Bo Berg").pk], user=ada)
-    roster.make_slips(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
+    roster.make_join_cards(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
     emails.send_due()
     assert post == []
     assert entry("Bo Berg").state == RosterEntry.State.LEFT

@@ -215,10 +215,10 @@ def test_an_assistant_gives_up_the_role_after_a_question_alone(
     assert said_to_user.title == "“cy” no longer assists in “Cats or dogs”"
     assert not Notice.objects.filter(user=cy, title__contains="no longer").exists()
     with pytest.raises(joining_refusals.CannotJoin, match="have seen the answers"):
-        joining.enter(user=cy, competition=pets)
+        joining.enter_competition(user=cy, competition=pets)
     roles.give_role(competition=pets, name="cy", role=role_module.Role.ASSISTANT, user=ada)
     roles.take_role(competition=pets, name="cy", role=role_module.Role.ASSISTANT, user=ada)
-    assert joining.enter(user=cy, competition=pets), "a host took it back, who decides that"
+    assert joining.enter_competition(user=cy, competition=pets), "a host took it back, who decides that"
 
 
 def test_hosts_leave_by_their_own_page_and_the_last_one_stays(

@@ -126,7 +126,7 @@ def test_nobody_is_taken_from_somebody_and_nobody_of_another_class_is_taken(
 
 def test_a_join_slip_ends_when_its_person_has_an_account(hers: Client, pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    roster.make_slips(competition=pets, entries=[entry("Bo Berg").pk], user=None)
+    roster.make_join_cards(competition=pets, entries=[entry("Bo Berg").pk], user=None)
     identifying.say_who(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
     assert entry("Bo Berg").slip_digest == ""
 

@@ -90,7 +90,7 @@ def test_a_new_score_shows_at_once(client: Client, board: Competition, bo: User)
 
 def test_a_renamed_team_shows_at_once(client: Client, board: Competition, bo: User) -> None:
     page(client)
-    teams.rename(membership=bo.memberships.select_related("competition", "team").get(), name="Overfit & Chill")
+    teams.rename_team(membership=bo.memberships.select_related("competition", "team").get(), name="Overfit & Chill")
     assert "Overfit &amp; Chill" in page(client)
 
 
@@ -130,7 +130,7 @@ def test_search_keeps_the_true_ranks(client: Client, board: Competition) -> None
 def test_hostile_team_names_stay_text(client: Client, board: Competition, bo: User) -> None:
     membership = bo.memberships.select_related("competition", "team").get()
     for name in ("<script>alert(1)</script>", f"<!--you {membership.team_id}-->", '"><img src=x onerror=alert(1)>'):
-        teams.rename(membership=membership, name=name)
+        teams.rename_team(membership=membership, name=name)
         client.force_login(bo)
         text = page(client)
         assert "<script>alert" not in text
@@ -270,7 +270,7 @@ def test_a_candidate_is_announced_and_does_not_mix_in(client: Client, board: Com
 
 
 def test_the_csv_has_all_digits_and_no_formula(client: Client, board: Competition, bo: User) -> None:
-    teams.rename(membership=bo.memberships.select_related("competition", "team").get(), name="=1+1")
+    teams.rename_team(membership=bo.memberships.select_related("competition", "team").get(), name="=1+1")
     text = client.get("/c/pets/leaderboard.csv").content.decode()
     assert "2,'=1+1,0.8333333333333334,1," in text
 

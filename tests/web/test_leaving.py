@@ -83,7 +83,7 @@ def test_what_a_board_keeps_back_is_not_in_the_file(pets: Competition, bo: User,
 
 def test_team_mates_files_go_along_without_their_words(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
-    joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=cy, invitation=team.invitation))
     theirs = hand_in(pets, cy, answers(), note="cys words")
     files = taken_along(bo)
     (row,) = loaded(files, "submissions")
@@ -168,12 +168,12 @@ def test_the_old_invitation_of_an_empty_team_lets_nobody_in(pets: Competition, b
     hand_in(pets, bo, answers())
     signed_in(bo).post("/account/delete/", PASSWORD)
     with pytest.raises(joining_refusals.CannotJoin):
-        joining.by_invitation(user=dee, invitation=membership.team.invitation)
+        joining.join_by_invitation(user=dee, invitation=membership.team.invitation)
 
 
 def test_a_team_goes_on_without_the_one_who_left(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
-    joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=cy, invitation=team.invitation))
     hand_in(pets, bo, answers())
     signed_in(bo).post("/account/delete/", PASSWORD)
     team.refresh_from_db()
@@ -185,7 +185,7 @@ def test_a_team_goes_on_without_the_one_who_left(pets: Competition, bo: User, cy
 def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     """Bo and Cy are a team, Dee has one of her own; whoever Bo is stands in many places."""
     team = enter(pets, bo).team
-    mate = joining.by_invitation(user=cy, invitation=team.invitation)
+    mate = joining.join_by_invitation(user=cy, invitation=team.invitation)
     joining.accept_rules(membership=mate)
     RosterEntry.objects.create(
         competition=pets, user=bo, name="Bo Namecanary", email="bo.namecanary@example.org", student_id="S-4711"
@@ -193,7 +193,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     file = hand_in(pets, bo, answers(), file_name="namecanary_final.csv")
     captain = Membership.objects.get(user=bo)
     team_merges.offer(membership=captain, invitation=enter(pets, dee).team.invitation)
-    captains.hand_over(captain=captain, member_id=mate.pk)
+    captains.hand_over_captaincy(captain=captain, member_id=mate.pk)
     pausing.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
     extensions.grant(team=team, user=ada, reason="ill", extra_attempts=1)
     extensions.disqualify(team=team, user=ada, reason="Copied.")
@@ -253,10 +253,10 @@ def test_what_others_call_alike_stays_as_it_was(ada: User, bo: User, cy: User, d
     pets = make_competition(ada, title="Rockets", team_size=3)
     rockets = person("rockets")
     enter(pets, rockets)
-    joining.by_invitation(user=rockets, invitation=enter(pets, dee).team.invitation)
+    joining.join_by_invitation(user=rockets, invitation=enter(pets, dee).team.invitation)
     mine = enter(pets, cy)
-    teams.rename(membership=mine, name="Rockets")
-    joining.by_invitation(user=bo, invitation=mine.team.invitation)
+    teams.rename_team(membership=mine, name="Rockets")
+    joining.join_by_invitation(user=bo, invitation=mine.team.invitation)
     roles.give_role(competition=pets, name="olga", role=role.Role.ASSISTANT, user=ada)
     roles.take_role(competition=pets, name="olga", role=role.Role.ASSISTANT, user=olga)
     read = {user: list(Notice.objects.filter(user=user).values_list("title", "text")) for user in (ada, cy)}

@@ -24,7 +24,7 @@ def page(user: User) -> str:
 
 def test_bo_sees_every_team_with_its_mates_rank_and_attempts(pets: Competition, bo: User, cy: User, dee: User) -> None:
     team = enter(pets, bo).team
-    joining.by_invitation(user=cy, invitation=team.invitation)
+    joining.join_by_invitation(user=cy, invitation=team.invitation)
     enter(pets, dee)
     hand_in(pets, dee, answers())
     hand_in(pets, bo, answers(public=1))
@@ -57,7 +57,7 @@ def test_after_the_reveal_the_private_rank_is_shown_and_not_before(pets: Competi
 
 
 def test_who_has_not_accepted_the_rules_is_asked_to(pets: Competition, bo: User) -> None:
-    joining.enter(user=bo, competition=pets)
+    joining.enter_competition(user=bo, competition=pets)
     assert 'href="/c/pets/rules/">Accept the rules' in page(bo)
 
 

@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard.accounts.models import User
 from leaderboard.classroom import identifying, joining, joining_refusals, roster
 from leaderboard.classroom.models import RosterEntry, RosterList
-from leaderboard.classroom.models.roster import sections_of, slip_digest
+from leaderboard.classroom.models.roster import join_card_digest, sections_of
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import Deed
 from leaderboard.competitions.models import Competition, Membership
@@ -53,7 +53,7 @@ def read(client: Client, text: str = LIST) -> None:
     client.post(ROSTER, {"action": "take"})
 
 
-def slips_of(client: Client, **data: object) -> list[str]:
+def join_cards_of(client: Client, **data: object) -> list[str]:
     page = client.post("/host/pets/people/slips/", data).content.decode()
     return re.findall(r'slip-code">([A-Z2-9-]+)<', page)
 
@@ -113,7 +113,7 @@ def test_a_wrong_list_is_taken_back_but_for_who_has_joined_with_it(
     confirm(bo)
     hers.post(ROSTER, {"file": SimpleUploadedFile("wrong.csv", LIST.encode())})
     hers.post(ROSTER, {"action": "take"})
-    code = slips_of(hers, entry=RosterEntry.objects.get(name="Cy Clay").pk)[0]
+    code = join_cards_of(hers, entry=RosterEntry.objects.get(name="Cy Clay").pk)[0]
     enter(pets, bo)
     page = text_of(hers.get(ROSTER))
     assert "wrong.csv" in page
@@ -159,7 +159,7 @@ def test_no_list_is_refused_in_words(hers: Client, pets: Competition, data: dict
 def test_a_slip_lets_exactly_one_person_in_once(hers: Client, pets: Competition, dee: User, cy: User) -> None:
     read(hers)
     bo_entry = RosterEntry.objects.get(student_id="7")
-    (code,) = slips_of(hers, entry=bo_entry.pk)
+    (code,) = join_cards_of(hers, entry=bo_entry.pk)
     assert code.replace("-", "") not in str(RosterEntry.objects.values())
     competitions.change(competition=pets, admission="roster")
     client = signed_in(dee)
@@ -179,10 +179,10 @@ def test_a_new_slip_ends_the_one_before_and_an_old_one_ends_by_itself(
     hers: Client, pets: Competition, bo: User
 ) -> None:
     read(hers)
-    first, second = slips_of(hers)
-    assert slips_of(hers) == []  # all are invited, so nobody is left without a tick
+    first, second = join_cards_of(hers)
+    assert join_cards_of(hers) == []  # all are invited, so nobody is left without a tick
     entry = RosterEntry.objects.get(student_id="7")
-    (anew,) = slips_of(hers, entry=entry.pk)
+    (anew,) = join_cards_of(hers, entry=entry.pk)
     client = signed_in(bo)
     statuses = {code: client.get(f"/slip/{code}/").status_code for code in (first, second, anew)}
     assert statuses == {first: 404, second: 200, anew: 200}
@@ -196,16 +196,16 @@ def test_slips_without_a_tick_are_for_the_list_that_is_shown(hers: Client, pets:
     assert "those of this list who are not invited yet" in text_of(hers.get("/host/pets/people/?section=Lab+2"))
     sent = dict(re.findall(r'<input type="hidden" name="(section|state|q)" value="([^"]*)"', page))
     assert sent == {"section": "Lab 2", "state": "", "q": ""}
-    assert len(slips_of(hers, **sent)) == 1
+    assert len(join_cards_of(hers, **sent)) == 1
     assert [entry.name for entry in RosterEntry.objects.exclude(invited_at=None)] == ["Cy Clay"]
-    assert slips_of(hers, q="nobody of this name") == []
+    assert join_cards_of(hers, q="nobody of this name") == []
     assert RosterEntry.objects.get(name="Bo Berg").invited_at is None
 
 
 def test_a_slip_is_a_way_to_an_account(hers: Client, pets: Competition, client: Client) -> None:
     assert client.get("/accounts/signup/").content.decode().count("password1") == 0
     read(hers)
-    code = slips_of(hers)[0]
+    code = join_cards_of(hers)[0]
     asked = text_of(client.get(f"/slip/{code}/"))
     assert "Join “Cats or dogs”" in asked
     assert "Create account" in asked
@@ -231,7 +231,7 @@ def test_only_the_roster_may_join_where_ada_says_so(pets: Competition, ada: User
     assert RosterEntry.objects.get(user=bo).state == "joined"
     team = Membership.objects.get(user=bo).team
     with pytest.raises(joining_refusals.CannotJoin, match="not on the roster"):
-        joining.by_invitation(user=dee, invitation=team.invitation)
+        joining.join_by_invitation(user=dee, invitation=team.invitation)
 
 
 @pytest.mark.parametrize(
@@ -293,12 +293,12 @@ def test_the_slip_of_whom_a_list_found_works_no_more_not_even_once_they_are_part
     enter(pets, bo)
     read(hers)
     entry = RosterEntry.objects.get(student_id="7")
-    [(_, code)] = roster.make_slips(competition=pets, entries=[entry.pk], user=None)
+    [(_, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=None)
     confirm(bo)
     read(hers)
     assert identifying.part(competition=pets, entries=[entry.pk], user=None) == 1
     with pytest.raises(joining_refusals.CannotJoin, match="does not work any more"):
-        joining.by_slip(user=dee, digest=slip_digest(code))
+        joining.join_by_card(user=dee, digest=join_card_digest(code))
 
 
 def test_an_assistant_sees_people_and_changes_nothing(hers: Client, pets: Competition, dee: User) -> None:
@@ -309,7 +309,7 @@ def test_an_assistant_sees_people_and_changes_nothing(hers: Client, pets: Compet
     for page in (ROSTER, "/host/pets/people/slips/", "/host/pets/people/left/", "/host/pets/people/roles/"):
         assert client.post(page, {"action": "take"}).status_code == 403, page
     with pytest.raises(joining_refusals.CannotJoin, match="You assist"):
-        joining.enter(user=dee, competition=pets)
+        joining.enter_competition(user=dee, competition=pets)
 
 
 def test_a_class_of_fifty_costs_no_more_queries_than_one_of_two(hers: Client, pets: Competition) -> None:

@@ -12,7 +12,7 @@ from tests.conftest import enter
 
 
 def test_bo_accepts_and_goes_on_to_the_data(client: Client, pets: Competition, bo: User) -> None:
-    joining.enter(user=bo, competition=pets)
+    joining.enter_competition(user=bo, competition=pets)
     client.force_login(bo)
     assert "I accept the rules" in client.get("/c/pets/rules/").content.decode()
     response = client.post("/c/pets/rules/")

@@ -299,7 +299,7 @@ def test_late_files_are_scored_and_never_ranked(as_bo: Client, pets: Competition
 
 
 def test_who_has_not_accepted_the_rules_is_led_to_them(pets: Competition, bo: User) -> None:
-    joining.enter(user=bo, competition=pets)
+    joining.enter_competition(user=bo, competition=pets)
     client = signed_in(bo)
     assert "Read and accept the rules" in client.get(SUBMIT).content.decode()
     assert send(client).status_code == 409

@@ -19,7 +19,7 @@ TEAM = "/c/pets/team/"
 
 def pair(pets: Competition, bo: User, cy: User) -> Team:
     team = enter(pets, bo).team
-    joining.accept_rules(membership=joining.by_invitation(user=cy, invitation=team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=cy, invitation=team.invitation))
     return team
 
 
@@ -103,7 +103,7 @@ def test_my_teams_are_mine_alone(pets: Competition, ada: User, bo: User, cy: Use
 
 def test_the_captain_hands_over_and_removes_on_the_page(pets: Competition, bo: User, cy: User, dee: User) -> None:
     team = pair(pets, bo, cy)
-    joining.accept_rules(membership=joining.by_invitation(user=dee, invitation=team.invitation))
+    joining.accept_rules(membership=joining.join_by_invitation(user=dee, invitation=team.invitation))
     client, numbers = signed_in(bo), {m.user.username: m.pk for m in team.memberships.select_related("user")}
     assert "Remove from the team" in client.get(TEAM).content.decode()
     assert "Remove from the team" not in signed_in(cy).get(TEAM).content.decode()
@@ -187,9 +187,9 @@ def test_mates_read_who_joins_and_who_leaves_and_who_leads_then(
     team = pair(pets, bo, cy)
     assert "“cy” joined “bo” by the invitation link" in said_to_user(bo)
     assert said_to_user(cy) == ""
-    joining.by_invitation(user=cy, invitation=team.invitation)
+    joining.join_by_invitation(user=cy, invitation=team.invitation)
     assert said_to_user(bo).count("Somebody joined") == 1, "who opens the link again has joined already"
-    joining.by_invitation(user=dee, invitation=team.invitation)
+    joining.join_by_invitation(user=dee, invitation=team.invitation)
     signed_in(bo).post(TEAM, {"action": "leave"})
     for mate in (cy, dee):
         assert "“bo” is not in “bo” any more" in said_to_user(mate)

@@ -18,8 +18,8 @@ from leaderboard.accounts.models import User, digest_of
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.models.competition import CODE_ALPHABET, normal_code
 
-SLIP_LENGTH = 12
-SLIP_LASTS = timedelta(days=30)
+JOIN_CARD_CODE_LENGTH = 12
+JOIN_CARD_LIFETIME = timedelta(days=30)
 
 
 class RosterList(models.Model):
@@ -119,14 +119,14 @@ class RosterEntry(models.Model):
             self.State.INVITED: self.invited_at,
         }.get(self.state)
 
-    def new_slip(self, at: datetime) -> str:
+    def new_join_card_code(self, at: datetime) -> str:
         """The code of a new one-time link, which cannot be read again; the one before stops working. Not saved."""
-        code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(SLIP_LENGTH))
-        self.slip_digest, self.slip_expires_at = digest_of(code), at + SLIP_LASTS
+        code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(JOIN_CARD_CODE_LENGTH))
+        self.slip_digest, self.slip_expires_at = digest_of(code), at + JOIN_CARD_LIFETIME
         return code
 
     @classmethod
-    def of_slip(cls, digest: str, at: datetime) -> RosterEntry | None:
+    def find_by_join_card(cls, digest: str, at: datetime) -> RosterEntry | None:
         """The entry that waits behind a one-time link that still works."""
         return (
             cls.objects.select_related("competition")
@@ -136,13 +136,13 @@ class RosterEntry(models.Model):
         )
 
 
-def joined_as(user_id: int, at: datetime) -> dict[str, Any]:
+def joined_values(user_id: int, at: datetime) -> dict[str, Any]:
     """What an entry is set to once it is known whose it is: its link and its letter end."""
     ended = {"slip_digest": "", "slip_expires_at": None, "mail_asked_at": None, "mail_at": None}
     return {"user": user_id, "joined_at": at, **ended}
 
 
-def slip_digest(code: str) -> str:
+def join_card_digest(code: str) -> str:
     """What is stored of a one-time code, however it was typed."""
     return digest_of(normal_code(code))
 

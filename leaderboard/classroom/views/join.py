@@ -23,7 +23,7 @@ from leaderboard.competitions.models import Competition, Membership, Team
 from .. import joining, joining_refusals
 from ..admission import obstacle_to_joining
 from ..models import RosterEntry
-from ..models.roster import slip_digest
+from ..models.roster import join_card_digest
 
 WRONG_CODES_PER_PERSON = 10
 # A whole class may sit behind one address.
@@ -48,7 +48,7 @@ def join(request: HttpRequest) -> HttpResponse:
     return render(request, "students/join.html", context, status=422 if form.errors else 200)
 
 
-def _in_turn(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _limited_tries(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """A view that a code or link opens: a right one always does, and after many wrong ones the next is waited for.
 
     People are counted by themselves, strangers by their address.
@@ -66,23 +66,25 @@ def _in_turn(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 
 @open_page_to(SiteAudience.ANYONE)
-@_in_turn
+@_limited_tries
 def join_code(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
     """Without an account too: whoever has a valid code may make one."""
-    competition = joining.competition_of(code)
-    if competition is None and RosterEntry.of_slip(slip_digest(code), timezone.now()):
-        return redirect("slip", code=code)
+    competition = joining.competition_by_code(code)
+    if competition is None and RosterEntry.find_by_join_card(join_card_digest(code), timezone.now()):
+        return redirect("join_card", code=code)
     if competition is None:
-        return _no_door(request, code, turn)
+        return _unknown_code_page(request, code, turn)
     if request.user.is_anonymous:
-        return remember_way_in(_signed_out(request, competition), code=code)
+        return remember_way_in(_signed_out_page(request, competition), code=code)
     user = person(request.user)
-    return _door(request, competition, "students/join_code.html", lambda: joining.by_code(user=user, code=code))
+    return _join_page(
+        request, competition, "students/join_code.html", lambda: joining.join_by_code(user=user, code=code)
+    )
 
 
-def _no_door(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
+def _unknown_code_page(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
     """A code of nothing is a guess; one that was handed out too early says what it is for, and when it opens."""
-    if early := joining.early_competition_of(code):
+    if early := joining.unlaunched_competition_by_code(code):
         return render(request, "students/join_early.html", {"competition": early}, status=404)
     turn.was_wrong()
     form = CodeForm({"code": code})
@@ -91,21 +93,25 @@ def _no_door(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
 
 
 @open_page_to(SiteAudience.ANYONE)
-@_in_turn
-def slip(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
+@_limited_tries
+def join_card(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
     """The one-time link of one person of the roster: an account for whoever has none, then join as that person."""
-    digest = slip_digest(code)
-    entry = RosterEntry.of_slip(digest, timezone.now())
+    digest = join_card_digest(code)
+    entry = RosterEntry.find_by_join_card(digest, timezone.now())
     if entry is None or entry.competition.launched_at is None:
         turn.was_wrong()
-        return render(request, "students/slip.html", {"is_early": entry is not None}, status=404)
+        return render(request, "students/join_card.html", {"is_early": entry is not None}, status=404)
     if request.user.is_anonymous:
-        return remember_way_in(_signed_out(request, entry.competition), slip=digest)
+        return remember_way_in(_signed_out_page(request, entry.competition), join_card=digest)
     user = person(request.user)
     held = Membership.objects.filter(competition=entry.competition, user=user).first()
-    context: dict[str, object] = {"entry": entry, "held": held, "obstacle": _closed(entry.competition)}
-    return _ask(
-        request, entry.competition, "students/slip.html", lambda: joining.by_slip(user=user, digest=digest), context
+    context: dict[str, object] = {"entry": entry, "held": held, "obstacle": _closed_page(entry.competition)}
+    return _confirm_join(
+        request,
+        entry.competition,
+        "students/join_card.html",
+        lambda: joining.join_by_card(user=user, digest=digest),
+        context,
     )
 
 
@@ -114,23 +120,23 @@ def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Listed competitions that ask for no code."""
     competition = visit.competition
     if request.user.is_anonymous:
-        return _signed_out(request, competition, has_way_in=False)
+        return _signed_out_page(request, competition, has_way_in=False)
     if competition.admission.needs_code and visit.membership is None:
         return redirect("join")
     user = person(request.user)
-    enter = lambda: joining.openly(user=user, competition=competition)  # noqa: E731
-    return _door(request, competition, "students/join_open.html", enter)
+    enter = lambda: joining.join_openly(user=user, competition=competition)  # noqa: E731
+    return _join_page(request, competition, "students/join_open.html", enter)
 
 
 @open_page_to(SiteAudience.ANYONE)
-@_in_turn
+@_limited_tries
 def invitation(request: HttpRequest, invitation: str, turn: Turn) -> HttpResponse:
     team = Team.objects.select_related("competition").filter(invitation=invitation).first()
     if team is None or team.competition.launched_at is None:
         turn.was_wrong()
         return render(request, "students/invitation.html", status=404)
     if request.user.is_anonymous:
-        return remember_way_in(_signed_out(request, team.competition, is_team=True), invitation=invitation)
+        return remember_way_in(_signed_out_page(request, team.competition, is_team=True), invitation=invitation)
     user = person(request.user)
     held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
     if held and held.team_id == team.pk:
@@ -140,13 +146,13 @@ def invitation(request: HttpRequest, invitation: str, turn: Turn) -> HttpRespons
         "team": team,
         "members": team.memberships.select_related("user"),
         "held": held,
-        "obstacle": joining.obstacle_to(team, held),
+        "obstacle": joining.obstacle_to_moving(team, held),
     }
-    enter = lambda: joining.by_invitation(user=user, invitation=invitation)  # noqa: E731
-    return _ask(request, team.competition, "students/invitation.html", enter, context)
+    enter = lambda: joining.join_by_invitation(user=user, invitation=invitation)  # noqa: E731
+    return _confirm_join(request, team.competition, "students/invitation.html", enter, context)
 
 
-def _signed_out(
+def _signed_out_page(
     request: HttpRequest, competition: Competition, *, has_way_in: bool = True, is_team: bool = False
 ) -> HttpResponse:
     """What is joined and who invites, before anybody makes an account for it; of people of the class nothing.
@@ -158,29 +164,29 @@ def _signed_out(
         "state": competition.state(timezone.now()),
         "host": joining.who_invites(competition) if has_way_in else "",
         "may_sign_up": has_way_in or settings.OPEN_SIGN_UP,
-        "obstacle": _closed(competition),
+        "obstacle": _closed_page(competition),
         "is_team": is_team,
     }
     return render(request, "students/join_signed_out.html", context)
 
 
-def _door(
+def _join_page(
     request: HttpRequest, competition: Competition, template: str, enter: Callable[[], Membership]
 ) -> HttpResponse:
     """Show what joining means and let people in."""
     if Membership.objects.filter(competition=competition, user=person(request.user)).exists():
         messages.info(request, _("You have joined “%(competition)s” already.") % {"competition": competition})
         return redirect("overview", slug=competition.slug)
-    obstacle = _closed(competition) or obstacle_to_joining(competition, person(request.user))
-    return _ask(request, competition, template, enter, {"obstacle": obstacle})
+    obstacle = _closed_page(competition) or obstacle_to_joining(competition, person(request.user))
+    return _confirm_join(request, competition, template, enter, {"obstacle": obstacle})
 
 
-def _closed(competition: Competition) -> str:
+def _closed_page(competition: Competition) -> str:
     has_closed = competition.state(timezone.now()) in ("closed", "revealed")
     return _("The deadline of this competition has passed.") if has_closed else ""
 
 
-def _ask(
+def _confirm_join(
     request: HttpRequest,
     competition: Competition,
     template: str,

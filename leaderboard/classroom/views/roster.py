@@ -96,30 +96,30 @@ def _take_back(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 @open_to(Audience.HOSTS)
-def host_slips(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_join_cards(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Print join slips for the ticked people, or for those of the list shown who have no invitation. The codes are in
     this answer alone."""
     if request.method != "POST":
         return redirect("host_people", slug=visit.competition.slug)
     try:
         chosen = chosen_entries(request) or _uninvited(request, visit)
-        slips = roster.make_slips(competition=visit.competition, entries=chosen, user=person(visit.user))
+        join_cards = roster.make_join_cards(competition=visit.competition, entries=chosen, user=person(visit.user))
     except competitions.CannotHost as error:
         messages.error(request, error.message)
         return see_other("host_people", slug=visit.competition.slug)
     rows = [
         {"entry": entry, "code": "-".join((code[:4], code[4:8], code[8:])), "link": link, "picture": qr_code(link)}
-        for entry, code in slips
+        for entry, code in join_cards
         for link in [_link(request, code)]
     ]
     context = {
         "visit": visit,
-        "slips": rows,
+        "join_cards": rows,
         "address": _address(request),
         "opening_command": absolute_addresses.opening_command(request),
-        "expires_at": slips[0][0].slip_expires_at,
+        "expires_at": join_cards[0][0].slip_expires_at,
     }
-    response = render(request, "hosts/host_slips.html", context)
+    response = render(request, "hosts/host_join_cards.html", context)
     response["Cache-Control"] = "private, no-store"
     return response
 
@@ -190,7 +190,7 @@ def _uninvited(request: HttpRequest, visit: Visit) -> list[int]:
 
 
 def _link(request: HttpRequest, code: str) -> str:
-    return absolute_addresses.whole(request, "slip", code)
+    return absolute_addresses.whole(request, "join_card", code)
 
 
 def _address(request: HttpRequest) -> str:

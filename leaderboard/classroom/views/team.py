@@ -82,7 +82,7 @@ def _change(request: HttpRequest, membership: Membership, name: TeamNameForm, of
     posted, action = request.POST, request.POST.get("action", "")
     number = int(text) if (text := posted.get("number", "")).isdecimal() and text.isascii() and len(text) < 16 else 0
     if action == "rename" and name.is_valid():
-        teams.rename(membership=membership, name=name.cleaned_data["name"])
+        teams.rename_team(membership=membership, name=name.cleaned_data["name"])
         return _("Your team has its new name.")
     if action == "offer" and offer.is_valid():
         made = team_merges.offer(membership=membership, invitation=offer.cleaned_data["invitation"])
@@ -96,13 +96,13 @@ def _press(action: str, membership: Membership, number: int) -> str:
         teams.renew_invitation(membership=membership)
         return _("The old invitation link stopped working; this is the new one.")
     if action == "leave":
-        teams.leave(membership=membership)
+        teams.leave_team(membership=membership)
         return _("You left the team and are now a team of your own.")
     if action == "remove":
         gone = captains.remove_member(captain=membership, member_id=number)
         return _("%(name)s is not in your team any more.") % {"name": gone.user.get_username()}
     if action == "hand_over":
-        captains.hand_over(captain=membership, member_id=number)
+        captains.hand_over_captaincy(captain=membership, member_id=number)
         return _("Your team has its new captain.")
     if action == "accept":
         united = team_merges.accept(membership=membership, offer_id=number)
