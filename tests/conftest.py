@@ -145,7 +145,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 
 
 @pytest.fixture(autouse=True, scope="session")
-def emptied_trail() -> Iterator[None]:
+def emptied_audit_log() -> Iterator[None]:
     """A test with real transactions empties all tables afterwards; for that moment alone the audit trail lets it."""
     guards = import_module("leaderboard.common.migrations.0001_initial")
     # Of all connections: the event loop of a browser has one of its own.

@@ -13,7 +13,7 @@ from typing import IO, Any
 from django.db import transaction
 
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import reading
 
 from . import hooks
@@ -39,7 +39,7 @@ def note_rights(*, account: User, before: dict[str, bool], user: User | None) ->
     differing = [name for name in RIGHTS if before.get(name, False) != after[name]]
     if differing:
         AuditEntry.append(
-            Deed.RIGHTS_CHANGED,
+            AuditEvent.RIGHTS_CHANGED,
             user=user,
             account=account,
             before={name: before.get(name, False) for name in differing},
@@ -56,7 +56,7 @@ def export(*, account: User, target: IO[bytes], at: datetime) -> None:
         {
             "profile": _profile(account),
             "tokens": list(account.api_tokens.values("name", "hint", "created_at", "last_used_at")),
-            "what_you_did_as_a_host": list(_deeds(account)),
+            "what_you_did_as_a_host": list(_audit_entries_of(account)),
         }
     )
     parts = [own, *hooks.export(account=account, at=at)]
@@ -69,7 +69,7 @@ def export(*, account: User, target: IO[bytes], at: datetime) -> None:
             with suppress(FileNotFoundError):
                 _add(archive, file)
     with transaction.atomic():
-        AuditEntry.append(Deed.ACCOUNT_EXPORTED, user=account, account=account, after={"files": len(files)})
+        AuditEntry.append(AuditEvent.ACCOUNT_EXPORTED, user=account, account=account, after={"files": len(files)})
 
 
 def _add(archive: zipfile.ZipFile, file: hooks.StoredFile) -> None:
@@ -89,7 +89,7 @@ def _profile(account: User) -> dict[str, Any]:
     }
 
 
-def _deeds(account: User) -> Iterator[dict[str, Any]]:
+def _audit_entries_of(account: User) -> Iterator[dict[str, Any]]:
     for entry in AuditEntry.objects.filter(by=account.pk).order_by("number"):
         yield {"number": entry.number, "at": entry.at, "what": entry.words, "competition": entry.competition}
 
@@ -134,4 +134,4 @@ def delete_account(*, account: User, user: User | None) -> None:
         before = {**rights_of(held), **leaving.counts}
         gone = User(pk=held.pk)
         held.delete()
-        AuditEntry.append(Deed.ACCOUNT_DELETED, user=user, account=gone, before=before)
+        AuditEntry.append(AuditEvent.ACCOUNT_DELETED, user=user, account=gone, before=before)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, account_in_trail, team_in_trail
+from leaderboard.common.models.audit_log import AuditEvent, audit_account, audit_team
 from leaderboard.competitions.models import Membership, Team
 from leaderboard.notifications.models.mentions import mention
 
@@ -31,7 +31,7 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
         notify_members(
             [found.user], team.competition, lambda: _("You are out of a team"), lambda: words % {"team": mention(team)}
         )
-        _log_captain_action(Deed.MEMBER_REMOVED, captain, found.user)
+        _log_captain_action(AuditEvent.MEMBER_REMOVED, captain, found.user)
     return found
 
 
@@ -44,11 +44,11 @@ def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
             raise CannotJoin(_("This person is not in your team any more."))
         if heir.user_id == team.captain_id:
             return
-        before, after = account_in_trail(team.captain), account_in_trail(heir.user)
+        before, after = audit_account(team.captain), audit_account(heir.user)
         Team.objects.filter(pk=team.pk).update(captain=heir.user)
         notify_new_captain(heir.user, team)
         _log_captain_action(
-            Deed.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after}
+            AuditEvent.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after}
         )
 
 
@@ -64,12 +64,12 @@ def _lock_led_team(captain: Membership) -> Team:
     return team
 
 
-def _log_captain_action(deed: Deed, captain: Membership, about: User, **changes: dict[str, str | None]) -> None:
+def _log_captain_action(event: AuditEvent, captain: Membership, about: User, **changes: dict[str, str | None]) -> None:
     AuditEntry.append(
-        deed,
+        event,
         user=captain.user,
         competition=captain.competition,
         account=about,
-        about=team_in_trail(captain.team),
+        about=audit_team(captain.team),
         **changes,
     )

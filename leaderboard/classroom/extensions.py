@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, plain, team_in_trail
+from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_values
 from leaderboard.competitions.models import Competition, DailyAttempts, Grant, Team
 from leaderboard.competitions.services.competitions import (
     CannotHost,
@@ -54,7 +54,11 @@ def grant(
         _settle(competition, is_about_time=closes_at is not None)
         notify_extension(given)
         AuditEntry.append(
-            Deed.GRANTED, user=user, competition=competition, about=team_in_trail(team), after=plain(_facts(given))
+            AuditEvent.GRANTED,
+            user=user,
+            competition=competition,
+            about=audit_team(team),
+            after=audit_values(_facts(given)),
         )
     return given
 
@@ -70,11 +74,11 @@ def revoke_grant(*, grant: Grant, user: User | None) -> None:
         _settle(competition, is_about_time=grant.closes_at is not None)
         notify_extension_revoked(grant)
         AuditEntry.append(
-            Deed.GRANT_REVOKED,
+            AuditEvent.GRANT_REVOKED,
             user=user,
             competition=competition,
-            about=team_in_trail(grant.team),
-            before=plain(_facts(grant)),
+            about=audit_team(grant.team),
+            before=audit_values(_facts(grant)),
         )
 
 
@@ -89,9 +93,11 @@ def disqualify(*, team: Team, user: User | None, reason: str) -> None:
         ):
             raise CannotHost(_("“%(team)s” is disqualified already.") % {"team": team.name})
         rebuild_boards(competition)
-        after = plain({"disqualified_at": now, "reason": reason})
+        after = audit_values({"disqualified_at": now, "reason": reason})
         notify_disqualification(team, reason)
-        AuditEntry.append(Deed.DISQUALIFIED, user=user, competition=competition, about=team_in_trail(team), after=after)
+        AuditEntry.append(
+            AuditEvent.DISQUALIFIED, user=user, competition=competition, about=audit_team(team), after=after
+        )
 
 
 def readmit(*, team: Team, user: User | None) -> None:
@@ -109,9 +115,11 @@ def readmit(*, team: Team, user: User | None) -> None:
         ):
             return
         rebuild_boards(competition)
-        before = plain({"disqualified_at": team.disqualified_at, "reason": team.disqualified_reason})
+        before = audit_values({"disqualified_at": team.disqualified_at, "reason": team.disqualified_reason})
         notify_readmission(team)
-        AuditEntry.append(Deed.READMITTED, user=user, competition=competition, about=team_in_trail(team), before=before)
+        AuditEntry.append(
+            AuditEvent.READMITTED, user=user, competition=competition, about=audit_team(team), before=before
+        )
 
 
 def forgive_files(*, team: Team, user: User | None) -> None:
@@ -124,7 +132,9 @@ def forgive_files(*, team: Team, user: User | None) -> None:
         if count is not None:
             DailyAttempts.objects.filter(pk=count.pk).update(refused=0)
         before = {"unreadable_files_today": count.refused if count else 0}
-        AuditEntry.append(Deed.FORGIVEN, user=user, competition=competition, about=team_in_trail(team), before=before)
+        AuditEntry.append(
+            AuditEvent.FORGIVEN, user=user, competition=competition, about=audit_team(team), before=before
+        )
 
 
 def _settle(competition: Competition, *, is_about_time: bool) -> None:

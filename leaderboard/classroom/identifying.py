@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services.competitions import CannotHost
 
@@ -101,4 +101,4 @@ def part(*, competition: Competition, entries: Sequence[int], user: User | None)
 
 def _note(competition: Competition, user: User | None, after: dict[str, object]) -> None:
     competition.touch_board()
-    AuditEntry.append(Deed.ROSTER_CHANGED, user=user, competition=competition, after=after)
+    AuditEntry.append(AuditEvent.ROSTER_CHANGED, user=user, competition=competition, after=after)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.competitions.tasks import wake_workers_after_commit
@@ -37,7 +37,7 @@ def _reachable(competition: Competition) -> QuerySet[RosterEntry]:
 def letters_left(user: User) -> int:
     """How many letters a host may still ask for today."""
     today = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
-    asked = AuditEntry.objects.filter(by=user.pk, deed=Deed.INVITED.value, at__gte=today)
+    asked = AuditEntry.objects.filter(by=user.pk, event=AuditEvent.INVITED.value, at__gte=today)
     letters: int = sum(json.loads(after).get("letters", 0) for after in asked.values_list("after", flat=True))
     return max(0, MOST_LETTERS - letters)
 
@@ -83,7 +83,10 @@ def invite(*, competition: Competition, entries: Sequence[int], user: User) -> i
             mail_language=host.own_language,
         )
         AuditEntry.append(
-            Deed.INVITED, user=user, competition=competition, after={"letters": len(chosen), "people": chosen[:50]}
+            AuditEvent.INVITED,
+            user=user,
+            competition=competition,
+            after={"letters": len(chosen), "people": chosen[:50]},
         )
         wake_workers_after_commit(send_due_emails)
     return len(chosen)

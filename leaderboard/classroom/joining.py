@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership, Team, TeamOrigin
 from leaderboard.competitions.models.competition import normal_code
 from leaderboard.competitions.models.team_history import note_origin, note_return
@@ -21,7 +21,7 @@ from .models.roster import joined_values
 from .team_notices import notify_of_joining
 from .teams import create_team_of_one, lock_teams
 
-ROLE_LOST = (Deed.HOST_REMOVED, Deed.ASSISTANT_REMOVED)
+ROLE_LOST = (AuditEvent.HOST_REMOVED, AuditEvent.ASSISTANT_REMOVED)
 
 
 def competition_by_code(code: str) -> Competition | None:
@@ -173,7 +173,7 @@ def _refuse_hosts(competition: Competition, user: User) -> None:
     if competition.assistants.filter(pk=user.pk).exists():
         raise CannotJoin(_("You assist in this competition and see its private scores, so you cannot compete in it."))
     # Who took the role from somebody knows whether they may compete; who gave it up to compete asks nobody.
-    lost = AuditEntry.objects.filter(competition=competition.pk, account=user.pk, deed__in=ROLE_LOST).first()
+    lost = AuditEntry.objects.filter(competition=competition.pk, account=user.pk, event__in=ROLE_LOST).first()
     if lost is not None and lost.by == user.pk:
         raise CannotJoin(_("You gave up a role here and have seen the answers, so you cannot compete."))
 

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from leaderboard.accounts.hooks import Leaving, PersonalData
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 
 from .models import RoleInvitation, RosterDraft, RosterEntry
 
@@ -52,7 +52,9 @@ def _withdraw_roles(leaving: Leaving) -> None:
     for address in leaving.addresses:
         for offer in RoleInvitation.objects.filter(email=address.casefold()).select_related("competition"):
             before = {"invitation": offer.pk, "role": offer.role}
-            AuditEntry.append(Deed.ROLE_WITHDRAWN, user=leaving.user, competition=offer.competition, before=before)
+            AuditEntry.append(
+                AuditEvent.ROLE_WITHDRAWN, user=leaving.user, competition=offer.competition, before=before
+            )
             offer.delete()
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications import notices
@@ -32,8 +32,8 @@ from .models.role import Role
 # Of one competition, at a time.
 MOST_OFFERS = 50
 
-_ADDED = {Role.HOST: Deed.HOST_ADDED, Role.ASSISTANT: Deed.ASSISTANT_ADDED}
-_REMOVED = {Role.HOST: Deed.HOST_REMOVED, Role.ASSISTANT: Deed.ASSISTANT_REMOVED}
+_ADDED = {Role.HOST: AuditEvent.HOST_ADDED, Role.ASSISTANT: AuditEvent.ASSISTANT_ADDED}
+_REMOVED = {Role.HOST: AuditEvent.HOST_REMOVED, Role.ASSISTANT: AuditEvent.ASSISTANT_REMOVED}
 
 
 class UnknownAddress(CannotHost):
@@ -71,7 +71,7 @@ def give_role(*, competition: Competition, name: str, role: Role, user: User | N
             )
         if role is Role.HOST and held.assistants.filter(pk=found.pk).exists():
             held.assistants.remove(found)
-            AuditEntry.append(Deed.ASSISTANT_REMOVED, user=user, competition=held, account=found)
+            AuditEntry.append(AuditEvent.ASSISTANT_REMOVED, user=user, competition=held, account=found)
         _people_of(held, role).add(found)
         AuditEntry.append(_ADDED[role], user=user, competition=held, account=found)
         _notify_role_given(found, role, held)
@@ -174,7 +174,7 @@ def offer_role(*, competition: Competition, address: str, role: Role, user: User
         if before != role.value:
             _notify_unconfirmed_accounts(address, lambda: _("A role waits for you"), lambda: _waiting(made))
         AuditEntry.append(
-            Deed.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
+            AuditEvent.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
         )
     return made
 
@@ -186,7 +186,10 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
         if offer is None:
             return ""
         AuditEntry.append(
-            Deed.ROLE_WITHDRAWN, user=user, competition=competition, before={"invitation": offer.pk, "role": offer.role}
+            AuditEvent.ROLE_WITHDRAWN,
+            user=user,
+            competition=competition,
+            before={"invitation": offer.pk, "role": offer.role},
         )
         offer.delete()
         _notify_unconfirmed_accounts(
@@ -228,7 +231,7 @@ def take_up_roles(*, address: str) -> int:
             taken += not why
             if why:
                 before = {"invitation": offer.pk, "role": offer.role}
-                AuditEntry.append(Deed.ROLE_WITHDRAWN, user=None, competition=offer.competition, before=before)
+                AuditEntry.append(AuditEvent.ROLE_WITHDRAWN, user=None, competition=offer.competition, before=before)
             offer.delete()
             _notify_inviter(offer, why)
     return taken

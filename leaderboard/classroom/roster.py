@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services.competitions import CannotHost
 
@@ -200,7 +200,7 @@ def take_over_roster(*, competition: Competition, user: User | None) -> RosterPr
         draft.delete()
         held.touch_board()
         numbers = {name: len(getattr(found, name)) for name in ("new", "changed", "unchanged", "missing", "bad")}
-        AuditEntry.append(Deed.ROSTER_READ, user=user, competition=held, about=draft.file_name, after=numbers)
+        AuditEntry.append(AuditEvent.ROSTER_READ, user=user, competition=held, about=draft.file_name, after=numbers)
     return found
 
 
@@ -229,7 +229,11 @@ def take_back_roster(*, competition: Competition, number: int, user: User | None
         waiting.filter(pk__in=numbers).delete()
         held.touch_board()
         AuditEntry.append(
-            Deed.ROSTER_TAKEN_BACK, user=user, competition=held, about=taken.file_name, before={"people": len(numbers)}
+            AuditEvent.ROSTER_TAKEN_BACK,
+            user=user,
+            competition=held,
+            about=taken.file_name,
+            before={"people": len(numbers)},
         )
     return len(numbers)
 
@@ -273,7 +277,7 @@ def mark_left(*, competition: Competition, entries: Sequence[int], user: User | 
         if numbers:
             competition.roster.filter(pk__in=numbers).update(left_at=database_now() if left else None)
             AuditEntry.append(
-                Deed.ROSTER_CHANGED,
+                AuditEvent.ROSTER_CHANGED,
                 user=user,
                 competition=competition,
                 after={"left the course" if left else "back in the course": numbers[:50], "people": len(numbers)},
@@ -298,5 +302,5 @@ def make_join_cards(
             entry.invited_at, entry.mail_asked_at, entry.mail_at, entry.mail_problem = at, None, None, ""
         fields = ["slip_digest", "slip_expires_at", "invited_at", "mail_asked_at", "mail_at", "mail_problem"]
         RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
-        AuditEntry.append(Deed.INVITED, user=user, competition=competition, after={"join slips": len(join_cards)})
+        AuditEntry.append(AuditEvent.INVITED, user=user, competition=competition, after={"join slips": len(join_cards)})
     return join_cards

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, account_in_trail, plain, team_in_trail
+from leaderboard.common.models.audit_log import AuditEvent, audit_account, audit_team, audit_values
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -104,7 +104,7 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
             raise CannotMerge(_("This offer is not there any more."))
         team = found.team
         balance = _refuse(competition, team, mine)
-        before = {"teams": [team_in_trail(team), team_in_trail(mine)], "members": [_people(team), _people(mine)]}
+        before = {"teams": [audit_team(team), audit_team(mine)], "members": [_people(team), _people(mine)]}
         what = {"other": mention(mine), "team": mention(team)}
         _unite(competition, team, mine)
         if competition.ground_truth is not None:
@@ -118,12 +118,12 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
             lambda: _("“%(other)s” and “%(team)s” are one team now. Look at your final picks.") % what,
         )
         AuditEntry.append(
-            Deed.TEAMS_MERGED,
+            AuditEvent.TEAMS_MERGED,
             user=membership.user,
             competition=competition,
-            about=team_in_trail(team),
-            before=plain(before),
-            after=plain({"members": _people(team), "files": balance.used, "possible": balance.possible}),
+            about=audit_team(team),
+            before=audit_values(before),
+            after=audit_values({"members": _people(team), "files": balance.used, "possible": balance.possible}),
         )
     return team
 
@@ -228,7 +228,7 @@ def _captained(membership: Membership) -> Team:
 
 
 def _people(team: Team) -> list[str | None]:
-    return [account_in_trail(one.user) for one in team.memberships.order_by("joined_at").select_related("user")]
+    return [audit_account(one.user) for one in team.memberships.order_by("joined_at").select_related("user")]
 
 
 def _key(what: str, team: Team, other: Team) -> str:

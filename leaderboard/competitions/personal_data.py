@@ -12,7 +12,7 @@ from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData, StoredFi
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
 from .models import Competition, FormerMember, Membership, MergeOffer, Score, Submission, Team
 from .models.competition import Split
@@ -119,7 +119,9 @@ def leave(*, leaving: Leaving) -> None:
 
 def _known_in(account: User) -> set[int]:
     """Competitions that the person takes part in, runs, or has given up running, which its hosts were told by name."""
-    lost = AuditEntry.objects.filter(account=account.pk, deed__in=(Deed.HOST_REMOVED, Deed.ASSISTANT_REMOVED))
+    lost = AuditEntry.objects.filter(
+        account=account.pk, event__in=(AuditEvent.HOST_REMOVED, AuditEvent.ASSISTANT_REMOVED)
+    )
     joined = account.memberships.values_list("competition", flat=True)
     left = [pk for pk in lost.values_list("competition", flat=True) if pk is not None]
     run = [*account.hosted_competitions.all(), *account.assisted_competitions.all()]
@@ -173,6 +175,6 @@ def forget(*, leaving: Leaving) -> None:
         if len(others) < len(addresses.split()):
             held.admission.allowed_addresses = "\n".join(others)
             held.admission.save(update_fields=["allowed_addresses"])
-            after = plain({"allowed_addresses": held.admission.allowed_addresses})
-            before = plain({"allowed_addresses": addresses})
-            AuditEntry.append(Deed.CHANGED, user=leaving.user, competition=held, before=before, after=after)
+            after = audit_values({"allowed_addresses": held.admission.allowed_addresses})
+            before = audit_values({"allowed_addresses": addresses})
+            AuditEntry.append(AuditEvent.CHANGED, user=leaving.user, competition=held, before=before, after=after)

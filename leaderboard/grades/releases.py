@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications import notices
@@ -74,7 +74,7 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
             batch_size=500,
         )
         after = {"release": release.number, "grades": len(graded), "ground_truth": held.ground_truth.number}
-        AuditEntry.append(Deed.GRADES_RELEASED, user=user, competition=held, after=after)
+        AuditEntry.append(AuditEvent.GRADES_RELEASED, user=user, competition=held, after=after)
         _notify_students(held, [number for number, _mark in graded])
     return release
 
@@ -92,7 +92,7 @@ def withdraw_grades(*, competition: Competition, user: User | None) -> None:
             raise CannotHost(_("No grades are released."))
         GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
         before = {"release": release.number, "grades": release.grades.count()}
-        AuditEntry.append(Deed.GRADES_WITHDRAWN, user=user, competition=competition, before=before)
+        AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, competition=competition, before=before)
 
 
 def _notify_students(competition: Competition, students: list[int]) -> None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import ladder
@@ -67,7 +67,7 @@ def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user
         )
         differing = [name for name, value in rules.as_json().items() if before.get(name) != value]
         AuditEntry.append(
-            Deed.GRADE_RULES_CHANGED,
+            AuditEvent.GRADE_RULES_CHANGED,
             user=user,
             competition=competition,
             before={name: before[name] for name in differing if name in before},

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.competitions.models import Competition, Membership, Standing, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, ladder
@@ -88,8 +88,8 @@ def announce(
             sent = Announcement(competition=competition, by=user, key=key, reached=len(people), **fields)
             sent.save(force_insert=True)
             _notify_readers(sent, people)
-            after = plain({**fields, "reached": len(people)})
-            AuditEntry.append(Deed.ANNOUNCED, user=user, competition=competition, about=title, after=after)
+            after = audit_values({**fields, "reached": len(people)})
+            AuditEntry.append(AuditEvent.ANNOUNCED, user=user, competition=competition, about=title, after=after)
     except IntegrityError:
         return Announcement.objects.get(key=key, competition=competition)
     return sent
@@ -119,12 +119,12 @@ def edit_announcement(*, announcement: Announcement, user: User, title: str, tex
         Announcement.objects.filter(pk=held.pk).update(**after, **moved)
         Notice.objects.filter(key=held.key).update(title=title, text=text)
         AuditEntry.append(
-            Deed.ANNOUNCEMENT_EDITED,
+            AuditEvent.ANNOUNCEMENT_EDITED,
             user=user,
             competition=held.competition,
             about=title,
-            before=plain(before),
-            after=plain(after),
+            before=audit_values(before),
+            after=audit_values(after),
         )
 
 
@@ -139,11 +139,11 @@ def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
             mail_at=None,
         )
         AuditEntry.append(
-            Deed.ANNOUNCEMENT_WITHDRAWN,
+            AuditEvent.ANNOUNCEMENT_WITHDRAWN,
             user=user,
             competition=held.competition,
             about=held.title,
-            before=plain({"title": held.title, "text": held.text}),
+            before=audit_values({"title": held.title, "text": held.text}),
         )
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.competitions.tasks import wake_workers_after_commit
@@ -42,7 +42,7 @@ def set_webhook(
         hook.first_team, hook.first_seen_at = None, None
         hook.save()
         after = {**_webhook_facts(hook), "address": "changed" if address else "kept"}
-        AuditEntry.append(Deed.WEBHOOK_SET, user=user, competition=competition, before=before, after=after)
+        AuditEntry.append(AuditEvent.WEBHOOK_SET, user=user, competition=competition, before=before, after=after)
     return hook
 
 
@@ -54,7 +54,7 @@ def remove_webhook(*, competition: Competition, user: User) -> None:
             return
         before = _webhook_facts(held)
         held.delete()
-        AuditEntry.append(Deed.WEBHOOK_REMOVED, user=user, competition=competition, before=before)
+        AuditEntry.append(AuditEvent.WEBHOOK_REMOVED, user=user, competition=competition, before=before)
 
 
 def send_test(*, competition: Competition) -> WebhookMessage:

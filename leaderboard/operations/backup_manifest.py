@@ -38,7 +38,7 @@ class Manifest:
     made_at: str
     migrations: list[str]
     rows: dict[str, int]
-    trail: list[Any]
+    last_audit_entry: list[Any]
     """Number and digest of the audit trail's last entry."""
     parts: dict[str, tuple[str, int]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, broken_links
+from leaderboard.common.models.audit_log import AuditEvent, audit_log_faults
 from leaderboard.common.storage import listing, store_as
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.ranking import standings
@@ -69,7 +69,7 @@ def hold_private_boards() -> list[str]:
         competition.board.reveals_itself = False
         competition.board.save(update_fields=["reveals_itself"])
         AuditEntry.append(
-            Deed.CHANGED,
+            AuditEvent.CHANGED,
             user=None,
             competition=competition,
             about="restored from a backup",
@@ -100,10 +100,10 @@ def check(manifest: Manifest) -> list[str]:
     for key, sha256 in database_dumps.named_files(database_dumps.read_live).items():
         if key not in manifest.lost and (key not in here or (sha256 and here[key] != sha256)):
             wrong.append(f"The file {key} is not the one that the database speaks of.")
-    number, digest = manifest.trail
+    number, digest = manifest.last_audit_entry
     if number and not AuditEntry.objects.filter(number=number, digest=digest).exists():
         wrong.append("The audit trail does not end as it did when the backup was made.")
-    wrong += broken_links()
+    wrong += audit_log_faults()
     for competition in Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth"):
         assert competition.ground_truth is not None
         wrong += [f"{competition.slug}: {line}" for line in standings.differences(competition.ground_truth)]

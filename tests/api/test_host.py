@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, TruthDraft
 from leaderboard.grades import saved_rules
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
@@ -58,7 +58,7 @@ def test_ada_makes_a_draft_of_a_folder_checks_its_truth_publishes_and_launches(a
     assert (status, output["number"], output["becomes"], output["note"]) == (201, 1, "current", "first")
     status, output = adas.post("competitions/birds/launch")
     assert (status, output["state"]) == (200, "upcoming")
-    assert AuditEntry.objects.get(deed=Deed.LAUNCHED).by == ada.pk
+    assert AuditEntry.objects.get(event=AuditEvent.LAUNCHED).by == ada.pk
 
 
 def test_a_correction_waits_is_looked_at_and_applied(
@@ -160,7 +160,7 @@ def test_files_without_a_score_are_scored_again_by_whoever_runs_it(
     assert ivys.post(path, status="scored")[0] == 422
     assert ivys.post(path, submissions="no-number")[0] == 422
     assert ivys.post(path, submissions=[str(bos.pk), str(UUID(int=7))]) == (200, {"number": 1})
-    assert AuditEntry.objects.get(deed=Deed.SCORED_AGAIN).by == ivy.pk
+    assert AuditEntry.objects.get(event=AuditEvent.SCORED_AGAIN).by == ivy.pk
     work()
     assert pets.submissions.get(pk=bos.pk).status == "scored"
     # Named files with a status: those of them that have it.

@@ -85,8 +85,8 @@ def press(page: Page, name: str) -> None:
 
 def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
     """Everything that a step says, by the words alone; gives how much that was."""
-    deeds = list(DOING.finditer(step.split("![")[0]))
-    for found in deeds:
+    events = list(DOING.finditer(step.split("![")[0]))
+    for found in events:
         output = {name: words.get(text, text) for name, text in found.groupdict().items() if text}
         match output:
             case {"path": path}:
@@ -105,7 +105,7 @@ def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
                 work()
             case {"read": text}:
                 expect(page.locator("main")).to_contain_text(text)
-    return len(deeds)
+    return len(events)
 
 
 @pytest.fixture

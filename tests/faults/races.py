@@ -18,23 +18,23 @@ from multiprocessing import get_context
 PROCESSES = 4
 ROUNDS = 4
 
-Deed = Callable[[int], object]
+AuditEvent = Callable[[int], object]
 
 
-def outcome(deed: Deed, place: int) -> str:
+def outcome(event: AuditEvent, place: int) -> str:
     """`done`, `refused` in words for people, or what it crashed with."""
     from leaderboard.classroom import joining_refusals
     from leaderboard.competitions.services import competitions
 
     try:
-        return "nothing" if deed(place) in (0, None) else "done"
+        return "nothing" if event(place) in (0, None) else "done"
     except (joining_refusals.CannotJoin, competitions.CannotHost):
         return "refused"
     except Exception as error:
         return f"crashed with {error!r}"
 
 
-def at_once(deed: Deed) -> list[str]:
+def at_once(event: AuditEvent) -> list[str]:
     """The deed in so many processes, begun together."""
     from django.db import connections
 
@@ -46,7 +46,7 @@ def at_once(deed: Deed) -> list[str]:
         connections["default"].ensure_connection()
         with suppress(threading.BrokenBarrierError):
             ready.wait(20)
-        said_to_user.put(outcome(deed, place))
+        said_to_user.put(outcome(event, place))
         connections.close_all()
 
     children = [fork.Process(target=begin, args=(place,)) for place in range(PROCESSES)]
@@ -102,7 +102,7 @@ def an_address_confirmed_twice(number: int) -> list[str]:
     from leaderboard.classroom import roles
     from leaderboard.classroom.models.role import Role
     from leaderboard.common.models import AuditEntry
-    from leaderboard.common.models.audit_log import Deed
+    from leaderboard.common.models.audit_log import AuditEvent
     from leaderboard.competitions.models import Competition
     from leaderboard.notifications.models import Notice
 
@@ -111,7 +111,7 @@ def an_address_confirmed_twice(number: int) -> list[str]:
     roles.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
     said_to_user = Notice.objects.filter(user=ada).count()
     found = at_once(lambda _: roles.take_up_roles(address=address))
-    given = AuditEntry.objects.filter(deed=Deed.ASSISTANT_ADDED, account=User.objects.get(email=address).pk)
+    given = AuditEntry.objects.filter(event=AuditEvent.ASSISTANT_ADDED, account=User.objects.get(email=address).pk)
     assert given.count() == 1
     assert pets.assistants.filter(email=address).count() == 1
     assert Notice.objects.filter(user=ada).count() == said_to_user + 1
@@ -130,12 +130,12 @@ def a_role_taken_up_while_it_changes(number: int) -> list[str]:
     address = _confirmed(f"change-{number}")
     roles.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
 
-    def deed(place: int) -> object:
+    def event(place: int) -> object:
         if place % 2:
             return roles.offer_role(competition=pets, address=address, role=Role.HOST, user=ada)
         return roles.take_up_roles(address=address)
 
-    found = at_once(deed)
+    found = at_once(event)
     roles.take_up_roles(address=address)
     assert not RoleInvitation.objects.filter(email=address).exists()
     assert pets.is_run_by(User.objects.get(email=address))
@@ -153,13 +153,13 @@ def made_a_host_while_joining(number: int) -> list[str]:
     pets, ada = Competition.objects.get(), User.objects.get(username="ada")
     user = person(f"both-{number}")
 
-    def deed(place: int) -> object:
+    def event(place: int) -> object:
         if place % 2:
             return joining.enter_competition(user=user, competition=pets)
         role = Role.HOST if number % 2 else Role.ASSISTANT
         return roles.give_role(competition=pets, name=user.username, role=role, user=ada)
 
-    found = at_once(deed)
+    found = at_once(event)
     assert pets.memberships.filter(user=user).exists() != pets.is_run_by(user)
     return found
 

@@ -104,7 +104,7 @@ def linger(_: Path) -> None:
     time.sleep(600)
 
 
-DEEDS: dict[str, Callable[[Path], object]] = {
+EVENTS: dict[str, Callable[[Path], object]] = {
     "eat": eat,
     "spin": spin,
     "ponder": lambda _: re.match(r"(a+)+$", "a" * 60 + "b"),
@@ -122,8 +122,8 @@ DEEDS: dict[str, Callable[[Path], object]] = {
 def evaluate(self: metrics.Truth, submission: Any, **options: Any) -> metrics.Result:
     if isinstance(submission, Path):
         word = submission.read_text().splitlines()[1].partition(",")[0]
-        if word in DEEDS:
-            DEEDS[word](submission)
+        if word in EVENTS:
+            EVENTS[word](submission)
         if word == "stumble":
             raise RuntimeError("truth is cat")
     return plain(self, submission, **options)

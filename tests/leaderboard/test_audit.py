@@ -18,7 +18,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, broken_links
+from leaderboard.common.models.audit_log import AuditEvent, audit_log_faults
 from leaderboard.competitions.models import Baseline, Competition
 from leaderboard.competitions.ranking import revealing
 from leaderboard.competitions.services import boards, competitions, data_files, publishing, rescoring, truth_drafts
@@ -27,8 +27,8 @@ from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competiti
 guards = import_module("leaderboard.common.migrations.0001_initial")
 
 
-def deeds() -> list[str]:
-    return list(AuditEntry.objects.order_by("number").values_list("deed", flat=True))
+def events() -> list[str]:
+    return list(AuditEntry.objects.order_by("number").values_list("event", flat=True))
 
 
 def last() -> AuditEntry:
@@ -59,7 +59,7 @@ def test_everything_ada_does_is_in_the_trail_with_her_name(
     ada: User, bo: User, cy: User, work: Callable[[], int]
 ) -> None:
     pets = make_competition(ada)
-    assert deeds() == [Deed.CREATED, Deed.TRUTH_PUBLISHED, Deed.LAUNCHED]
+    assert events() == [AuditEvent.CREATED, AuditEvent.TRUTH_PUBLISHED, AuditEvent.LAUNCHED]
     pets = competitions.change(competition=pets, user=ada, daily_attempts=7)
     roles.add_host(competition=pets, name="cy", user=ada)
     roles.remove_host(competition=pets, name="cy", user=ada)
@@ -77,23 +77,23 @@ def test_everything_ada_does_is_in_the_trail_with_her_name(
     close(pets)
     boards.reveal(competition=pets, user=ada)
     competitions.remove(competition=pets, user=ada)
-    assert deeds()[3:] == [
-        Deed.CHANGED,
-        Deed.HOST_ADDED,
-        Deed.HOST_REMOVED,
-        Deed.DATA_ADDED,
-        Deed.DATA_REMOVED,
-        Deed.BASELINE_ADDED,
-        Deed.BASELINE_REMOVED,
-        Deed.TRUTH_PUBLISHED,
-        Deed.TRUTH_DISCARDED,
-        Deed.TRUTH_PUBLISHED,
-        Deed.TRUTH_APPLIED,
-        Deed.REVEALED,
-        Deed.DELETED,
+    assert events()[3:] == [
+        AuditEvent.CHANGED,
+        AuditEvent.HOST_ADDED,
+        AuditEvent.HOST_REMOVED,
+        AuditEvent.DATA_ADDED,
+        AuditEvent.DATA_REMOVED,
+        AuditEvent.BASELINE_ADDED,
+        AuditEvent.BASELINE_REMOVED,
+        AuditEvent.TRUTH_PUBLISHED,
+        AuditEvent.TRUTH_DISCARDED,
+        AuditEvent.TRUTH_PUBLISHED,
+        AuditEvent.TRUTH_APPLIED,
+        AuditEvent.REVEALED,
+        AuditEvent.DELETED,
     ]
     assert [entry.number for entry in AuditEntry.objects.exclude(by=ada.pk)] == [3]  # launched without a person
-    assert broken_links() == []
+    assert audit_log_faults() == []
 
 
 def test_an_entry_tells_what_was_and_what_is(pets: Competition, ada: User) -> None:
@@ -106,9 +106,9 @@ def test_an_entry_tells_what_was_and_what_is(pets: Competition, ada: User) -> No
 
 
 def test_saving_a_form_without_a_change_is_no_deed(pets: Competition, ada: User) -> None:
-    before = deeds()
+    before = events()
     competitions.change(competition=pets, user=ada, title=pets.title, daily_attempts=pets.limits.daily_attempts)
-    assert deeds() == before
+    assert events() == before
 
 
 def test_the_trail_of_a_new_truth_names_its_fingerprint_and_no_answer(
@@ -130,11 +130,11 @@ def test_the_trail_of_a_new_truth_names_its_fingerprint_and_no_answer(
 def test_the_deadline_reveals_without_a_person(pets: Competition) -> None:
     close(pets)
     assert revealing.reveal_due(timezone.now()) == [pets]
-    assert (last().deed, last().by) == (Deed.REVEALED, None)
+    assert (last().event, last().by) == (AuditEvent.REVEALED, None)
 
 
 def test_what_is_refused_leaves_no_entry(pets: Competition, ada: User, bo: User) -> None:
-    before = deeds()
+    before = events()
     enter(pets, bo)
     with pytest.raises(competitions.CannotHost):
         roles.add_host(competition=pets, name="bo", user=ada)
@@ -142,22 +142,22 @@ def test_what_is_refused_leaves_no_entry(pets: Competition, ada: User, bo: User)
         roles.remove_host(competition=pets, name="ada", user=ada)
     with pytest.raises(competitions.CannotHost):
         boards.reveal(competition=pets, user=ada)
-    assert deeds() == before
+    assert events() == before
 
 
 def test_a_change_that_fails_takes_its_entry_back(pets: Competition, ada: User) -> None:
-    before = deeds()
+    before = events()
     with transaction.atomic():
         competitions.change(competition=pets, user=ada, daily_attempts=9)
         transaction.set_rollback(True)
     pets.refresh_from_db()
-    assert (deeds(), pets.limits.daily_attempts) == (before, 5)
+    assert (events(), pets.limits.daily_attempts) == (before, 5)
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE common_auditentry SET deed = 'nothing' WHERE number = 2",
+        "UPDATE common_auditentry SET event = 'nothing' WHERE number = 2",
         "DELETE FROM common_auditentry WHERE number = 2",
         "DELETE FROM common_auditentry",
         "INSERT INTO common_auditentry SELECT number + 5, at, by, deed, competition, account, about, before,"
@@ -172,21 +172,21 @@ def test_the_database_refuses_to_rewrite_history(pets: Competition, statement: s
 
 
 def test_replacing_an_entry_is_refused_too(pets: Competition) -> None:
-    columns = "number, at, by, deed, competition, account, about, before, after, previous, digest"
+    columns = "number, at, by, event, competition, account, about, before, after, previous, digest"
     row = f"INTO common_auditentry SELECT {columns} FROM common_auditentry WHERE number = 2"
     statement = {
         "sqlite": f"INSERT OR REPLACE {row}",
-        "postgresql": f"INSERT {row} ON CONFLICT (number) DO UPDATE SET deed = 'nothing'",
+        "postgresql": f"INSERT {row} ON CONFLICT (number) DO UPDATE SET event = 'nothing'",
     }[connection.vendor]
     with pytest.raises(DatabaseError, match="audit trail"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
-    assert "nothing" not in deeds()
+    assert "nothing" not in events()
 
 
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("UPDATE common_auditentry SET deed = 'nothing' WHERE number = 2", "entry 2 was changed"),
+        ("UPDATE common_auditentry SET event = 'nothing' WHERE number = 2", "entry 2 was changed"),
         ("UPDATE common_auditentry SET after = '{}' WHERE number = 2", "entry 2 was changed"),
         ("UPDATE common_auditentry SET by = 99 WHERE number = 1", "entry 1 was changed"),
         ("UPDATE common_auditentry SET at = '2020-01-01 00:00:00+00:00' WHERE number = 3", "entry 3 was changed"),
@@ -196,10 +196,10 @@ def test_replacing_an_entry_is_refused_too(pets: Competition) -> None:
     ],
 )
 def test_whoever_gets_round_the_guards_is_found_out(pets: Competition, statement: str, words: str) -> None:
-    assert broken_links() == []
+    assert audit_log_faults() == []
     with without_guards(), connection.cursor() as cursor:
         cursor.execute(statement)
-    assert words in " ".join(broken_links())
+    assert words in " ".join(audit_log_faults())
 
 
 def test_an_entry_that_was_changed_and_hashed_again_breaks_the_next_link(pets: Competition) -> None:
@@ -207,20 +207,20 @@ def test_an_entry_that_was_changed_and_hashed_again_breaks_the_next_link(pets: C
     forged.after = "{}"
     with without_guards():
         AuditEntry.objects.filter(number=2).update(after="{}", digest=forged.expected_digest())
-    assert broken_links() == ["audit trail: entry 3 does not follow the one before it"]
+    assert audit_log_faults() == ["audit trail: entry 3 does not follow the one before it"]
 
 
 def test_guards_that_were_taken_away_are_missed(pets: Competition) -> None:
     with without_guards():
-        assert len(broken_links()) == 3
-    assert broken_links() == []
+        assert len(audit_log_faults()) == 3
+    assert audit_log_faults() == []
 
 
 def test_a_digest_can_be_worked_out_by_hand(pets: Competition) -> None:
     """What an auditor without this program does: one line of JSON per entry, and its SHA-256."""
     entry = AuditEntry.objects.get(number=2)
     at = entry.at.isoformat(timespec="microseconds")
-    facts = [2, at, entry.by, entry.deed, entry.competition, entry.account, entry.about]
+    facts = [2, at, entry.by, entry.event, entry.competition, entry.account, entry.about]
     text = json.dumps([*facts, entry.before, entry.after, entry.previous], sort_keys=True, separators=(",", ":"))
     assert hashlib.sha256(text.encode()).hexdigest() == entry.digest
     assert entry.previous == AuditEntry.objects.get(number=1).digest

@@ -13,7 +13,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, competitions, pausing, publishing, truth_drafts
@@ -167,7 +167,7 @@ def test_a_change_of_the_rules_is_written_to_the_trail_and_saving_the_same_again
     saved_rules.set_grade_rules(competition=pets, values=RULES, user=ada)
     saved_rules.set_grade_rules(competition=pets, values=RULES, user=ada)
     saved_rules.set_grade_rules(competition=pets, values={**RULES, "minimum": 20}, user=ada)
-    first, second = AuditEntry.objects.filter(deed=Deed.GRADE_RULES_CHANGED).order_by("number")
+    first, second = AuditEntry.objects.filter(event=AuditEvent.GRADE_RULES_CHANGED).order_by("number")
     assert (json.loads(second.before), json.loads(second.after)) == ({"minimum": 0.0}, {"minimum": 20})
     assert first.by == ada.pk
 
@@ -237,8 +237,8 @@ def test_grades_can_be_withdrawn_and_both_deeds_are_in_the_trail(pets: Competiti
     assert sheet_of(pets).release is None
     with pytest.raises(competitions.CannotHost, match="No grades are released"):
         releases.withdraw_grades(competition=pets, user=ada)
-    deeds = AuditEntry.objects.filter(competition=pets.pk).order_by("-number").values_list("deed", flat=True)[:2]
-    assert list(deeds) == ["grades_withdrawn", "grades_released"]
+    events = AuditEntry.objects.filter(competition=pets.pk).order_by("-number").values_list("event", flat=True)[:2]
+    assert list(events) == ["grades_withdrawn", "grades_released"]
 
 
 def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User) -> None:

@@ -46,8 +46,10 @@ def on_the_board(competition: Competition, split: Split = Split.PUBLIC) -> list[
     return [row.name for row in boards_module.lines(competition, split)]
 
 
-def deeds(competition: Competition) -> list[str]:
-    return list(AuditEntry.objects.filter(competition=competition.pk).order_by("number").values_list("deed", flat=True))
+def events(competition: Competition) -> list[str]:
+    return list(
+        AuditEntry.objects.filter(competition=competition.pk).order_by("number").values_list("event", flat=True)
+    )
 
 
 def broken(*promises: int) -> list[str]:
@@ -98,7 +100,7 @@ def test_a_grant_taken_back_leaves_what_was_used_and_the_promises_hold(
     assert submitting.allowance(membership, timezone.now()).left == 0
     assert DailyAttempts.objects.get(team=membership.team).used == 2
     assert broken() == []
-    assert deeds(strict)[-2:] == ["granted", "grant_revoked"]
+    assert events(strict)[-2:] == ["granted", "grant_revoked"]
 
 
 def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition, ada: User, bo: User) -> None:
@@ -129,7 +131,7 @@ def test_a_grant_gives_something_possible(strict: Competition, ada: User, bo: Us
     with pytest.raises(ValidationError):
         give(membership, ada, **what)
     assert not Grant.objects.exists()
-    assert "granted" not in deeds(strict)
+    assert "granted" not in events(strict)
 
 
 def test_a_deadline_no_later_than_everybodys_is_no_extension(strict: Competition, ada: User, bo: User) -> None:
@@ -181,7 +183,7 @@ def test_time_that_ada_gives_while_another_board_opens_still_counts(
     close(pets)
     close(other)
     tomorrow = timezone.now() + timedelta(days=1)
-    deeds: dict[str, Callable[[], object]] = {
+    events: dict[str, Callable[[], object]] = {
         "a team more time": lambda: give(membership, ada, closes_at=tomorrow),
         "all more time": lambda: competitions.change(competition=pets, user=ada, closes_at=tomorrow),
         "time to look": lambda: competitions.change(competition=pets, user=ada, reveals_itself=False),
@@ -191,7 +193,7 @@ def test_time_that_ada_gives_while_another_board_opens_still_counts(
 
     def slowly(opened: Competition, at: datetime) -> bool:
         if opened == other:
-            deeds[gives]()
+            events[gives]()
         return really(opened, at)
 
     monkeypatch.setattr(revealing, "_due", in_order(revealing._due, [other, pets]))
@@ -298,7 +300,7 @@ def test_a_disqualified_team_stands_nowhere_hands_in_nothing_and_can_come_back(
     extensions.readmit(team=team, user=ada)
     assert on_the_board(pets) == ["bo", "cy"]
     assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
-    assert deeds(pets)[-2:] == ["disqualified", "readmitted"]
+    assert events(pets)[-2:] == ["disqualified", "readmitted"]
 
 
 def test_nobody_leaves_a_disqualified_team_to_go_on_in_another_and_nobody_joins_it(
@@ -342,7 +344,7 @@ def test_a_hidden_file_gives_way_to_the_teams_next_best(ada: User, bo: User, mod
     pausing.show_submission(submission=best, user=ada)
     pausing.show_submission(submission=best, user=ada)
     assert broken() == []
-    assert deeds(pets)[-2:] == ["submission_hidden", "submission_shown"]
+    assert events(pets)[-2:] == ["submission_hidden", "submission_shown"]
 
 
 def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada: User, bo: User) -> None:
@@ -406,7 +408,7 @@ def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Co
     pets.refresh_from_db()
     assert pets.closes_at == deadline
     assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
-    assert deeds(pets)[-2:] == ["paused", "resumed"]
+    assert events(pets)[-2:] == ["paused", "resumed"]
 
 
 def test_after_twenty_failed_files_a_host_lets_the_team_begin_anew(pets: Competition, ada: User, bo: User) -> None:
@@ -432,4 +434,4 @@ def test_after_twenty_failed_files_a_host_lets_the_team_begin_anew(pets: Competi
     assert refusal(pets, bo).code == "failed_files"
     extensions.forgive_files(team=Team.objects.get(pk=membership.team_id), user=ada)
     assert upload(pets, bo).status == Submission.Status.PENDING
-    assert deeds(pets)[-1] == "forgiven"
+    assert events(pets)[-1] == "forgiven"

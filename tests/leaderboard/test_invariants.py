@@ -281,7 +281,7 @@ def host_and_compete() -> None:
     Competition.objects.get().hosts.add(User.objects.get(username="bo"))
 
 
-def change_the_trail() -> None:
+def change_the_audit_log() -> None:
     table = " ON common_auditentry" if connection.vendor == "postgresql" else ""
     sql(f"DROP TRIGGER audit_never_changes{table}", "UPDATE common_auditentry SET about = 'nothing'")
 
@@ -322,7 +322,7 @@ OFFENCES: dict[Callable[[], None], tuple[int, str]] = {
     open_a_file_to_others: (10, "others on this machine could open it (mode 644)"),
     link_out_of_the_store: (10, "it is a link"),
     host_and_compete: (10, "bo hosts it"),
-    change_the_trail: (11, "was changed after it was written"),
+    change_the_audit_log: (11, "was changed after it was written"),
 }
 
 

@@ -10,7 +10,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import captains, joining, team_names, teams
 from leaderboard.classroom.joining_refusals import CannotJoin
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Limits, Membership, Team
 from leaderboard.competitions.services import submitting
 from leaderboard.notifications.models import Notice
@@ -183,7 +183,7 @@ def test_the_captain_removes_a_member_who_takes_the_days_attempts_along(pets: Co
     gone = captains.remove_member(captain=captain, member_id=member.pk)
     assert gone.team.name == "cy"
     assert submitting.allowance(gone, timezone.now()).left == 4
-    assert AuditEntry.objects.filter(deed=Deed.MEMBER_REMOVED, account=cy.pk).exists()
+    assert AuditEntry.objects.filter(event=AuditEvent.MEMBER_REMOVED, account=cy.pk).exists()
     assert "removed you" in Notice.objects.get(user=cy).text
 
 

@@ -51,7 +51,7 @@ def folder(own_var: Path, tmp_path: Path) -> Path:
         made_at="2026-01-01T00:00:00+00:00",
         migrations=["competitions.0001_initial"],
         rows={},
-        trail=[0, ""],
+        last_audit_entry=[0, ""],
         parts={name: (_sha256(folder / name), len(data)) for name, data in parts.items()},
     )
     manifest.write(folder)
@@ -140,7 +140,7 @@ def test_a_backup_holds_every_file_that_a_row_speaks_of_and_no_other(
     assert written["secret_key"] == b"hush"
     assert manifest.rows == {"competitions": 1, "people": 2, "teams": 1, "submissions": 1}
     last = AuditEntry.objects.latest("number")
-    assert manifest.trail == [last.number, last.digest]
+    assert manifest.last_audit_entry == [last.number, last.digest]
     assert manifest.lost == []
     for path in (tmp_path / "backup", *(p for p in (tmp_path / "backup").rglob("*") if p.is_file())):
         assert not path.stat().st_mode & 0o077

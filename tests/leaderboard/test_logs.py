@@ -198,7 +198,7 @@ def test_a_formatter_is_cheap_enough_for_every_request() -> None:
     assert fewest.total() < 400, fewest.most_common(10)
 
 
-def calls_of(deed: Callable[[], object]) -> Counter[str]:
+def calls_of(event: Callable[[], object]) -> Counter[str]:
     """The functions that were called meanwhile, and how often."""
     found: Counter[str] = Counter()
 
@@ -210,7 +210,7 @@ def calls_of(deed: Callable[[], object]) -> Counter[str]:
 
     sys.setprofile(note)
     try:
-        deed()
+        event()
     finally:
         sys.setprofile(None)
     return found

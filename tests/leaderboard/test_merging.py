@@ -11,7 +11,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, team_merges
 from leaderboard.classroom.team_merges import CannotMerge
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -69,7 +69,7 @@ def test_everything_of_both_belongs_to_the_one_that_offered(
 
 def test_it_is_in_the_trail_and_both_are_told(two: tuple[Membership, Membership], cy: User, bo: User) -> None:
     united(*two)
-    entry = AuditEntry.objects.get(deed=Deed.TEAMS_MERGED)
+    entry = AuditEntry.objects.get(event=AuditEvent.TEAMS_MERGED)
     assert (entry.by, entry.about) == (cy.pk, f"team #{two[0].team_id}")
     assert ("members", [[f"account #{bo.pk}"], [f"account #{cy.pk}"]], [f"account #{n}" for n in (bo.pk, cy.pk)]) in (
         entry.changes

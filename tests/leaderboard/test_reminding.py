@@ -226,15 +226,15 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
     team = enter(pets, bo).team
     enter(pets, cy)
     mine = hand_in(pets, bo, answers())
-    deeds: list[tuple[Callable[[], object], str]] = [
+    events: list[tuple[Callable[[], object], str]] = [
         (lambda: extensions.grant(team=team, user=ada, reason="A fair", extra_attempts=2), "2 more attempts a day"),
         (lambda: pausing.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
         (lambda: pausing.show_submission(submission=mine, user=ada), "counts again"),
         (lambda: extensions.disqualify(team=team, user=ada, reason="Cheating"), "Cheating"),
         (lambda: extensions.readmit(team=team, user=ada), "where its scores put it"),
     ]
-    for deed, words in deeds:
-        deed()
+    for event, words in events:
+        event()
         assert words in Notice.objects.filter(user=bo).latest("pk").text
     assert not Notice.objects.filter(user=cy).exists()
 

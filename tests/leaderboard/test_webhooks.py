@@ -325,8 +325,8 @@ def test_the_address_is_in_no_log_no_trail_and_no_copy(
     assert "a message to a chat could not be sent: late" in caplog.text
     copy = copying.clone(competition=pets, user=ada, title="Next", slug="next")
     chat_settings.remove_webhook(competition=pets, user=ada)
-    trail = json.dumps([[entry.before, entry.after, entry.about] for entry in AuditEntry.objects.all()])
-    assert "Slack" in trail
+    audit_log = json.dumps([[entry.before, entry.after, entry.about] for entry in AuditEntry.objects.all()])
+    assert "Slack" in audit_log
     assert not Webhook.objects.filter(competition=copy).exists()
-    for text in (trail, caplog.text, str(hook), hook.shown_address):
+    for text in (audit_log, caplog.text, str(hook), hook.shown_address):
         assert SECRET not in text

@@ -29,7 +29,7 @@ from .test_races import at_once
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
-DEEDS = (joining_refusals.CannotJoin, team_merges.CannotMerge, submitting.Refused)
+EVENTS = (joining_refusals.CannotJoin, team_merges.CannotMerge, submitting.Refused)
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,7 @@ def outcome(verb: Callable[[], object]) -> str:
     """`done`, or `refused` in words for people; anything else that is raised fails the test."""
     try:
         verb()
-    except DEEDS:
+    except EVENTS:
         return "refused"
     return "done"
 
@@ -127,13 +127,13 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
     mine, other = enter(pets, bo), enter(pets, cy)
     third = joining.join_by_invitation(user=dee, invitation=other.team.invitation)
     offer = team_merges.offer(membership=mine, invitation=other.team.invitation)
-    deeds: list[Callable[[], object]] = [
+    events: list[Callable[[], object]] = [
         lambda: team_merges.accept(membership=other, offer_id=offer.pk),
         lambda: captains.remove_member(captain=other, member_id=third.pk),
         lambda: captains.hand_over_captaincy(captain=other, member_id=third.pk),
         lambda: teams.leave_team(membership=third),
     ]
-    assert "done" in at_once(lambda n: outcome(deeds[n]), 4)
+    assert "done" in at_once(lambda n: outcome(events[n]), 4)
     assert Membership.objects.count() == 3
 
 

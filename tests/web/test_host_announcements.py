@@ -207,7 +207,7 @@ def test_a_change_reaches_the_page_and_leaves_its_trace(pets: Competition, ada: 
     assert "changed" in page
     assert "corrected" in signed_in(bo).get("/notifications/").content.decode()
     assert notices.unread_count(bo) == 1
-    assert list(AuditEntry.objects.values_list("deed", flat=True)[:2]) == ["announcement_edited", "announced"]
+    assert list(AuditEntry.objects.values_list("event", flat=True)[:2]) == ["announcement_edited", "announced"]
 
 
 def test_what_is_withdrawn_leaves_the_overview_and_is_not_mailed(

@@ -9,7 +9,7 @@ from django.test import Client
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.classroom import captains, extensions, roles, team_merges, teams
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import competitions, truth_drafts
@@ -56,11 +56,19 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     client.post(f"{host}/reveal/", {"confirm": made.slug})
     client.post(f"{host}/delete/", {"confirm": made.slug})
     written = list(AuditEntry.objects.order_by("number"))
-    assert {entry.deed for entry in written} >= {
-        *(Deed.CREATED, Deed.CHANGED, Deed.CLONED, Deed.WALKED, Deed.LAUNCHED, Deed.REVEALED, Deed.DELETED),
-        *(Deed.LAUNCH_SCHEDULED, Deed.LAUNCH_CANCELLED, Deed.HOST_ADDED, Deed.HOST_REMOVED),
-        *(Deed.TRUTH_PUBLISHED, Deed.TRUTH_APPLIED, Deed.TRUTH_DISCARDED),
-        *(Deed.DATA_ADDED, Deed.DATA_REMOVED, Deed.BASELINE_ADDED, Deed.BASELINE_REMOVED),
+    assert {entry.event for entry in written} >= {
+        *(
+            AuditEvent.CREATED,
+            AuditEvent.CHANGED,
+            AuditEvent.CLONED,
+            AuditEvent.WALKED,
+            AuditEvent.LAUNCHED,
+            AuditEvent.REVEALED,
+            AuditEvent.DELETED,
+        ),
+        *(AuditEvent.LAUNCH_SCHEDULED, AuditEvent.LAUNCH_CANCELLED, AuditEvent.HOST_ADDED, AuditEvent.HOST_REMOVED),
+        *(AuditEvent.TRUTH_PUBLISHED, AuditEvent.TRUTH_APPLIED, AuditEvent.TRUTH_DISCARDED),
+        *(AuditEvent.DATA_ADDED, AuditEvent.DATA_REMOVED, AuditEvent.BASELINE_ADDED, AuditEvent.BASELINE_REMOVED),
     }
     assert {entry.by for entry in written} == {ada.pk}
 
@@ -132,7 +140,7 @@ def test_rights_are_in_the_trail(olga: User, bo: User, cy: User) -> None:
     fields = {"username": "bo", "is_active": "on", "is_superuser": "on", "is_staff": "on", "email": bo.email}
     client.post(f"/admin/accounts/user/{bo.pk}/change/", fields)
     entry = AuditEntry.objects.get()
-    assert (entry.deed, entry.by, entry.account) == (Deed.RIGHTS_CHANGED, olga.pk, bo.pk)
+    assert (entry.event, entry.by, entry.account) == (AuditEvent.RIGHTS_CHANGED, olga.pk, bo.pk)
     assert entry.changes == [("is staff", False, True), ("is superuser", False, True)]
     client.post("/admin/accounts/user/", {"action": "let_host", "_selected_action": [cy.pk, olga.pk]})
     assert AuditEntry.objects.latest("number").account == cy.pk
@@ -142,10 +150,10 @@ def test_rights_are_in_the_trail(olga: User, bo: User, cy: User) -> None:
 def test_hosts_set_in_the_admin_are_in_the_trail(pets: Competition, olga: User, ada: User, cy: User) -> None:
     fields = {**FILLED, "slug": "pets", "hosts": [cy.pk]}
     signed_in(olga).post(f"/admin/competitions/competition/{pets.pk}/change/", fields)
-    found = AuditEntry.objects.filter(deed__in=[Deed.HOST_ADDED, Deed.HOST_REMOVED]).values_list(
-        "deed", "account", "by"
+    found = AuditEntry.objects.filter(event__in=[AuditEvent.HOST_ADDED, AuditEvent.HOST_REMOVED]).values_list(
+        "event", "account", "by"
     )
-    assert set(found) == {(Deed.HOST_ADDED, cy.pk, olga.pk), (Deed.HOST_REMOVED, ada.pk, olga.pk)}
+    assert set(found) == {(AuditEvent.HOST_ADDED, cy.pk, olga.pk), (AuditEvent.HOST_REMOVED, ada.pk, olga.pk)}
 
 
 def test_the_first_operator_is_in_the_trail(client: Client, db: None) -> None:
@@ -154,5 +162,5 @@ def test_the_first_operator_is_in_the_trail(client: Client, db: None) -> None:
     client.post(f"/setup/{secret}/", given)
     operator = User.objects.get()
     entry = AuditEntry.objects.get()
-    assert (entry.deed, entry.by) == (Deed.RIGHTS_CHANGED, operator.pk)
+    assert (entry.event, entry.by) == (AuditEvent.RIGHTS_CHANGED, operator.pk)
     assert ("is superuser", False, True) in entry.changes

@@ -40,7 +40,7 @@ def test_ada_connects_a_channel_and_never_reads_its_address_again(ada: User, pet
     assert SECRET not in page
     hook = Webhook.objects.get()
     assert (hook.address, hook.events, hook.is_on) == (SLACK, ["launched", "first"], True)
-    entry = AuditEntry.objects.get(deed="webhook_set")
+    entry = AuditEntry.objects.get(event="webhook_set")
     assert SECRET not in entry.before + entry.after
     assert '"address":"changed"' in entry.after
 
@@ -50,7 +50,7 @@ def test_an_empty_address_keeps_the_channel(ada: User, pets: Competition) -> Non
     save(ada, address="", events=["revealed"], is_on="")
     hook = Webhook.objects.get()
     assert (hook.address, hook.events, hook.is_on) == (SLACK, ["revealed"], False)
-    assert '"address":"kept"' in AuditEntry.objects.filter(deed="webhook_set").latest("number").after
+    assert '"address":"kept"' in AuditEntry.objects.filter(event="webhook_set").latest("number").after
 
 
 @pytest.mark.parametrize(
@@ -177,9 +177,9 @@ def test_ada_forgets_the_channel(ada: User, pets: Competition) -> None:
     assert "forgotten" in press(ada, "remove").content.decode()
     assert not Webhook.objects.exists()
     assert not WebhookMessage.objects.exists()
-    assert AuditEntry.objects.filter(deed="webhook_removed").count() == 1
+    assert AuditEntry.objects.filter(event="webhook_removed").count() == 1
     press(ada, "remove")
-    assert AuditEntry.objects.filter(deed="webhook_removed").count() == 1
+    assert AuditEntry.objects.filter(event="webhook_removed").count() == 1
 
 
 def test_an_assistant_is_told_whose_page_it_is_and_a_student_finds_none(

@@ -16,7 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import inviting, roles, roster
 from leaderboard.classroom.models import RosterEntry, role
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.notifications import emails
 from tests.conftest import close
@@ -131,9 +131,9 @@ def test_no_link_is_kept_that_could_be_read_and_the_trail_says_who_was_invited(
     emails.send_due()
     stored = str(list(RosterEntry.objects.values())) + str(list(AuditEntry.objects.values()))
     assert not [code for code in codes(post) if code in stored]
-    deed = AuditEntry.objects.get(deed=Deed.INVITED.value)
-    assert deed.by == ada.pk
-    assert dict((name, after) for name, _, after in deed.changes)["letters"] == 2
+    event = AuditEntry.objects.get(event=AuditEvent.INVITED.value)
+    assert event.by == ada.pk
+    assert dict((name, after) for name, _, after in event.changes)["letters"] == 2
 
 
 def test_a_server_that_is_away_gets_the_letters_later_and_the_last_link_works(

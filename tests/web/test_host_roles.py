@@ -14,7 +14,7 @@ from leaderboard.classroom import joining, joining_refusals, roles
 from leaderboard.classroom.models import RoleInvitation
 from leaderboard.classroom.models import role as role_module
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications.models import Notice
 from tests.conftest import enter
@@ -56,8 +56,8 @@ def test_an_address_without_an_account_is_kept_and_gives_the_role_once_it_is_con
     assert signed_in(dee).get("/host/pets/").status_code == 200
     assert not RoleInvitation.objects.exists()
     assert Notice.objects.filter(user=ada, title="An invitation to help is taken up").count() == 1
-    deeds = list(AuditEntry.objects.order_by("number").values_list("deed", flat=True))
-    assert deeds[-2:] == [Deed.ROLE_OFFERED.value, Deed.ASSISTANT_ADDED.value]
+    events = list(AuditEntry.objects.order_by("number").values_list("event", flat=True))
+    assert events[-2:] == [AuditEvent.ROLE_OFFERED.value, AuditEvent.ASSISTANT_ADDED.value]
     assert "dee@" not in str(list(AuditEntry.objects.values()))
 
 
@@ -74,7 +74,7 @@ def test_what_ada_takes_back_is_given_to_nobody(hers: Client, dee: User, pets: C
     hers.post(ROLES, {"action": "withdraw", "number": number})
     confirm(dee)
     assert dee not in pets.hosts.all()
-    assert AuditEntry.objects.filter(deed=Deed.ROLE_WITHDRAWN.value).count() == 1
+    assert AuditEntry.objects.filter(event=AuditEvent.ROLE_WITHDRAWN.value).count() == 1
 
 
 @pytest.mark.parametrize("number", ["", "x", "0", "9" * 400])
@@ -209,7 +209,7 @@ def test_an_assistant_gives_up_the_role_after_a_question_alone(
     assert gone.status_code == 200
     assert "You no longer assist in “Cats or dogs”." in text_of(gone)
     assert his.get("/host/pets/").status_code == 404
-    entry = AuditEntry.objects.get(deed="assistant_removed")
+    entry = AuditEntry.objects.get(event="assistant_removed")
     assert (entry.by, entry.account) == (cy.pk, cy.pk)
     said_to_user = Notice.objects.get(user=ada, kind="role")
     assert said_to_user.title == "“cy” no longer assists in “Cats or dogs”"

@@ -167,7 +167,7 @@ def test_the_team_is_told_and_the_trail_says_who_asked(pets: Competition, ada: U
     file = failed(pets, bo)
     signed_in(ada).post(ADDRESS, {"file": str(file.pk)})
     assert [one.user for one in Notice.objects.filter(title="Files of your team are scored again")] == [bo]
-    entry = AuditEntry.objects.get(deed="scored_again")
+    entry = AuditEntry.objects.get(event="scored_again")
     assert (entry.by, entry.about) == (ada.pk, f"team #{file.team_id}")
     assert str(file.pk) in entry.after
     assert "Files without a score scored again" in text_of(signed_in(ada).get("/host/pets/audit/"))

@@ -12,7 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import identifying, roster
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions
 from leaderboard.grades import sheets
@@ -52,7 +52,7 @@ def test_who_joined_with_the_code_is_guessed_by_address_and_counts_once_ada_says
     assert "Say who is who" not in hers.get("/host/pets/people/").content.decode()
     students = [row.student for row in sheets.grade_sheet(pets, at=timezone.now()).rows]
     assert {student.name: student.user_id for student in students} == {"Bo Berg": bo.pk, "Cy Clay": None}
-    assert AuditEntry.objects.filter(deed=Deed.ROSTER_CHANGED.value).count() == 1
+    assert AuditEntry.objects.filter(event=AuditEvent.ROSTER_CHANGED.value).count() == 1
 
 
 def test_an_account_called_like_a_login_of_the_list_is_guessed(hers: Client, pets: Competition, ada: User) -> None:
@@ -138,7 +138,7 @@ def test_a_wrong_account_is_taken_off_again_and_keeps_its_team(hers: Client, pet
     assert "1 person has no account now." in answer.content.decode()
     assert entry("Bo Berg").user is None
     assert pets.memberships.get().user == bo
-    assert AuditEntry.objects.filter(deed=Deed.ROSTER_CHANGED.value).count() == 2
+    assert AuditEntry.objects.filter(event=AuditEvent.ROSTER_CHANGED.value).count() == 2
 
 
 def test_the_page_asks_the_database_no_more_for_a_large_class(hers: Client, pets: Competition) -> None:

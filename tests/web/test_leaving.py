@@ -16,7 +16,7 @@ from leaderboard.accounts.personal_data import delete_account
 from leaderboard.classroom import captains, extensions, joining, joining_refusals, roles, roster, team_merges, teams
 from leaderboard.classroom.models import RoleInvitation, RosterEntry, role
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import BoardSettings, Competition, Membership, MergeOffer, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import boards, competitions, pausing
@@ -61,7 +61,7 @@ def test_bo_takes_everything_along(pets: Competition, bo: User, cy: User) -> Non
     everything = b"".join(files.values()).decode()
     for hidden in (secret, bo.password, "cys secret idea", "cy@example.org"):
         assert hidden not in everything
-    assert AuditEntry.objects.latest("number").deed == Deed.ACCOUNT_EXPORTED
+    assert AuditEntry.objects.latest("number").event == AuditEvent.ACCOUNT_EXPORTED
 
 
 def test_private_scores_go_along_after_the_reveal_alone(pets: Competition, bo: User) -> None:
@@ -153,7 +153,7 @@ def test_bo_goes_and_his_files_stay(pets: Competition, bo: User, cy: User) -> No
     assert "Former member 1" not in page
     assert ">bo<" not in tidy(page)
     entry = AuditEntry.objects.latest("number")
-    assert (entry.deed, entry.by, entry.account) == (Deed.ACCOUNT_DELETED, number, number)
+    assert (entry.event, entry.by, entry.account) == (AuditEvent.ACCOUNT_DELETED, number, number)
     close(pets)
     boards.reveal(competition=pets)
     assert board(pets) == before
@@ -290,7 +290,9 @@ def test_the_trail_tells_of_lists_and_roles_that_an_account_took_its_address_fro
     pets.refresh_from_db()
     assert pets.admission.allowed_addresses.split() == ["@example.org", "eve@example.net"]
     assert not RoleInvitation.objects.exists()
-    written = AuditEntry.objects.filter(competition=pets.pk, by=bo.pk, deed__in=[Deed.CHANGED, Deed.ROLE_WITHDRAWN])
+    written = AuditEntry.objects.filter(
+        competition=pets.pk, by=bo.pk, event__in=[AuditEvent.CHANGED, AuditEvent.ROLE_WITHDRAWN]
+    )
     assert written.count() == 2
 
 
@@ -364,4 +366,4 @@ def test_an_operator_deletes_an_account_in_the_admin(pets: Competition, ada: Use
     assert not User.objects.filter(pk=bo.pk).exists()
     assert Submission.objects.get().status == "scored"
     entry = AuditEntry.objects.latest("number")
-    assert (entry.deed, entry.by) == (Deed.ACCOUNT_DELETED, olga.pk)
+    assert (entry.event, entry.by) == (AuditEvent.ACCOUNT_DELETED, olga.pk)

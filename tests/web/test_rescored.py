@@ -108,7 +108,7 @@ def test_those_affected_are_told_in_the_hosts_words(waiting: Competition, ada: U
     }
     notice = Notice.objects.get(user=bo)
     assert notice.link == PAGE
-    entry = AuditEntry.objects.get(deed="truth_applied")
+    entry = AuditEntry.objects.get(event="truth_applied")
     assert ("notified", None, 2) in entry.changes
     text = text_of(signed_in(bo).get(PAGE))
     assert "Ground truth 1 became 2" in text

@@ -19,7 +19,7 @@ from leaderboard.classroom import identifying, joining, joining_refusals, roster
 from leaderboard.classroom.models import RosterEntry, RosterList
 from leaderboard.classroom.models.roster import join_card_digest, sections_of
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services import competitions
 from tests.conftest import enter, make_competition, person
@@ -68,7 +68,7 @@ def test_ada_sees_what_a_list_would_do_before_anything_is_stored(hers: Client, p
     assert not RosterEntry.objects.exists()
     hers.post(ROSTER, {"action": "take"})
     assert RosterEntry.objects.count() == 2
-    assert AuditEntry.objects.filter(deed=Deed.ROSTER_READ.value).count() == 1
+    assert AuditEntry.objects.filter(event=AuditEvent.ROSTER_READ.value).count() == 1
 
 
 def test_reading_a_list_twice_changes_nothing(hers: Client, pets: Competition) -> None:
@@ -122,7 +122,7 @@ def test_a_wrong_list_is_taken_back_but_for_who_has_joined_with_it(
     assert "1 person is removed." in text_of(hers.post(ROSTER, {"action": "take_back", "list": wrong.pk}, follow=True))
     assert set(RosterEntry.objects.values_list("name", flat=True)) == {"Dee", "Bo Berg"}
     assert Client().get(f"/slip/{code}/").status_code == 404
-    entry = AuditEntry.objects.get(deed=Deed.ROSTER_TAKEN_BACK.value)
+    entry = AuditEntry.objects.get(event=AuditEvent.ROSTER_TAKEN_BACK.value)
     assert (entry.by, entry.about, json.loads(entry.before)) == (ada.pk, "wrong.csv", {"people": 1})
     for number in (wrong.pk, 10**6, "nonsense"):
         again = hers.post(ROSTER, {"action": "take_back", "list": number}, follow=True)

@@ -505,7 +505,7 @@ def test_a_plan_of_another_tab_is_shown_and_not_overwritten(hers: Client, ada: U
     assert "Yours was not taken" in text_of(stored)
     again = dict(re.findall(r'name="(seen)" value="([^"]*)"', refused.content.decode()))
     assert plan(friday, again).status_code == 303, "who has read it and means it sends the same page once more"
-    assert AuditEntry.objects.filter(deed="launch_scheduled").count() == 3
+    assert AuditEntry.objects.filter(event="launch_scheduled").count() == 3
 
 
 def test_who_changes_a_plan_that_was_cancelled_meanwhile_is_told(hers: Client, pond: Competition) -> None:
@@ -537,10 +537,10 @@ def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, re
     launched = Competition.objects.get()
     assert launched.launched_at is not None
     assert launched.launch_plan.launches_at is None
-    deeds = list(AuditEntry.objects.order_by("number").values_list("deed", flat=True))
-    assert deeds.count("launched") == 1
+    events = list(AuditEntry.objects.order_by("number").values_list("event", flat=True))
+    assert events.count("launched") == 1
     assert [notice.title for notice in Notice.objects.all()] == ["“Pond life” is launched, as planned."]
-    assert "launch_scheduled" in deeds
+    assert "launch_scheduled" in events
 
 
 def test_who_takes_away_what_a_planned_launch_needs_reads_so_on_the_next_page(hers: Client, ready: Competition) -> None:
@@ -610,12 +610,12 @@ def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_ne
     waits = Competition.objects.get()
     assert (waits.launched_at, waits.launch_plan.trouble) == (None, [])
     assert waits.launch_plan.launches_at is not None
-    assert not AuditEntry.objects.filter(deed__in=["launched", "launch_missed"]).exists()
+    assert not AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).exists()
     tasks.launch_due()
     tasks.launch_due()
     assert (Competition.objects.get().launched_at is not None) == is_walked
     assert Notice.objects.count() == 1
-    assert AuditEntry.objects.filter(deed__in=["launched", "launch_missed"]).count() == 1
+    assert AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).count() == 1
 
 
 def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(
@@ -628,7 +628,7 @@ def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(
     page = text_of(hers.get("/host/pond/"))
     assert "The planned launch did not happen" in page
     assert "Missing: You have walked the student's way" in page
-    assert AuditEntry.objects.filter(deed="launch_missed").count() == 1
+    assert AuditEntry.objects.filter(event="launch_missed").count() == 1
     said_to_user = Notice.objects.get(user=ada)
     assert said_to_user.title == "The planned launch of “Pond life” did not happen"
     assert "Missing: You have walked" in said_to_user.text

@@ -63,7 +63,7 @@ def host_team(request: HttpRequest, visit: Visit, team_id: int) -> HttpResponse:
     refusal = ""
     if request.method == "POST":
         try:
-            if done := _deed(visit, team, request, grant_form, reason_form):
+            if done := _do_action(visit, team, request, grant_form, reason_form):
                 messages.success(request, done)
                 return see_other("host_team", slug=visit.competition.slug, team_id=team.pk)
         except ValidationError as error:
@@ -88,7 +88,7 @@ def _shown(visit: Visit, show: str, below: list[team_lines.Below]) -> QuerySet[T
     return competition.teams.all()
 
 
-def _deed(visit: Visit, team: Team, request: HttpRequest, grant_form: GrantForm, reason_form: ReasonForm) -> str:
+def _do_action(visit: Visit, team: Team, request: HttpRequest, grant_form: GrantForm, reason_form: ReasonForm) -> str:
     """Do what was asked for and say so; empty where a form has mistakes."""
     user, action = person(visit.user), request.POST.get("action", "")
     if action in ("disqualify", "readmit") and not visit.is_host:

@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveBigIntegerField(primary_key=True, serialize=False)),
                 ('at', models.DateTimeField()),
                 ('by', models.PositiveBigIntegerField(null=True, verbose_name='account')),
-                ('deed', models.CharField(max_length=40)),
+                ('event', models.CharField(max_length=40)),
                 ('competition', models.PositiveBigIntegerField(null=True)),
                 ('account', models.PositiveBigIntegerField(null=True, verbose_name='account it is about')),
                 ('about', models.CharField(blank=True, max_length=200)),

@@ -13,15 +13,15 @@ from django.db import connection, models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from .audit_names import called
+from .audit_names import audit_field_label
 
 LONGEST_VALUE = 300
-GUARDS = ("audit_only_appends", "audit_never_changes", "audit_never_shrinks")
+AUDIT_TRIGGERS = ("audit_only_appends", "audit_never_changes", "audit_never_shrinks")
 # Any number will do, as long as nobody else's lock has it.
 _POSTGRES_LOCK = 7_316_402_218
 
 
-class Deed(models.TextChoices):
+class AuditEvent(models.TextChoices):
     """What an entry of the trail is about. Not a rule of the database, so that a new deed needs no migration."""
 
     CREATED = "created", _("Competition created")
@@ -87,7 +87,7 @@ class AuditEntry(models.Model):
     number = models.PositiveBigIntegerField(primary_key=True)
     at = models.DateTimeField()
     by = models.PositiveBigIntegerField(_("account"), null=True)
-    deed = models.CharField(max_length=40)
+    event = models.CharField(max_length=40)
     competition = models.PositiveBigIntegerField(null=True)
     account = models.PositiveBigIntegerField(_("account it is about"), null=True)
     about = models.CharField(max_length=200, blank=True)
@@ -108,7 +108,7 @@ class AuditEntry(models.Model):
     @classmethod
     def append(
         cls,
-        deed: Deed,
+        event: AuditEvent,
         *,
         user: AbstractBaseUser | None,
         competition: models.Model | None = None,
@@ -131,12 +131,12 @@ class AuditEntry(models.Model):
             number=last.number + 1 if last else 1,
             at=timezone.now(),
             by=user.pk if user else None,
-            deed=deed.value,
+            event=event.value,
             competition=competition.pk if competition else None,
             account=account.pk if account else None,
             about=about.replace("\0", "")[:200],
-            before=_json(before or {}),
-            after=_json(after or {}),
+            before=_canonical_json(before or {}),
+            after=_canonical_json(after or {}),
             previous=last.digest if last else "",
         )
         entry.digest = entry.expected_digest()
@@ -146,41 +146,41 @@ class AuditEntry(models.Model):
     def expected_digest(self) -> str:
         """The SHA-256 of everything else in this row."""
         at = self.at.astimezone(UTC).isoformat(timespec="microseconds")
-        facts = [self.number, at, self.by, self.deed, self.competition, self.account, self.about]
-        return hashlib.sha256(_json([*facts, self.before, self.after, self.previous]).encode()).hexdigest()
+        facts = [self.number, at, self.by, self.event, self.competition, self.account, self.about]
+        return hashlib.sha256(_canonical_json([*facts, self.before, self.after, self.previous]).encode()).hexdigest()
 
     @property
     def words(self) -> str:
-        return str(Deed(self.deed).label) if self.deed in Deed.values else self.deed
+        return str(AuditEvent(self.event).label) if self.event in AuditEvent.values else self.event
 
     @property
     def changes(self) -> list[tuple[str, Any, Any]]:
         """What changed: (name, before, after), None where there is nothing on one side."""
         before, after = json.loads(self.before), json.loads(self.after)
         names = dict.fromkeys([*before, *after])
-        return [(called(name), before.get(name), after.get(name)) for name in names]
+        return [(audit_field_label(name), before.get(name), after.get(name)) for name in names]
 
 
-def team_in_trail(team: models.Model) -> str:
+def audit_team(team: models.Model) -> str:
     """How an entry names a team: by its number, because most are called like their only member."""
     return f"team #{team.pk}"
 
 
-def account_in_trail(account: AbstractBaseUser | None) -> str | None:
+def audit_account(account: AbstractBaseUser | None) -> str | None:
     """How an entry names one of several people: by number, so that a deleted account leaves no name behind."""
     return f"account #{account.pk}" if account else None
 
 
-def broken_links() -> list[str]:
+def audit_log_faults() -> list[str]:
     """Sentences about entries that are not as they were written, or missing; empty when the chain holds.
 
     Entries cut off at the end leave a chain that holds: compare the last digest with one noted elsewhere, such as in
     a backup's manifest.
     """
-    return [*_open_gates(), *_breaks()]
+    return [*_guard_faults(), *_chain_faults()]
 
 
-def _breaks() -> Iterator[str]:
+def _chain_faults() -> Iterator[str]:
     number, digest = 0, ""
     for entry in AuditEntry.objects.order_by("number").iterator(chunk_size=2000):
         if entry.number != number + 1:
@@ -192,7 +192,7 @@ def _breaks() -> Iterator[str]:
         number, digest = entry.number, entry.digest
 
 
-def _open_gates() -> list[str]:
+def _guard_faults() -> list[str]:
     """Whether the database still refuses changes; an operator with its password can take the triggers away."""
     on_postgres = connection.vendor == "postgresql"
     table = AuditEntry._meta.db_table
@@ -202,16 +202,16 @@ def _open_gates() -> list[str]:
         else:
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s", [table])
         there = {name for (name,) in cursor.fetchall()}
-    missing = [name for name in GUARDS if name not in there]
+    missing = [name for name in AUDIT_TRIGGERS if name not in there]
     return [f"audit trail: the database lost its guard {name}" for name in missing]
 
 
-def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+def audit_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values for an entry: moments in UTC, long texts by their fingerprint, codes that let people in left out."""
-    return {name: _plain(name, value) for name, value in values.items()}
+    return {name: _audit_value(name, value) for name, value in values.items()}
 
 
-def _plain(name: str, value: Any) -> Any:
+def _audit_value(name: str, value: Any) -> Any:
     if name in ("join_code", "invitation"):
         return "not told"
     if isinstance(value, datetime):
@@ -223,6 +223,6 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-def _json(value: Any) -> str:
+def _canonical_json(value: Any) -> str:
     """The one way to write a value: what differs as text differs in meaning."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext, gettext_noop
 
-NAMES = (
+AUDIT_FIELD_NAMES = (
     *(gettext_noop("address"), gettext_noop("admission"), gettext_noop("allowed addresses")),
     *(gettext_noop("allows late"), gettext_noop("assistants grade"), gettext_noop("audience")),
     *(gettext_noop("back in the course"), gettext_noop("bad"), gettext_noop("becomes"), gettext_noop("board mode")),
@@ -37,6 +37,6 @@ NAMES = (
 )
 
 
-def called(name: str) -> str:
+def audit_field_label(name: str) -> str:
     """The name of a value for people, in their language where it is known."""
     return gettext(name.replace("_", " "))

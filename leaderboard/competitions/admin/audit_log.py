@@ -19,7 +19,7 @@ class AuditEntryAdmin(Scoped):
     """Staff see the entries of the competitions they host; operators see all, also of what is deleted."""
 
     list_display = ("number", "at", "words", "about", "competition", "by", "account")
-    list_filter = ("deed",)
+    list_filter = ("event",)
     fields = ("number", "at", "words", "about", "competition", "by", "account", "before", "after", "previous", "digest")
     readonly_fields = ("words",)
     search_fields = ("about",)

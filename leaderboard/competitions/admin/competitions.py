@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 
 from ..forms.host import CompetitionForm
 from ..models import Competition, Membership, Score, Submission, Team
@@ -85,10 +85,10 @@ class CompetitionAdmin(Scoped):
         if not competition.hosts.exists():
             competition.hosts.add(request.user)
         after = set(competition.hosts.all())
-        changes = [*((Deed.HOST_ADDED, host) for host in after - before)]
-        changes += [(Deed.HOST_REMOVED, host) for host in before - after]
-        for deed, host in sorted(changes, key=lambda pair: pair[1].pk):
-            AuditEntry.append(deed, user=request.user, competition=competition, account=host)  # type: ignore[arg-type]
+        changes = [*((AuditEvent.HOST_ADDED, host) for host in after - before)]
+        changes += [(AuditEvent.HOST_REMOVED, host) for host in before - after]
+        for event, host in sorted(changes, key=lambda pair: pair[1].pk):
+            AuditEntry.append(event, user=request.user, competition=competition, account=host)  # type: ignore[arg-type]
 
     @admin.display(description="state")
     def state(self, obj: Competition) -> str:

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
 from ..models import Competition, FormerMember, Grant, Submission
 from .standings import rebuild
@@ -31,7 +31,7 @@ def reveal(competition: Competition, at: datetime, *, user: User | None = None) 
     assert competition.ground_truth is not None
     rebuild(competition.ground_truth)
     FormerMember.objects.filter(competition=competition).delete()
-    AuditEntry.append(Deed.REVEALED, user=user, competition=competition, after=plain({"revealed_at": at}))
+    AuditEntry.append(AuditEvent.REVEALED, user=user, competition=competition, after=audit_values({"revealed_at": at}))
     return True
 
 

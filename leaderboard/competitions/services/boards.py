@@ -18,7 +18,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import clean_name, store
 from leaderboard.common.storage import remove as remove_file
 from leaderboard.common.time_zones import in_words
@@ -83,7 +83,7 @@ def add_baseline(
         competition.touch_board()
         tasks.wake_workers_after_commit(tasks.score_submission, submission.pk, competition.ground_truth_id)
         AuditEntry.append(
-            Deed.BASELINE_ADDED,
+            AuditEvent.BASELINE_ADDED,
             user=user,
             competition=competition,
             about=name,
@@ -102,7 +102,7 @@ def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
         baseline.competition.touch_board()
         baseline.delete()
         AuditEntry.append(
-            Deed.BASELINE_REMOVED,
+            AuditEvent.BASELINE_REMOVED,
             user=user,
             competition=baseline.competition,
             about=baseline.name,

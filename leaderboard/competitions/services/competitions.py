@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.common.storage import remove as remove_file
 
 from .. import hooks
@@ -99,7 +99,7 @@ def create(*, user: User, is_proposal: bool = False, **fields: Any) -> Competiti
         save_settings(competition)
         competition.hosts.add(user)
         known = {name: read_setting(competition, name) for name in EDITABLE}
-        AuditEntry.append(Deed.CREATED, user=user, competition=competition, after=plain(known))
+        AuditEntry.append(AuditEvent.CREATED, user=user, competition=competition, after=audit_values(known))
     return competition
 
 
@@ -154,11 +154,11 @@ def _note_changes(competition: Competition, user: User | None, before: dict[str,
     differing = [name for name, value in before.items() if read_setting(competition, name) != value]
     if differing:
         AuditEntry.append(
-            Deed.CHANGED,
+            AuditEvent.CHANGED,
             user=user,
             competition=competition,
-            before=plain({name: before[name] for name in differing}),
-            after=plain({name: read_setting(competition, name) for name in differing}),
+            before=audit_values({name: before[name] for name in differing}),
+            after=audit_values({name: read_setting(competition, name) for name in differing}),
         )
 
 
@@ -194,7 +194,7 @@ def remove(*, competition: Competition, user: User | None = None) -> None:
         Submission.objects.filter(competition=competition).delete()
         Team.objects.filter(competition=competition).delete()
         competition.delete()
-        AuditEntry.append(Deed.DELETED, user=user, competition=gone, before=plain(last_words))
+        AuditEntry.append(AuditEvent.DELETED, user=user, competition=gone, before=audit_values(last_words))
     for key in keys:
         remove_file(key)
 

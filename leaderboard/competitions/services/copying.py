@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.names import address_of
 from leaderboard.common.storage import path_of
 
@@ -60,7 +60,7 @@ def clone(
     copy = competitions.create(user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates(competition))
     try:
         with transaction.atomic():
-            AuditEntry.append(Deed.CLONED, user=user, competition=copy, about=competition.slug)
+            AuditEntry.append(AuditEvent.CLONED, user=user, competition=copy, about=competition.slug)
         _copy_files(competition, copy, user)
         _copy_truth(competition, copy)
         if with_baselines:

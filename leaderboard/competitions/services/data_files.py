@@ -14,7 +14,7 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import StoredFile, clean_name, path_of, store
 from leaderboard.common.storage import remove as remove_file
 from metrics.core.messages import with_templates
@@ -61,7 +61,7 @@ def add_data_file(
                 head=head,
             )
             AuditEntry.append(
-                Deed.DATA_ADDED,
+                AuditEvent.DATA_ADDED,
                 user=user,
                 competition=competition,
                 about=name,
@@ -81,7 +81,7 @@ def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
     with transaction.atomic():
         data_file.delete()
         AuditEntry.append(
-            Deed.DATA_REMOVED,
+            AuditEvent.DATA_REMOVED,
             user=user,
             competition=data_file.competition,
             about=data_file.name,

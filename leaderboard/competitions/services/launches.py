@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.common.time_zones import in_words
 
 from .. import tasks
@@ -43,9 +43,9 @@ def schedule_launch(*, competition: Competition, user: User, at: datetime, seen:
         if draft.launched_at is not None:
             raise CannotHost(_("The competition has been launched already."))
         _check_seen(draft, seen)
-        before, after = plain({"launches_at": draft.launch_plan.launches_at}), plain({"launches_at": at})
+        before, after = audit_values({"launches_at": draft.launch_plan.launches_at}), audit_values({"launches_at": at})
         LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=at, asked_by=user, trouble=[])
-        AuditEntry.append(Deed.LAUNCH_SCHEDULED, user=user, competition=draft, before=before, after=after)
+        AuditEntry.append(AuditEvent.LAUNCH_SCHEDULED, user=user, competition=draft, before=before, after=after)
     competition.refresh_from_db()
 
 
@@ -57,9 +57,9 @@ def cancel_launch(*, competition: Competition, user: User, seen: str) -> bool:
         if draft.launched_at is not None or draft.launch_plan.launches_at is None:
             return False
         _check_seen(draft, seen)
-        before = plain({"launches_at": draft.launch_plan.launches_at})
+        before = audit_values({"launches_at": draft.launch_plan.launches_at})
         LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None)
-        AuditEntry.append(Deed.LAUNCH_CANCELLED, user=user, competition=draft, before=before)
+        AuditEntry.append(AuditEvent.LAUNCH_CANCELLED, user=user, competition=draft, before=before)
     competition.refresh_from_db()
     return True
 
@@ -89,6 +89,6 @@ def walk(*, competition: Competition, user: User) -> WalkThrough:
     with transaction.atomic():
         sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
         found, _is_new = WalkThrough.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
-        AuditEntry.append(Deed.WALKED, user=user, competition=competition, about=str(ground_truth.number))
+        AuditEntry.append(AuditEvent.WALKED, user=user, competition=competition, about=str(ground_truth.number))
         tasks.wake_workers_after_commit(tasks.walk, ground_truth.pk)
     return found

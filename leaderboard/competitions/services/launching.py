@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, plain
+from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
 from .. import hooks
 from ..models import BoardSettings, Competition, LaunchPlan, WalkThrough
@@ -117,7 +117,9 @@ def launch(
         if draft is not None:
             Competition.objects.filter(pk=draft.pk).update(launched_at=now)
             LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None, trouble=[])
-            AuditEntry.append(Deed.LAUNCHED, user=user, competition=competition, after=plain({"launched_at": now}))
+            AuditEntry.append(
+                AuditEvent.LAUNCHED, user=user, competition=competition, after=audit_values({"launched_at": now})
+            )
     competition.refresh_from_db()
     return draft is not None
 
@@ -159,7 +161,7 @@ def _give_back(competition: Competition, keys: list[str]) -> None:
     if draft is None:
         return
     LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None, trouble=keys)
-    planned = plain({"launches_at": competition.launch_plan.launches_at})
+    planned = audit_values({"launches_at": competition.launch_plan.launches_at})
     after = {"missing": " ".join(missing_in_words(keys))}
-    AuditEntry.append(Deed.LAUNCH_MISSED, user=None, competition=competition, before=planned, after=after)
+    AuditEntry.append(AuditEvent.LAUNCH_MISSED, user=None, competition=competition, before=planned, after=after)
     hooks.planned_launch_missed(competition=competition, lacking=keys)

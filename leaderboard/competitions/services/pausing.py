@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, plain, team_in_trail
+from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_values
 
 from .. import hooks
 from ..models import Competition, Limits, Submission
@@ -24,9 +24,9 @@ def pause(*, competition: Competition, user: User | None, reason: str) -> None:
             raise CannotHost(_("The competition is paused already."))
         Limits.objects.filter(pk=running.pk).update(paused_at=now, pause_reason=reason)
         running.touch_board()
-        after = plain({"paused_at": now, "reason": reason})
+        after = audit_values({"paused_at": now, "reason": reason})
         hooks.paused(competition=competition, reason=reason)
-        AuditEntry.append(Deed.PAUSED, user=user, competition=competition, after=after)
+        AuditEntry.append(AuditEvent.PAUSED, user=user, competition=competition, after=after)
 
 
 def resume(*, competition: Competition, user: User | None) -> None:
@@ -37,9 +37,9 @@ def resume(*, competition: Competition, user: User | None) -> None:
             return
         Limits.objects.filter(pk=paused.pk).update(paused_at=None, pause_reason="")
         paused.touch_board()
-        before = plain({"paused_at": paused.limits.paused_at, "reason": paused.limits.pause_reason})
+        before = audit_values({"paused_at": paused.limits.paused_at, "reason": paused.limits.pause_reason})
         hooks.resumed(competition=paused)
-        AuditEntry.append(Deed.RESUMED, user=user, competition=paused, before=before)
+        AuditEntry.append(AuditEvent.RESUMED, user=user, competition=paused, before=before)
 
 
 def hide_submission(*, submission: Submission, user: User | None, reason: str) -> None:
@@ -54,10 +54,10 @@ def hide_submission(*, submission: Submission, user: User | None, reason: str) -
         if not shown.update(hidden_at=now, hidden_reason=reason):
             raise CannotHost(_("The file is hidden already."))
         rebuild_boards(competition)
-        after = plain({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
+        after = audit_values({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
         hooks.submission_hidden(submission=submission, reason=reason)
         AuditEntry.append(
-            Deed.HIDDEN, user=user, competition=competition, about=team_in_trail(submission.team), after=after
+            AuditEvent.HIDDEN, user=user, competition=competition, about=audit_team(submission.team), after=after
         )
 
 
@@ -70,7 +70,7 @@ def show_submission(*, submission: Submission, user: User | None) -> None:
             return
         Submission.objects.filter(pk=file.pk).update(hidden_at=None, hidden_reason="")
         rebuild_boards(competition)
-        before = plain({"submission": str(file.pk), "hidden_at": file.hidden_at, "reason": file.hidden_reason})
-        about = team_in_trail(file.team) if file.team else ""
+        before = audit_values({"submission": str(file.pk), "hidden_at": file.hidden_at, "reason": file.hidden_reason})
+        about = audit_team(file.team) if file.team else ""
         hooks.submission_shown(submission=file)
-        AuditEntry.append(Deed.SHOWN, user=user, competition=competition, about=about, before=before)
+        AuditEntry.append(AuditEvent.SHOWN, user=user, competition=competition, about=about, before=before)

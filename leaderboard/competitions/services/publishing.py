@@ -15,7 +15,7 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import StoredFile, path_of, store, store_as
 from leaderboard.common.storage import remove as remove_file
 from leaderboard.sandbox import outside_metrics
@@ -107,7 +107,7 @@ def _create_ground_truth(
         _make_current_or_candidate(held, ground_truth)
         draft.delete()
         after = {**ground_truth_facts(ground_truth), "becomes": "candidate" if held.candidate_id else "current"}
-        write_down(Deed.TRUTH_PUBLISHED, held, user, ground_truth, after=after)
+        log_ground_truth_event(AuditEvent.TRUTH_PUBLISHED, held, user, ground_truth, after=after)
     return ground_truth
 
 
@@ -121,8 +121,8 @@ def ground_truth_facts(ground_truth: GroundTruth | None) -> dict[str, Any]:
     }
 
 
-def write_down(
-    deed: Deed,
+def log_ground_truth_event(
+    event: AuditEvent,
     competition: Competition,
     user: User | None,
     ground_truth: GroundTruth,
@@ -131,7 +131,7 @@ def write_down(
     after: dict[str, Any] | None = None,
 ) -> None:
     about = f"ground truth {ground_truth.number}"
-    AuditEntry.append(deed, user=user, competition=competition, about=about, before=before, after=after)
+    AuditEntry.append(event, user=user, competition=competition, about=about, before=before, after=after)
 
 
 def _rounded_step(number: float | None) -> float | None:

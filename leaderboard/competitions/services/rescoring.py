@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.counting_rows import number_of
-from leaderboard.common.models.audit_log import Deed
+from leaderboard.common.models.audit_log import AuditEvent
 
 from .. import hooks, tasks
 from ..models import Competition, GroundTruth, Refusal, Rescoring, Score, Submission, Team
@@ -20,7 +20,7 @@ from ..models.competition import Split
 from ..ranking import boards, standings
 from ..scoring import score
 from .competitions import CannotHost
-from .publishing import ground_truth_facts, write_down
+from .publishing import ground_truth_facts, log_ground_truth_event
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,9 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
             tasks.wake_workers_after_commit(tasks.score_submission, pk, candidate.pk)
         notified = sum(hooks.rescored(competition=held, teams=affected, words=words)) if tells else 0
         after: dict[str, Any] = {**ground_truth_facts(candidate), "notified": notified}
-        write_down(Deed.TRUTH_APPLIED, held, user, candidate, before=ground_truth_facts(current), after=after)
+        log_ground_truth_event(
+            AuditEvent.TRUTH_APPLIED, held, user, candidate, before=ground_truth_facts(current), after=after
+        )
     competition.refresh_from_db()
     return notified
 
@@ -209,6 +211,8 @@ def discard_candidate(*, competition: Competition, user: User | None = None) -> 
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.candidate is not None:
-            write_down(Deed.TRUTH_DISCARDED, held, user, held.candidate, before=ground_truth_facts(held.candidate))
+            log_ground_truth_event(
+                AuditEvent.TRUTH_DISCARDED, held, user, held.candidate, before=ground_truth_facts(held.candidate)
+            )
         Competition.objects.filter(pk=competition.pk).update(candidate=None)
     competition.refresh_from_db()

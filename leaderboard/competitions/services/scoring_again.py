@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import Deed, team_in_trail
+from leaderboard.common.models.audit_log import AuditEvent, audit_team
 
 from .. import hooks, tasks
 from ..models import Competition, DailyAttempts, Submission
@@ -57,9 +57,9 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
         for key in keys[: queue.LONG_QUEUE]:  # whoever is awake goes on with the others
             tasks.wake_workers_after_commit(tasks.score_submission, key, found.ground_truth_id)
         hooks.scored_again(competition=found, teams={file.team_id for file in chosen})
-        teams = {team_in_trail(file.team) for file in chosen if file.team}
+        teams = {audit_team(file.team) for file in chosen if file.team}
         AuditEntry.append(
-            Deed.SCORED_AGAIN,
+            AuditEvent.SCORED_AGAIN,
             user=user,
             competition=found,
             about=teams.pop() if len(teams) == 1 else "",

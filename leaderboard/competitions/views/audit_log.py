@@ -33,8 +33,8 @@ def host_audit(request: HttpRequest, visit: Visit) -> HttpResponse:
             entry,
             names.of_account(entry.by) or _("the site itself"),
             names.of_account(entry.account),
-            names.put_into(entry.about),
-            [names.put_into(list(change)) for change in entry.changes],
+            names.replace_ids(entry.about),
+            [names.replace_ids(list(change)) for change in entry.changes],
         )
         for entry in page
     ]
@@ -42,7 +42,7 @@ def host_audit(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 @dataclass(frozen=True)
-class _Names:
+class _NamesOnPage:
     """What the numbers of a page stand for today."""
 
     accounts: dict[int, str]
@@ -53,10 +53,10 @@ class _Names:
             return ""
         return self.accounts.get(number) or _("deleted account %(number)s") % {"number": number}
 
-    def put_into(self, value: Any) -> Any:
+    def replace_ids(self, value: Any) -> Any:
         """The value with names for its numbers, however deep in it."""
         if isinstance(value, list):
-            return [self.put_into(one) for one in value]
+            return [self.replace_ids(one) for one in value]
         if not isinstance(value, str) or not (found := NUMBERED.fullmatch(value)):
             return value
         number = int(found[2])
@@ -65,12 +65,12 @@ class _Names:
         return self.teams.get(number) or _("team %(number)s") % {"number": number}
 
 
-def _names_for(entries: Iterable[AuditEntry]) -> _Names:
+def _names_for(entries: Iterable[AuditEntry]) -> _NamesOnPage:
     """Two queries for all of them."""
     told = [named for entry in entries for named in _named_ids(entry)]
     accounts = User.objects.filter(pk__in={number for kind, number in told if kind == "account"})
     teams = Team.objects.filter(pk__in={number for kind, number in told if kind == "team"})
-    return _Names(dict(accounts.values_list("pk", "username")), dict(teams.values_list("pk", "name")))
+    return _NamesOnPage(dict(accounts.values_list("pk", "username")), dict(teams.values_list("pk", "name")))
 
 
 def _named_ids(entry: AuditEntry) -> Iterator[tuple[str, int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .audit_log import trail_is_whole
+from .audit_log import audit_log_is_intact
 from .boards import board_equals_scores, scores_recompute
 from .files import every_upload_is_whole
 from .limits import attempts_are_counted, deadline_decides
@@ -71,7 +71,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise(
         11,
         "The audit trail is whole.",
-        trail_is_whole,
+        audit_log_is_intact,
         "entries cut off at its end: compare the last digest with a backup's",
     ),
 )

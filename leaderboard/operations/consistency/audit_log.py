@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import broken_links
+from leaderboard.common.models.audit_log import audit_log_faults
 
 from .verdict import Findings
 
 
-def trail_is_whole(findings: Findings) -> Iterator[str]:
+def audit_log_is_intact(findings: Findings) -> Iterator[str]:
     findings.looked_at = AuditEntry.objects.count()
-    yield from broken_links()
+    yield from audit_log_faults()
