@@ -162,8 +162,8 @@ class Chaos:
 
 def submission(number: int, rows: int) -> bytes:
     """A file of its own for each number."""
-    letters = "abcab"
-    return ("id,label\n" + "".join(f"row{i},{letters[(i + i // (number + 1)) % 5]}\n" for i in range(rows))).encode()
+    emails = "abcab"
+    return ("id,label\n" + "".join(f"row{i},{emails[(i + i // (number + 1)) % 5]}\n" for i in range(rows))).encode()
 
 
 def _children() -> dict[int, list[int]]:

@@ -194,7 +194,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def render_mail(self, *given: Any, **named: Any) -> EmailMessage:
         """In lines like every letter of this site."""
         letter: EmailMessage = super().render_mail(*given, **named)
-        letter.body = email_lines.wrapped(str(letter.body))
+        letter.body = email_lines.wrap_email_text(str(letter.body))
         return letter
 
     def clean_username(self, username: str, shallow: bool = False) -> str:

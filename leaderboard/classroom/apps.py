@@ -23,7 +23,7 @@ class ClassroomConfig(AppConfig):
         accounts.forget.append(personal_data.forget)
         accounts.delete.append(personal_data.delete)
         competitions.roster = roster
-        notifications.is_mail_due.append(invitation_mails.is_due)
-        notifications.mails_due.append(invitation_mails.due)
+        notifications.is_mail_due.append(invitation_mails.are_invitations_due)
+        notifications.mails_due.append(invitation_mails.due_invitations)
         notifications.section_sizes.append(roster.section_sizes)
         notifications.people_of_section.append(roster.people_of_section)

@@ -23,7 +23,7 @@ from django.utils.translation import gettext_noop
 from leaderboard.common.clock import database_now
 from leaderboard.common.time_zones import day_in_words, in_words
 from leaderboard.competitions.models import Competition
-from leaderboard.notifications.mail_server import LEASE, SERVER_PAUSE, NotSent, pause_after, post, reply_to
+from leaderboard.notifications.mail_server import LEASE, SERVER_PAUSE, EmailNotSent, pause_after, reply_to, send_email
 from leaderboard.notifications.notices import sends_mail
 
 from .models import RosterEntry
@@ -32,7 +32,7 @@ from .models.roster import JOIN_CARD_LIFETIME
 log = logging.getLogger(__name__)
 
 
-def why_no_letters() -> str:
+def why_no_emails() -> str:
     """Why this site cannot send invitations, in words for a host; empty where it can."""
     if not sends_mail():
         return _("This site has no mail server, so it sends no letters.")
@@ -41,17 +41,17 @@ def why_no_letters() -> str:
     return ""
 
 
-def due() -> list[Callable[[Any], bool]]:
+def due_invitations() -> list[Callable[[Any], bool]]:
     """Calls that each send one letter that is due, the longest waiting first."""
     waiting = RosterEntry.objects.filter(mail_at__lte=Now()).order_by("mail_at", "pk")
-    return [partial(send, entry_id) for entry_id in waiting.values_list("pk", flat=True)[:1000]]
+    return [partial(send_invitation, entry_id) for entry_id in waiting.values_list("pk", flat=True)[:1000]]
 
 
-def is_due() -> bool:
+def are_invitations_due() -> bool:
     return RosterEntry.objects.filter(mail_at__lte=Now()).exists()
 
 
-def send(entry_id: int, server: Any) -> bool:
+def send_invitation(entry_id: int, server: Any) -> bool:
     """Send one person their letter; False when the server answers nobody. Whoever claims the entry first sends it."""
     until = database_now() + LEASE
     taken = RosterEntry.objects.filter(pk=entry_id, mail_at__lte=Now())
@@ -61,23 +61,23 @@ def send(entry_id: int, server: Any) -> bool:
     entry = mine.select_related("competition", "mail_asked_by").first()
     if entry is None:
         return True  # joined in this moment
-    if (obstacle := _obstacle(entry)) is not None:
+    if (obstacle := _obstacle_to_sending(entry)) is not None:
         mine.update(mail_at=None, mail_asked_at=None, mail_problem=obstacle)
         return True
     code = entry.new_join_card_code(database_now())
     # Only while nobody has joined by the link before.
     mine.update(slip_digest=entry.slip_digest, slip_expires_at=entry.slip_expires_at)
     try:
-        post(letter(entry, code), server)
-    except NotSent as error:
+        send_email(build_invitation_email(entry, code), server)
+    except EmailNotSent as error:
         log.warning("an invitation could not be sent: %s", error)
-        _put_back(entry, error)
+        _retry_later(entry, error)
         return error.answers
     mine.update(mail_at=None, mail_asked_at=None, mail_tries=0, mail_problem="", invited_at=Now())
     return True
 
 
-def _obstacle(entry: RosterEntry) -> str | None:
+def _obstacle_to_sending(entry: RosterEntry) -> str | None:
     """Why a letter that was asked for is not sent any more, as `RosterEntry` keeps it for the host; empty where there
     is nothing to say."""
     if entry.user_id or entry.left_at:
@@ -89,7 +89,7 @@ def _obstacle(entry: RosterEntry) -> str | None:
     return None
 
 
-def _put_back(entry: RosterEntry, error: NotSent) -> None:
+def _retry_later(entry: RosterEntry, error: EmailNotSent) -> None:
     held = RosterEntry.objects.filter(pk=entry.pk, mail_at=entry.mail_at)
     pause = None if error.is_final else pause_after(entry.mail_tries)
     if pause is None:
@@ -106,24 +106,26 @@ def _put_back(entry: RosterEntry, error: NotSent) -> None:
         RosterEntry.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
 
 
-def letter(entry: RosterEntry, code: str) -> EmailMessage:
+def build_invitation_email(entry: RosterEntry, code: str) -> EmailMessage:
     """The letter with a person's own link, in plain text; nothing else in it is about them but their name."""
     link = settings.SITE_URL.rstrip("/") + reverse("join_card", kwargs={"code": code})
     host = entry.mail_asked_by.signature if entry.mail_asked_by else ""
-    subject, text = words_of(entry.competition, name=entry.name, link=link, host=host, language=entry.mail_language)
+    subject, text = invitation_text(
+        entry.competition, name=entry.name, link=link, host=host, language=entry.mail_language
+    )
     message = EmailMessage(subject, text, None, [entry.email], reply_to=reply_to(entry.competition))
     message.extra_headers = {"Auto-Submitted": "auto-generated"}
     return message
 
 
-def words_of(competition: Competition, *, name: str, link: str, host: str, language: str) -> tuple[str, str]:
+def invitation_text(competition: Competition, *, name: str, link: str, host: str, language: str) -> tuple[str, str]:
     """Subject and text of an invitation to one person, signed by the host who asks for it and in that host's language:
     nobody knows theirs yet, and a class reads what its teacher writes."""
     with translation.override(language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
-        return _words_of(competition, name=name, link=link, host=host)
+        return _invitation_text(competition, name=name, link=link, host=host)
 
 
-def _words_of(competition: Competition, *, name: str, link: str, host: str) -> tuple[str, str]:
+def _invitation_text(competition: Competition, *, name: str, link: str, host: str) -> tuple[str, str]:
     title = f"{competition.title} ({competition.course})" if competition.course else competition.title
     text = _(
         "%(greeting)s\n\nyou are invited to the competition “%(title)s”. This link is for you alone and lets one "

@@ -22,29 +22,29 @@ from . import invitation_mails
 from .models import RosterEntry
 
 # Of one host and UTC day: several large classes, and no way to flood strangers.
-MOST_LETTERS = 1_000
+MAX_INVITATIONS_PER_DAY = 1_000
 
 
 def not_invited(competition: Competition) -> QuerySet[RosterEntry]:
     """Who can get a first letter: has an address, has not joined, left or been invited in any way."""
-    return _reachable(competition).filter(invited_at=None)
+    return _invitable_entries(competition).filter(invited_at=None)
 
 
-def _reachable(competition: Competition) -> QuerySet[RosterEntry]:
+def _invitable_entries(competition: Competition) -> QuerySet[RosterEntry]:
     return competition.roster.filter(user=None, left_at=None, mail_asked_at=None).exclude(email="")
 
 
-def letters_left(user: User) -> int:
+def invitations_left(user: User) -> int:
     """How many letters a host may still ask for today."""
     today = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
     asked = AuditEntry.objects.filter(by=user.pk, event=AuditEvent.INVITED.value, at__gte=today)
-    letters: int = sum(json.loads(after).get("letters", 0) for after in asked.values_list("after", flat=True))
-    return max(0, MOST_LETTERS - letters)
+    sent: int = sum(json.loads(after).get("emails", 0) for after in asked.values_list("after", flat=True))
+    return max(0, MAX_INVITATIONS_PER_DAY - sent)
 
 
 def why_nobody_is_invited(competition: Competition) -> str:
     """Why no letters go out for this competition now, in words for its host; empty where they can."""
-    if obstacle := invitation_mails.why_no_letters():
+    if obstacle := invitation_mails.why_no_emails():
         return obstacle
     if competition.launched_at is None:
         return _("Nobody can join a draft. Launch the competition first; it may open later.")
@@ -53,7 +53,7 @@ def why_nobody_is_invited(competition: Competition) -> str:
     return ""
 
 
-def invite(*, competition: Competition, entries: Sequence[int], user: User) -> int:
+def invite_entries(*, competition: Competition, entries: Sequence[int], user: User) -> int:
     """Ask for a letter with a new one-time link to each chosen person who has not joined; gives how many.
 
     Who was invited before gets a new letter, and its link ends the one before. Raises `CannotHost`.
@@ -62,10 +62,12 @@ def invite(*, competition: Competition, entries: Sequence[int], user: User) -> i
         raise CannotHost(obstacle)
     with transaction.atomic():
         host = User.objects.select_for_update().get(pk=user.pk)
-        chosen = list(_reachable(competition).filter(pk__in=entries).values_list("pk", flat=True).order_by("pk"))
+        chosen = list(
+            _invitable_entries(competition).filter(pk__in=entries).values_list("pk", flat=True).order_by("pk")
+        )
         if not chosen:
             raise CannotHost(_("Nobody of those you chose is still to join and has an e-mail address."))
-        if len(chosen) > (left := letters_left(host)):
+        if len(chosen) > (left := invitations_left(host)):
             raise CannotHost(
                 _(
                     "You can ask for {left} more letters today, and chose {number} people. Print slips for the others."
@@ -83,10 +85,7 @@ def invite(*, competition: Competition, entries: Sequence[int], user: User) -> i
             mail_language=host.own_language,
         )
         AuditEntry.append(
-            AuditEvent.INVITED,
-            user=user,
-            competition=competition,
-            after={"letters": len(chosen), "people": chosen[:50]},
+            AuditEvent.INVITED, user=user, competition=competition, after={"emails": len(chosen), "people": chosen[:50]}
         )
         wake_workers_after_commit(send_due_emails)
     return len(chosen)

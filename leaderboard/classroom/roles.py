@@ -157,7 +157,7 @@ def offer_role(*, competition: Competition, address: str, role: Role, user: User
 
     Only where addresses are confirmed by a letter: elsewhere nobody can show whose they are.
     """
-    if obstacle := invitation_mails.why_no_letters():
+    if obstacle := invitation_mails.why_no_emails():
         raise CannotHost(obstacle + " " + _("So nobody can confirm an address; ask the person for their user name."))
     address = address.strip().casefold()
     try:

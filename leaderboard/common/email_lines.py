@@ -15,19 +15,19 @@ _START = re.compile(r"[ \t]*(?:>[> ]*|[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
 _FENCE, _FIXED = re.compile(r" {0,3}(?:```|~~~)"), re.compile(r" {4}|\t|[ \t]*\|")
 
 
-def wrapped(text: str) -> str:
+def wrap_email_text(text: str) -> str:
     """A plain text in lines of at most 72 characters, and each link on a line of its own, however long it is. Lines
     that are so already stay as they are, so doing it twice changes nothing; so do code and tables in Markdown."""
     lines: list[str] = []
     is_code = False
     for line in text.split("\n"):
         is_fence = bool(_FENCE.match(line))
-        lines += [line] if is_code or is_fence or _FIXED.match(line) else _in_lines(line)
+        lines += [line] if is_code or is_fence or _FIXED.match(line) else _wrap_line(line)
         is_code ^= is_fence
     return "\n".join(lines)
 
 
-def _in_lines(line: str) -> Iterator[str]:
+def _wrap_line(line: str) -> Iterator[str]:
     found = _START.match(line)
     start = found[0] if found else ""
     words = _WORD.findall(line[len(start) :])

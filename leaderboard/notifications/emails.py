@@ -31,7 +31,7 @@ from leaderboard.common.email_lines import WIDTH
 from leaderboard.competitions.models import Competition
 
 from . import hooks
-from .mail_server import LEASE, SERVER_PAUSE, NotSent, pause_after, post, reply_to
+from .mail_server import LEASE, SERVER_PAUSE, EmailNotSent, pause_after, reply_to, send_email
 from .models import Announcement, Notice
 from .models.notice import Delivery, Kind
 from .notices import notice_choices_of, save_choices, sends_mail
@@ -47,17 +47,17 @@ def is_mail_due() -> bool:
     return sends_mail() and (Notice.objects.filter(mail_at__lte=Now()).exists() or any(hooks.is_mail_due()))
 
 
-def send_due(within: float = ROUND_SECONDS) -> bool:
+def send_due_emails(within: float = ROUND_SECONDS) -> bool:
     """Send letters for about so many seconds; True when some may remain."""
     if not sends_mail():
         return False
     enough = time.monotonic() + within
     due = Notice.objects.filter(mail_at__lte=Now()).order_by("mail_at").values_list("user", flat=True)
-    letters: list[Callable[[Any], bool]] = [partial(_send_to, user_id) for user_id in dict.fromkeys(due[:1000])]
-    letters += chain.from_iterable(hooks.mails_due())
+    emails: list[Callable[[Any], bool]] = [partial(_send_to_user, user_id) for user_id in dict.fromkeys(due[:1000])]
+    emails += chain.from_iterable(hooks.mails_due())
     server = get_connection()
     try:
-        for send in letters:
+        for send in emails:
             if not send(server):
                 return False
             if time.monotonic() > enough:
@@ -68,7 +68,7 @@ def send_due(within: float = ROUND_SECONDS) -> bool:
     return False
 
 
-def _send_to(user_id: int, server: Any) -> bool:
+def _send_to_user(user_id: int, server: Any) -> bool:
     """Send one person everything that is due; False when the server answers nobody."""
     claim = uuid.uuid4()
     taken = Notice.objects.filter(user=user_id, mail_at__lte=Now())
@@ -82,10 +82,10 @@ def _send_to(user_id: int, server: Any) -> bool:
         return True
     try:
         with translation.override(user.own_language):
-            words = letter(user, notices)
-        post(words, server)
-    except NotSent as error:
-        _put_back(notices, error)
+            words = build_email(user, notices)
+        send_email(words, server)
+    except EmailNotSent as error:
+        _retry_later(notices, error)
         if not error.answers:
             Notice.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
         return error.answers
@@ -93,7 +93,7 @@ def _send_to(user_id: int, server: Any) -> bool:
     return True
 
 
-def _put_back(notices: list[Notice], error: NotSent) -> None:
+def _retry_later(notices: list[Notice], error: EmailNotSent) -> None:
     """Try again later, each time after a longer pause, and in the end no more: the notice stays on the page."""
     log.warning("a letter about %s notices could not be sent: %s", len(notices), error)
     now = timezone.now()
@@ -106,19 +106,21 @@ def _put_back(notices: list[Notice], error: NotSent) -> None:
 # --- what a letter says -----------------------------------------------------------------------------------------
 
 
-def letter(user: User, notices: list[Notice]) -> EmailMessage:
+def build_email(user: User, notices: list[Notice]) -> EmailMessage:
     """One letter about one or more notices, in plain text."""
-    stop = _address(f"/notifications/stop/{token_for(user, {Kind(notice.kind) for notice in notices})}/")
+    stop = _absolute_address(
+        f"/notifications/stop/{unsubscribe_token(user, {Kind(notice.kind) for notice in notices})}/"
+    )
     signed = _signatures(notices)
-    parts = [_one_of(notice, signed.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
+    parts = [_notice_text(notice, signed.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
     ending = _("Choose what you get by mail: %(settings)s\nNo more letters of this kind: %(stop)s") % {
-        "settings": _address("/account/preferences/"),
+        "settings": _absolute_address("/account/preferences/"),
         "stop": stop,
     }
     message = EmailMessage(_subject(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
-    message.reply_to = reply_to(_only_class(notices))
+    message.reply_to = reply_to(_common_competition(notices))
     message.extra_headers = {
-        "Message-ID": f"<{_fingerprint(notices)}@{urlsplit(settings.SITE_URL).hostname or 'leaderboard.local'}>",
+        "Message-ID": f"<{_notices_digest(notices)}@{urlsplit(settings.SITE_URL).hostname or 'leaderboard.local'}>",
         "Auto-Submitted": "auto-generated",
     }
     if settings.SITE_URL:
@@ -133,7 +135,7 @@ def _subject(notices: list[Notice]) -> str:
     if len(notices) > 1:
         return _("%(number)s notices from Leaderboard") % {"number": len(notices)}
     (notice,) = notices
-    where = f"{notice.competition}: " if _needs_where(notice) else ""
+    where = f"{notice.competition}: " if _needs_competition_name(notice) else ""
     return " ".join(f"{where}{notice.title}".split())
 
 
@@ -144,37 +146,37 @@ def _signatures(notices: list[Notice]) -> dict[str, str]:
     return {one.key: one.by.signature for one in written if one.by}
 
 
-def _only_class(notices: list[Notice]) -> Competition | None:
+def _common_competition(notices: list[Notice]) -> Competition | None:
     """The competition whose hosts alone wrote everything in a letter, so that an answer to it is one to them."""
     classes = {notice.competition if notice.kind == Kind.ANNOUNCEMENT else None for notice in notices}
     return classes.pop() if len(classes) == 1 else None
 
 
-def _one_of(notice: Notice, signature: str, *, is_alone: bool) -> str:
-    where = f"{notice.competition}: " if _needs_where(notice) and not is_alone else ""
+def _notice_text(notice: Notice, signature: str, *, is_alone: bool) -> str:
+    where = f"{notice.competition}: " if _needs_competition_name(notice) and not is_alone else ""
     title = f"{where}{notice.title}"
     lines = [title, "-" * min(len(title), WIDTH)] if not is_alone else []
-    lines += [_with_whole_links(notice)] if notice.text else [] if lines else [title]
+    lines += [_with_absolute_links(notice)] if notice.text else [] if lines else [title]
     lines += [f"– {signature}"] if signature else []
-    lines += [_address(notice.link)] if notice.link else []
+    lines += [_absolute_address(notice.link)] if notice.link else []
     return "\n\n".join(lines) if is_alone else "\n".join(lines)
 
 
-def _needs_where(notice: Notice) -> bool:
+def _needs_competition_name(notice: Notice) -> bool:
     """Whether the title alone does not say which competition it is about."""
     return notice.competition is not None and notice.competition.title not in notice.title
 
 
-def _with_whole_links(notice: Notice) -> str:
+def _with_absolute_links(notice: Notice) -> str:
     """In a letter a host's link to a page of this site has to name the site."""
-    return notice.text.replace("](/", f"]({_address('/')}") if notice.is_markdown else notice.text
+    return notice.text.replace("](/", f"]({_absolute_address('/')}") if notice.is_markdown else notice.text
 
 
-def _address(path: str) -> str:
+def _absolute_address(path: str) -> str:
     return f"{settings.SITE_URL.rstrip('/')}{path}"
 
 
-def _fingerprint(notices: list[Notice]) -> str:
+def _notices_digest(notices: list[Notice]) -> str:
     """The same for the same notices, so that a letter that went out unnoticed is not shown twice."""
     text = ",".join(str(notice.pk) for notice in notices)
     return f"notice.{hashlib.sha256(text.encode()).hexdigest()[:24]}"
@@ -183,12 +185,12 @@ def _fingerprint(notices: list[Notice]) -> str:
 # --- no more letters --------------------------------------------------------------------------------------------
 
 
-def token_for(user: User, kinds: set[Kind]) -> str:
+def unsubscribe_token(user: User, kinds: set[Kind]) -> str:
     """What a link needs that ends letters of these kinds without signing in; it opens nothing else."""
     return signing.dumps([user.pk, sorted(kind.value for kind in kinds)], salt=SALT)
 
 
-def stopped_by(token: str, *, stop: bool) -> list[Kind]:
+def unsubscribe_kinds(token: str, *, stop: bool) -> list[Kind]:
     """The kinds of a token, none when it is not ours; with `stop` their letters end, and notices stay on the page."""
     try:
         number, names = signing.loads(token, salt=SALT)

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 
-from leaderboard.common.email_lines import wrapped
+from leaderboard.common.email_lines import wrap_email_text
 from leaderboard.competitions.models import Competition
 
 LEASE = timedelta(minutes=10)
@@ -20,7 +20,7 @@ LONGEST_PAUSE = timedelta(hours=6)
 SERVER_PAUSE = timedelta(minutes=1)
 
 
-class NotSent(Exception):
+class EmailNotSent(Exception):
     """A letter did not go out. `answers` tells whether the server takes others; `is_final` that it never takes it."""
 
     def __init__(self, reason: str, *, answers: bool, is_final: bool = False) -> None:
@@ -28,18 +28,18 @@ class NotSent(Exception):
         self.answers, self.is_final = answers, is_final
 
 
-def post(letter: EmailMessage, server: Any) -> None:
+def send_email(email: EmailMessage, server: Any) -> None:
     """Send a letter over a connection that is opened when the first one needs it. Raises `NotSent`."""
-    letter.connection, letter.body = server, wrapped(str(letter.body))
+    email.connection, email.body = server, wrap_email_text(str(email.body))
     try:
         server.open()
-        letter.send()
+        email.send()
     except smtplib.SMTPRecipientsRefused as error:
         codes = [code for code, _ in error.recipients.values()]
         is_final = bool(codes) and min(codes) >= 500
-        raise NotSent(type(error).__name__, answers=True, is_final=is_final) from error
+        raise EmailNotSent(type(error).__name__, answers=True, is_final=is_final) from error
     except Exception as error:  # a frozen, absent or wrongly named server, of whatever kind
-        raise NotSent(type(error).__name__, answers=False) from error
+        raise EmailNotSent(type(error).__name__, answers=False) from error
 
 
 def reply_to(competition: Competition | None) -> list[str]:

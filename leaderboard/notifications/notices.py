@@ -20,7 +20,7 @@ from leaderboard.competitions.models import Competition
 
 from .models import Notice, NoticeChoice
 from .models.mentions import parted
-from .models.notice import Delivery, Kind, mail_moment
+from .models.notice import Delivery, Kind, email_due_at
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ def _create_notices(
                 link=_site_path(link),
                 key=key,
                 created_at=now,
-                mail_at=mail_moment(user, delivery, now) if posts else None,
+                mail_at=email_due_at(user, delivery, now) if posts else None,
             )
         )
     # Whoever was told the same thing by another process meanwhile is not told again.
@@ -177,4 +177,4 @@ def save_choices(*, user: User, choices: Mapping[Kind, str]) -> None:
                 delivery = Delivery.PAGE
             NoticeChoice.objects.update_or_create(user=user, kind=kind, defaults={"delivery": delivery})
             waiting = Notice.objects.filter(user=user, kind=kind, mail_at__isnull=False, mail_claim=None)
-            waiting.update(mail_at=mail_moment(user, delivery, now))
+            waiting.update(mail_at=email_due_at(user, delivery, now))

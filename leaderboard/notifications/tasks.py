@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 def send_due_emails(self: Any) -> None:
     """Send letters that are due."""
     if has_known_schema(self):
-        _send_in_thread("mail_due", emails.send_due)
+        _send_in_thread("mail_due", emails.send_due_emails)
 
 
 @app.task(name="leaderboard.notifications.tasks.post_due_messages", bind=True)

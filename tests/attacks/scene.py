@@ -126,7 +126,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "invitation": "nonsense",
         "secret": "nonsense",
         "calendar/secret": CalendarAddress.issue(eve),
-        "stop/token": emails.token_for(eve, {Kind.TEAM}),
+        "stop/token": emails.unsubscribe_token(eve, {Kind.TEAM}),
         "announcements/number": competition.announcements.get().pk,
         "notifications/number": Notice.objects.filter(user=bo).earliest("pk").pk,
         "kind": "plain",

@@ -401,7 +401,7 @@ def test_ada_gets_one_letter_an_hour(
         Submission.objects.filter(pk=submission.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
         queue_module.fail_spent_submissions()
-    emails.send_due()
+    emails.send_due_emails()
     (letter,) = mail.outbox
     assert letter.to == ["ada@example.org"]
     assert "https://class.example/host/pets/submissions/?status=failed" in letter.body
@@ -414,7 +414,7 @@ def test_without_a_mail_server_ada_reads_it_on_her_pages_alone(
     Submission.objects.filter(pk=mine.pk).update(tries=5)
     with django_capture_on_commit_callbacks(execute=True):
         queue_module.fail_spent_submissions()
-    emails.send_due()
+    emails.send_due_emails()
     assert mail.outbox == []
     client.force_login(ada)
     assert "A submission failed" in client.get("/notifications/").content.decode()
@@ -426,5 +426,5 @@ def test_invalid_files_are_nobodys_letter(pets: Competition, bo: User, settings:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     enter(pets, bo)
     assert failures_module.notify_hosts_of_failure(hand_in(pets, bo, b"id,label\n1,cat\n").pk) is False
-    emails.send_due()
+    emails.send_due_emails()
     assert mail.outbox == []

@@ -13,9 +13,9 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 
 
-def link_in(letter: mail.EmailMessage) -> str:
-    found = re.search(r"https://class\.example(/accounts/\S+)", str(letter.body))
-    assert found, letter.body
+def link_in(email: mail.EmailMessage) -> str:
+    found = re.search(r"https://class\.example(/accounts/\S+)", str(email.body))
+    assert found, email.body
     return found[1]
 
 
@@ -38,14 +38,14 @@ def test_eve_confirms_her_address_by_the_letter_and_a_button(
     said_to_user = text_of(client.post("/accounts/signup/", SIGN_UP, follow=True))
     assert "Look into your mail" in said_to_user
     assert "A letter is on its way to eve@uni.example." in said_to_user
-    (letter,) = post
-    assert letter.subject == "Confirm your e-mail address"
-    assert "The account “eve” gives this e-mail address as its own." in letter.body
-    assert "Thank you for using" not in letter.body
-    asked = text_of(client.get(link_in(letter)))
+    (email,) = post
+    assert email.subject == "Confirm your e-mail address"
+    assert "The account “eve” gives this e-mail address as its own." in email.body
+    assert "Thank you for using" not in email.body
+    asked = text_of(client.get(link_in(email)))
     assert "eve@uni.example becomes the address of the account “eve”." in asked
     assert not EmailAddress.objects.get().verified, "looking confirms nothing"
-    client.post(link_in(letter))
+    client.post(link_in(email))
     assert EmailAddress.objects.get().verified
 
 
@@ -105,8 +105,8 @@ def test_the_letter_to_who_has_an_account_leads_to_no_other_site_and_without_a_w
         client.get(f"/join/{pets.admission.join_code}/")
         said_to_user = client.post("/accounts/signup/", SIGN_UP | {"email": bo.email} | going_to, follow=True)
         assert 'href="/accounts/login/"' in said_to_user.content.decode()
-    for letter in post:
-        ways = re.findall(r"https://class\.example(/accounts/\S+)", str(letter.body))
+    for email in post:
+        ways = re.findall(r"https://class\.example(/accounts/\S+)", str(email.body))
         assert ways == ["/accounts/login/", "/accounts/password/reset/"]
 
 
@@ -138,16 +138,16 @@ def test_bo_forgot_the_password_and_chooses_another(bo: User, client: Client, po
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     said_to_user = text_of(client.post("/accounts/password/reset/", {"email": bo.email}, follow=True))
     assert "If an account has this address" in said_to_user
-    (letter,) = post
-    assert letter.subject == "Choose a new password"
-    assert "for the account “bo”" in letter.body
-    form = client.get(link_in(letter), follow=True)
+    (email,) = post
+    assert email.subject == "Choose a new password"
+    assert "for the account “bo”" in email.body
+    form = client.get(link_in(email), follow=True)
     assert "Set the password" in form.content.decode()
     chosen = {"password1": "purple otter 44", "password2": "purple otter 44"}
     assert "Your password is set" in text_of(client.post(form.redirect_chain[-1][0], chosen, follow=True))
     bo.refresh_from_db()
     assert bo.check_password("purple otter 44")
-    assert "This link does not work any more" in text_of(Client().get(link_in(letter), follow=True))
+    assert "This link does not work any more" in text_of(Client().get(link_in(email), follow=True))
 
 
 def test_a_stranger_learns_from_no_page_who_has_an_account(
@@ -158,4 +158,4 @@ def test_a_stranger_learns_from_no_page_who_has_an_account(
         for of in (bo.email, "x@y.example")
     }
     assert len({page.partition("Server time")[0] for page in pages}) == 1
-    assert [letter.subject for letter in post] == ["Choose a new password", "No account has this address"]
+    assert [email.subject for email in post] == ["Choose a new password", "No account has this address"]

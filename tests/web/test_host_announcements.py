@@ -43,8 +43,8 @@ def test_everybody_reads_it_on_the_overview_on_their_page_and_by_mail(
     assert "Sent to 2 people." in write(ada).content.decode()
     assert "See <strong>data</strong>." in overview(bo)
     assert "See <strong>data</strong>." in signed_in(bo).get("/notifications/").content.decode()
-    emails.send_due()
-    assert sorted(letter.to[0] for letter in mail.outbox) == ["bo@example.org", "cy@example.org"]
+    emails.send_due_emails()
+    assert sorted(email.to[0] for email in mail.outbox) == ["bo@example.org", "cy@example.org"]
     assert "See **data**." in mail.outbox[0].body
 
 
@@ -55,22 +55,22 @@ def test_a_letter_is_signed_by_who_wrote_it_and_tells_no_address_of_theirs(
     enter(pets, bo)
     roles.add_host(competition=pets, name="cy", user=ada)
 
-    def letter(host: User, **fields: str) -> mail.EmailMessage:
+    def email(host: User, **fields: str) -> mail.EmailMessage:
         Competition.objects.update(**fields)
         write(host, text="See the data.")
         Notice.objects.exclude(user=bo).update(mail_at=None)
-        emails.send_due()
+        emails.send_due_emails()
         return post.pop()
 
-    first = letter(ada)
+    first = email(ada)
     assert "See the data.\n\n– ada\n\nhttps://class.example/c/pets/" in first.body
     assert first.reply_to == []
     User.objects.filter(pk=cy.pk).update(first_name="Cy", last_name="Clay")
-    second = letter(cy, contact="Room 5, help@class.example")
+    second = email(cy, contact="Room 5, help@class.example")
     assert "– Cy Clay\n" in second.body
     assert second.reply_to == []
     User.objects.filter(pk=ada.pk).update(username="ada@example.org")
-    third = letter(User.objects.get(pk=ada.pk), contact="help@class.example")
+    third = email(User.objects.get(pk=ada.pk), contact="help@class.example")
     assert "–" not in third.body
     assert third.reply_to == ["help@class.example"]
     assert "ada@example.org" not in str(third.message()) + str(first.message())
@@ -83,7 +83,7 @@ def test_a_letter_of_the_site_itself_is_signed_by_nobody(
     Competition.objects.update(contact="help@class.example")
     write(ada)
     extensions.grant(team=team, user=ada, reason="Ill", extra_attempts=1)
-    emails.send_due()
+    emails.send_due_emails()
     (both,) = post
     assert both.body.count("– ada") == 1
     assert both.reply_to == [], "half of it is no host's word"
@@ -218,7 +218,7 @@ def test_what_is_withdrawn_leaves_the_overview_and_is_not_mailed(
     write(ada)
     sent = Announcement.objects.get()
     signed_in(ada).post(f"{PAGE}{sent.pk}/", {"action": "withdraw"})
-    emails.send_due()
+    emails.send_due_emails()
     assert mail.outbox == []
     assert "See <strong>data" not in overview(bo)
     assert Notice.objects.get().title == "Withdrawn: New file"

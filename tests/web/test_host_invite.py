@@ -49,7 +49,7 @@ def entry(name: str) -> RosterEntry:
 
 
 def codes(post: list[mail.EmailMessage]) -> list[str]:
-    return [code for letter in post for code in LINK.findall(str(letter.body))]
+    return [code for email in post for code in LINK.findall(str(email.body))]
 
 
 def soon() -> None:
@@ -67,10 +67,10 @@ def test_everybody_not_invited_yet_gets_a_letter_with_their_own_link(
     hers.post(INVITE, ALL)
     assert {entry(name).state for name in ("Bo Berg", "Cy Clay")} == {RosterEntry.State.ASKED}
     assert emails.is_mail_due()
-    emails.send_due()
-    assert sorted(letter.to[0] for letter in post) == ["bo@example.org", "cy@example.org"]
+    emails.send_due_emails()
+    assert sorted(email.to[0] for email in post) == ["bo@example.org", "cy@example.org"]
     assert len(set(codes(post))) == 2
-    assert all(len(LINK.findall(str(letter.body))) == 1 for letter in post)
+    assert all(len(LINK.findall(str(email.body))) == 1 for email in post)
     assert entry("Bo Berg").state == RosterEntry.State.INVITED
     assert entry("Eve").state == RosterEntry.State.NEW
     assert not emails.is_mail_due()
@@ -84,14 +84,14 @@ def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
     Competition.objects.update(contact="help@class.example")
     assert "Ada Lovelace" in text_of(hers.get(INVITE))
     hers.post(INVITE, ALL)
-    emails.send_due()
+    emails.send_due_emails()
     assert len(post) == 2
-    for letter in post:
-        assert "\n\nAda Lovelace\n\n-- \n" in str(letter.body)
-        assert letter.reply_to == ["help@class.example"]
-        assert ada.email not in str(letter.message())
+    for email in post:
+        assert "\n\nAda Lovelace\n\n-- \n" in str(email.body)
+        assert email.reply_to == ["help@class.example"]
+        assert ada.email not in str(email.message())
     RosterEntry.objects.update(mail_at=timezone.now(), mail_asked_by=None)
-    emails.send_due()
+    emails.send_due_emails()
     assert len(post) == 4
     assert "Ada" not in str(post[-1].body), "an account that is gone signs nothing"
 
@@ -107,7 +107,7 @@ def test_the_link_of_a_letter_lets_exactly_its_person_in(
     hers: Client, post: list[mail.EmailMessage], bo: User, dee: User, pets: Competition
 ) -> None:
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-    emails.send_due()
+    emails.send_due_emails()
     (code,) = codes(post)
     signed_in(bo).post(f"/slip/{code}/", {"accepted": "on"})
     assert entry("Bo Berg").user == bo
@@ -118,7 +118,7 @@ def test_the_link_of_a_letter_lets_exactly_its_person_in(
 def test_a_letter_sent_again_ends_the_link_before(hers: Client, post: list[mail.EmailMessage], bo: User) -> None:
     for _ in range(2):
         hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-        emails.send_due()
+        emails.send_due_emails()
     old, new = codes(post)
     assert signed_in(bo).get(f"/slip/{old}/").status_code == 404
     assert signed_in(bo).get(f"/slip/{new}/").status_code == 200
@@ -128,12 +128,12 @@ def test_no_link_is_kept_that_could_be_read_and_the_trail_says_who_was_invited(
     hers: Client, post: list[mail.EmailMessage], ada: User
 ) -> None:
     hers.post(INVITE, ALL)
-    emails.send_due()
+    emails.send_due_emails()
     stored = str(list(RosterEntry.objects.values())) + str(list(AuditEntry.objects.values()))
     assert not [code for code in codes(post) if code in stored]
     event = AuditEntry.objects.get(event=AuditEvent.INVITED.value)
     assert event.by == ada.pk
-    assert dict((name, after) for name, _, after in event.changes)["letters"] == 2
+    assert dict((name, after) for name, _, after in event.changes)["emails"] == 2
 
 
 def test_a_server_that_is_away_gets_the_letters_later_and_the_last_link_works(
@@ -148,15 +148,15 @@ def test_a_server_that_is_away_gets_the_letters_later_and_the_last_link_works(
 
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", refused)
-        emails.send_due()
-        emails.send_due()
+        emails.send_due_emails()
+        emails.send_due_emails()
     assert len(asked) == 1  # the others wait too, without a try
     assert "tried again" in text_of(hers.get(PEOPLE))
     soon()
-    emails.send_due()
+    emails.send_due_emails()
     assert len(post) == 2
     assert "tried again" not in text_of(hers.get(PEOPLE))
-    mine = next(letter for letter in post if letter.to == ["bo@example.org"])
+    mine = next(email for email in post if email.to == ["bo@example.org"])
     assert signed_in(bo).get(f"/slip/{codes([mine])[0]}/").status_code == 200
 
 
@@ -173,15 +173,15 @@ def test_an_address_that_nobody_has_is_told_to_ada_and_holds_up_nobody(
     hers.post(INVITE, ALL)
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", picky)
-        emails.send_due()
-    assert [letter.to for letter in post] == [["cy@example.org"]]
+        emails.send_due_emails()
+    assert [email.to for email in post] == [["cy@example.org"]]
     assert entry("Bo Berg").state == RosterEntry.State.FAILED
     assert "does not take letters to this address" in text_of(hers.get(PEOPLE + "?state=failed"))
     soon()
-    emails.send_due()
+    emails.send_due_emails()
     assert len(post) == 1
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-    emails.send_due()
+    emails.send_due_emails()
     assert entry("Bo Berg").state == RosterEntry.State.INVITED
 
 
@@ -195,7 +195,7 @@ def test_a_server_that_never_answers_is_given_up_one_day(
     monkeypatch.setattr(mail.EmailMessage, "send", refused)
     for _ in range(13):
         soon()
-        emails.send_due()
+        emails.send_due_emails()
     assert entry("Bo Berg").state == RosterEntry.State.FAILED
     assert not emails.is_mail_due()
 
@@ -206,12 +206,12 @@ def test_two_workers_send_one_letter(
     real = mail.EmailMessage.send
 
     def meanwhile(self: mail.EmailMessage, fail_silently: bool = False) -> int:
-        emails.send_due()
+        emails.send_due_emails()
         return real(self)
 
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
     monkeypatch.setattr(mail.EmailMessage, "send", meanwhile)
-    emails.send_due()
+    emails.send_due_emails()
     assert len(post) == 1
 
 
@@ -221,7 +221,7 @@ def test_who_left_joined_or_got_a_slip_meanwhile_gets_no_letter(
     hers.post(INVITE, ALL)
     roster.mark_left(competition=pets, entries=[entry("Bo Berg").pk], user=ada)
     roster.make_join_cards(competition=pets, entries=[entry("Cy Clay").pk], user=ada)
-    emails.send_due()
+    emails.send_due_emails()
     assert post == []
     assert entry("Bo Berg").state == RosterEntry.State.LEFT
     assert entry("Cy Clay").state == RosterEntry.State.INVITED
@@ -232,7 +232,7 @@ def test_after_the_deadline_a_waiting_letter_is_not_sent_and_ada_reads_why(
 ) -> None:
     hers.post(INVITE, ALL)
     close(pets)
-    emails.send_due()
+    emails.send_due_emails()
     assert post == []
     assert "The deadline passed before the letter was sent." in text_of(hers.get(PEOPLE))
     assert "nobody can join any more" in text_of(hers.get(INVITE))
@@ -247,9 +247,9 @@ def test_a_letter_is_in_the_language_of_the_host_who_asked_for_it(
         hers.post(INVITE, ALL)
         # What she chooses later is not asked about any more.
         User.objects.filter(pk=ada.pk).update(language="en")
-        emails.send_due()
-    assert {letter.subject for letter in post} == {"⟦Invitation: Cats or dogs⟧"}
-    assert all("⟦" in str(letter.body) for letter in post)
+        emails.send_due_emails()
+    assert {email.subject for email in post} == {"⟦Invitation: Cats or dogs⟧"}
+    assert all("⟦" in str(email.body) for email in post)
 
 
 def test_a_letter_whose_language_left_the_site_is_in_that_of_the_site(
@@ -258,8 +258,8 @@ def test_a_letter_whose_language_left_the_site_is_in_that_of_the_site(
     with second_language():
         User.objects.filter(pk=ada.pk).update(language=CODE)
         hers.post(INVITE, ALL)
-    emails.send_due()
-    assert {letter.subject for letter in post} == {"Invitation: Cats or dogs"}
+    emails.send_due_emails()
+    assert {email.subject for email in post} == {"Invitation: Cats or dogs"}
 
 
 def test_why_a_letter_did_not_go_out_is_read_in_the_language_of_the_host(
@@ -267,7 +267,7 @@ def test_why_a_letter_did_not_go_out_is_read_in_the_language_of_the_host(
 ) -> None:
     hers.post(INVITE, ALL)
     close(pets)
-    emails.send_due()
+    emails.send_due_emails()
     with second_language():
         User.objects.filter(pk=ada.pk).update(language=CODE)
         assert "⟦The deadline passed before the letter was sent.⟧" in hers.get(PEOPLE).content.decode()
@@ -290,12 +290,12 @@ def test_a_draft_invites_nobody(hers: Client, post: list[mail.EmailMessage]) -> 
 def test_a_host_can_ask_for_so_many_letters_a_day_and_no_more(
     hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inviting, "MOST_LETTERS", 3)
+    monkeypatch.setattr(inviting, "MAX_INVITATIONS_PER_DAY", 3)
     hers.post(INVITE, ALL)
-    emails.send_due()
+    emails.send_due_emails()
     both = [entry("Bo Berg").pk, entry("Cy Clay").pk]
     assert "1 more letters today" in text_of(hers.post(INVITE, {"entry": both}, follow=True))
-    emails.send_due()
+    emails.send_due_emails()
     assert len(post) == 2
 
 
@@ -303,7 +303,7 @@ def test_strangers_assistants_and_other_classes_send_nothing(
     hers: Client, post: list[mail.EmailMessage], bo: User, cy: User, pets: Competition
 ) -> None:
     roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT)
-    emails.send_due()  # Cy reads about the new role
+    emails.send_due_emails()  # Cy reads about the new role
     post.clear()
     assert signed_in(cy).post(INVITE, ALL).status_code == 403
     assert signed_in(bo).post(INVITE, ALL).status_code == 404
@@ -316,6 +316,6 @@ def test_a_title_cannot_add_lines_to_the_head_of_a_letter(
 ) -> None:
     Competition.objects.update(title="Cats\r\nBcc: dee@example.org")
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
-    emails.send_due()
+    emails.send_due_emails()
     assert post[0].subject == "Invitation: Cats Bcc: dee@example.org"
     assert post[0].recipients() == ["bo@example.org"]

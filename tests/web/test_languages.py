@@ -114,7 +114,7 @@ def test_a_letter_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: Use
     choose_language(bo, CODE)
     with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
         notices_module.notify([bo, cy], kind=Kind.OTHER, competition=None, title="A word", text="", link="/")
-        emails.send_due()
+        emails.send_due_emails()
     bodies = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Choose what you get by mail" in bodies["bo@example.org"]
     assert "⟦" not in letters["cy@example.org"]

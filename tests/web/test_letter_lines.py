@@ -33,13 +33,13 @@ def test_every_letter_of_the_site_has_short_lines(
     Competition.objects.update(title="Cats or dogs, and what else there is in a house with a garden and a pond")
     notices.notify([bo], kind="other", competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/")
     entry = RosterEntry.objects.create(competition=pets, name="Dee", email="dee@example.org")
-    inviting.invite(competition=pets, user=ada, entries=[entry.pk])
-    emails.send_due()
+    inviting.invite_entries(competition=pets, user=ada, entries=[entry.pk])
+    emails.send_due_emails()
     Client().post("/accounts/password/reset/", {"email": bo.email})
-    assert {letter.to[0] for letter in post} == {"bo@example.org", "dee@example.org"}
+    assert {email.to[0] for email in post} == {"bo@example.org", "dee@example.org"}
     assert len(post) == 3
-    for letter in post:
-        check(str(letter.body))
+    for email in post:
+        check(str(email.body))
     assert LINK in str(post[0].body)
     assert "\n-- \n" in str(post[0].body), "mail programs know a signature by its space"
 
@@ -61,11 +61,11 @@ def test_every_letter_of_the_site_has_short_lines(
     ],
 )
 def test_lines_are_broken_between_words_alone(text: str, lines: list[str]) -> None:
-    assert email_lines.wrapped(text).split("\n") == lines
-    assert email_lines.wrapped("\n".join(lines)) == "\n".join(lines)
+    assert email_lines.wrap_email_text(text).split("\n") == lines
+    assert email_lines.wrap_email_text("\n".join(lines)) == "\n".join(lines)
 
 
 def test_no_word_is_lost() -> None:
     text = f"{LONG}\n\n1. {LONG} {LINK}\n2) {LONG}\n\n{LONG * 3}"
-    assert email_lines.wrapped(text).split() == text.split()
-    check(email_lines.wrapped(text))
+    assert email_lines.wrap_email_text(text).split() == text.split()
+    check(email_lines.wrap_email_text(text))

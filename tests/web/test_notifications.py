@@ -174,12 +174,12 @@ def test_who_left_the_site_is_told_nothing(bo: User) -> None:
 def test_a_letter_goes_out_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
     tell(bo, competition=pets)
     for _ in range(3):
-        assert emails.send_due() is False
-    (letter,) = post
-    assert letter.to == ["bo@example.org"]
-    assert letter.subject == "Cats or dogs: The deadline moved"
-    assert "Now on Sunday." in letter.body
-    assert "https://class.example/c/pets/" in letter.body
+        assert emails.send_due_emails() is False
+    (email,) = post
+    assert email.to == ["bo@example.org"]
+    assert email.subject == "Cats or dogs: The deadline moved"
+    assert "Now on Sunday." in email.body
+    assert "https://class.example/c/pets/" in email.body
     assert Notice.objects.get().mailed_at is not None
 
 
@@ -233,11 +233,11 @@ def test_a_letter_in_somebodys_hands_is_not_sent_by_another(
 
     def meanwhile(self: mail.EmailMessage, fail_silently: bool = False) -> int:
         monkeypatch.setattr(mail.EmailMessage, "send", real)
-        emails.send_due()
+        emails.send_due_emails()
         return real(self)
 
     monkeypatch.setattr(mail.EmailMessage, "send", meanwhile)
-    emails.send_due()
+    emails.send_due_emails()
     assert len(post) == 1
 
 
@@ -253,13 +253,13 @@ def test_a_server_that_refuses_gets_the_letter_later(
     tell(bo, cy)
     with monkeypatch.context() as patch:
         patch.setattr(mail.EmailMessage, "send", refused)
-        emails.send_due()
-        emails.send_due()
+        emails.send_due_emails()
+        emails.send_due_emails()
     assert asked == [1]  # a server that answers nobody is left alone for a while
     assert all(due and due > timezone.now() for due in Notice.objects.values_list("mail_at", flat=True))
     Notice.objects.update(mail_at=long_ago())
-    emails.send_due()
-    assert sorted(letter.to[0] for letter in post) == ["bo@example.org", "cy@example.org"]
+    emails.send_due_emails()
+    assert sorted(email.to[0] for email in post) == ["bo@example.org", "cy@example.org"]
 
 
 def test_one_wrong_address_holds_up_nobody(
@@ -276,17 +276,17 @@ def test_one_wrong_address_holds_up_nobody(
     tell(bo, cy)
     for _ in range(20):
         Notice.objects.filter(user=bo, mail_at__isnull=False).update(mail_at=long_ago())
-        emails.send_due()
-    assert [letter.to for letter in post] == [["cy@example.org"]]
+        emails.send_due_emails()
+    assert [email.to for email in post] == [["cy@example.org"]]
     assert Notice.objects.get(user=bo).mail_at is None  # given up; the page still says it
 
 
 def test_a_letter_after_a_death_has_the_same_name(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo)
-    emails.send_due()
+    emails.send_due_emails()
     # As if the process had died before it noted that the server took the letter.
     Notice.objects.update(mailed_at=None, mail_at=long_ago())
-    emails.send_due()
+    emails.send_due_emails()
     first, second = post
     assert first.extra_headers["Message-ID"] == second.extra_headers["Message-ID"]
 
@@ -298,7 +298,7 @@ def test_without_a_mail_server_nothing_waits_to_be_sent(bo: User) -> None:
 
 def test_a_title_is_one_line_of_the_letter(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo, title="Hello\r\nBcc: all@example.org")
-    emails.send_due()
+    emails.send_due_emails()
     assert post[0].message()["Bcc"] is None
     assert post[0].subject == "Hello Bcc: all@example.org"
 
@@ -314,7 +314,7 @@ def prefer(user: User, **choices: str) -> Any:
 def test_bo_wants_no_letters_about_deadlines(bo: User, post: list[mail.EmailMessage]) -> None:
     assert prefer(bo, deadline="page").status_code == 303
     tell(bo)
-    emails.send_due()
+    emails.send_due_emails()
     assert post == []
     assert notices.unread_count(bo) == 1
 
@@ -334,14 +334,14 @@ def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
 def test_a_day_of_news_is_one_letter_in_the_morning(bo: User, post: list[mail.EmailMessage]) -> None:
     prefer(bo, deadline="digest", grant="digest")
     tell(bo), tell(bo, kind="grant", title="Two more attempts")
-    emails.send_due()
+    emails.send_due_emails()
     assert post == []
     Notice.objects.update(mail_at=long_ago())
-    emails.send_due()
-    (letter,) = post
-    assert letter.subject == "2 notices from Leaderboard"
-    assert "The deadline moved" in letter.body
-    assert "Two more attempts" in letter.body
+    emails.send_due_emails()
+    (email,) = post
+    assert email.subject == "2 notices from Leaderboard"
+    assert "The deadline moved" in email.body
+    assert "Two more attempts" in email.body
 
 
 def test_a_change_of_mind_holds_for_letters_that_wait(bo: User, post: list[mail.EmailMessage]) -> None:
@@ -349,7 +349,7 @@ def test_a_change_of_mind_holds_for_letters_that_wait(bo: User, post: list[mail.
     tell(bo)
     prefer(bo, deadline="page")
     Notice.objects.filter(mail_at__isnull=False).update(mail_at=long_ago())
-    emails.send_due()
+    emails.send_due_emails()
     assert post == []
 
 
@@ -374,9 +374,9 @@ def test_only_hosts_choose_about_failed_files(bo: User, ada: User) -> None:
 # --- no more letters --------------------------------------------------------------------------------------------
 
 
-def stop_link(letter: mail.EmailMessage) -> str:
+def unsubscribe_link(email: mail.EmailMessage) -> str:
     found = re.fullmatch(
-        r"<https://class\.example(/notifications/stop/[^>]+)>", letter.extra_headers["List-Unsubscribe"]
+        r"<https://class\.example(/notifications/stop/[^>]+)>", email.extra_headers["List-Unsubscribe"]
     )
     assert found
     return found.group(1)
@@ -386,27 +386,27 @@ def test_one_click_in_the_mail_program_ends_letters_of_that_kind_without_signing
     bo: User, post: list[mail.EmailMessage]
 ) -> None:
     tell(bo)
-    emails.send_due()
+    emails.send_due_emails()
     assert post[0].extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     program = Client(enforce_csrf_checks=True)
-    assert program.post(stop_link(post[0]), {"List-Unsubscribe": "One-Click"}).status_code == 200
+    assert program.post(unsubscribe_link(post[0]), {"List-Unsubscribe": "One-Click"}).status_code == 200
     tell(bo), tell(bo, kind="grant", title="More attempts")
-    emails.send_due()
-    assert [letter.subject for letter in post] == ["The deadline moved", "More attempts"]
+    emails.send_due_emails()
+    assert [email.subject for email in post] == ["The deadline moved", "More attempts"]
     assert notices.unread_count(bo) == 3
 
 
 def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo)
-    emails.send_due()
-    page = Client().get(stop_link(post[0])).content.decode()
+    emails.send_due_emails()
+    page = Client().get(unsubscribe_link(post[0])).content.decode()
     assert "Send me no more of these" in page
     assert "bo" not in re.findall(r"\w+", re.sub(r"<[^>]+>", " ", page))
     assert notices.notice_choices_of(bo)[Kind.DEADLINE] == "at_once"
 
 
 def test_a_changed_link_ends_nothing(bo: User) -> None:
-    token = emails.token_for(bo, {Kind.DEADLINE})
+    token = emails.unsubscribe_token(bo, {Kind.DEADLINE})
     for wrong in (token[:-1], "x" + token, "nonsense", token.replace(":", "")):
         assert Client().post(f"/notifications/stop/{wrong}/").status_code == 404
     assert notices.notice_choices_of(bo)[Kind.DEADLINE] == "at_once"
@@ -414,13 +414,13 @@ def test_a_changed_link_ends_nothing(bo: User) -> None:
 
 def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None:
     notices.save_choices(user=bo, choices={Kind.TEAM: "none"})
-    emails.stopped_by(emails.token_for(bo, {Kind.TEAM}), stop=True)
+    emails.unsubscribe_kinds(emails.unsubscribe_token(bo, {Kind.TEAM}), stop=True)
     assert notices.notice_choices_of(bo)[Kind.TEAM] == "none"
 
 
 def test_a_subject_names_the_competition_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
     tell(bo, title="Your grade in Cats or dogs", competition=pets)
-    emails.send_due()
+    emails.send_due_emails()
     assert post[0].subject == "Your grade in Cats or dogs"
 
 
@@ -428,5 +428,5 @@ def test_a_link_that_a_host_wrote_leads_to_the_site_from_a_letter_too(
     bo: User, pets: Competition, post: list[mail.EmailMessage]
 ) -> None:
     tell(bo, kind="announcement", text="See [the data](/c/pets/data/).", competition=pets)
-    emails.send_due()
+    emails.send_due_emails()
     assert "[the data](https://class.example/c/pets/data/)" in post[0].body

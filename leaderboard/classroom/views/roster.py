@@ -131,26 +131,28 @@ def host_invite(request: HttpRequest, visit: Visit) -> HttpResponse:
     waiting = list(inviting.not_invited(competition).values_list("pk", flat=True))
     if request.method == "POST" and (chosen_entries(request) or "all" in request.POST):
         try:
-            number = inviting.invite(competition=competition, entries=chosen_entries(request) or waiting, user=user)
+            number = inviting.invite_entries(
+                competition=competition, entries=chosen_entries(request) or waiting, user=user
+            )
         except competitions.CannotHost as error:
             messages.error(request, error.message)
             return see_other("host_invite", slug=competition.slug)
         words = ngettext("{number} letter is on its way.", "{number} letters are on their way.", number)
         messages.success(request, words.format(number=number))
         return see_other("host_people", slug=competition.slug)
-    context = {"visit": visit, "waiting": len(waiting), **_letters(request, competition, user)}
+    context = {"visit": visit, "waiting": len(waiting), **_invitation_emails(request, competition, user)}
     return render(request, "hosts/host_invite.html", context)
 
 
-def _letters(request: HttpRequest, competition: Competition, user: User) -> dict[str, Any]:
+def _invitation_emails(request: HttpRequest, competition: Competition, user: User) -> dict[str, Any]:
     link = _link(request, "…").replace(quote("…"), "…")
-    subject, text = invitation_mails.words_of(
+    subject, text = invitation_mails.invitation_text(
         competition, name=_("(name)"), link=link, host=user.signature, language=user.own_language
     )
     return {
         "obstacle": inviting.why_nobody_is_invited(competition),
         "without_address": competition.roster.filter(user=None, left_at=None, email="").count(),
-        "letters_left": inviting.letters_left(user),
+        "invitations_left": inviting.invitations_left(user),
         "subject": subject,
         "text": text,
     }

@@ -121,7 +121,7 @@ class Notice(models.Model):
         return self.kind == Kind.ANNOUNCEMENT
 
 
-def mail_moment(user: User, delivery: str, at: datetime) -> datetime | None:
+def email_due_at(user: User, delivery: str, at: datetime) -> datetime | None:
     """When a letter about something told at `at` is due; None where none is wanted or there is no address."""
     if not user.email or delivery in (Delivery.PAGE, Delivery.NONE):
         return None

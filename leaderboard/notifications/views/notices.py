@@ -65,7 +65,7 @@ def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
 
     By POST alone, because scanners follow every link of a mail.
     """
-    kinds = emails.stopped_by(token, stop=request.method == "POST")
+    kinds = emails.unsubscribe_kinds(token, stop=request.method == "POST")
     if not kinds:
         raise Http404(_("This link is not one of ours, or not whole."))
     context = {"kinds": kinds, "is_stopped": request.method == "POST"}
