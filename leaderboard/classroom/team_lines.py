@@ -43,7 +43,7 @@ class TeamLine:
 
 
 @dataclass(frozen=True)
-class Below:
+class TeamsBelowBaseline:
     """A baseline, its public score, and the teams whose best public score is worse."""
 
     name: str
@@ -74,7 +74,7 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
         )
     )
     facts: dict[int | None, dict[str, Any]] = {row["team_id"]: dict(row) for row in counted}
-    best = best_public(competition, keys)
+    best = best_public_scores(competition, keys)
     grants: dict[int, list[Grant]] = defaultdict(list)
     for grant in Grant.objects.live().filter(team__in=keys):
         grants[grant.team_id].append(grant)
@@ -99,7 +99,7 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
     return lines
 
 
-def best_public(competition: Competition, teams: Sequence[int] | None = None) -> dict[int, float]:
+def best_public_scores(competition: Competition, teams: Sequence[int] | None = None) -> dict[int, float]:
     """Team → best exact public score of its files that can be ranked."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
@@ -108,7 +108,7 @@ def best_public(competition: Competition, teams: Sequence[int] | None = None) ->
     return standings.best_values(ground_truth, teams=teams)
 
 
-def below_baselines(competition: Competition) -> list[Below]:
+def teams_below_baselines(competition: Competition) -> list[TeamsBelowBaseline]:
     """For each scored baseline, best first, who is worse than it. Teams without a score are not counted here."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
@@ -117,15 +117,15 @@ def below_baselines(competition: Competition) -> list[Below]:
     scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ground_truth)
     found = scored.values_list("submission__baseline__name", "submission__baseline", "value")
     baselines = sorted(found, key=lambda row: sign * row[2])
-    best = best_public(competition) if baselines else {}
+    best = best_public_scores(competition) if baselines else {}
     return [
-        Below(name, pk, value, frozenset(team for team, its in best.items() if sign * its > sign * value))
+        TeamsBelowBaseline(name, pk, value, frozenset(team for team, its in best.items() if sign * its > sign * value))
         for name, pk, value in baselines
         if name is not None and pk is not None
     ]
 
 
-def without_valid_file(competition: Competition) -> QuerySet[Team]:
+def teams_without_valid_file(competition: Competition) -> QuerySet[Team]:
     """Teams of which no file could be scored so far; what still waits may change that."""
     scored = Submission.objects.filter(team=OuterRef("pk"), status=Status.SCORED)
     return competition.teams.filter(~Exists(scored), disqualified_at=None)

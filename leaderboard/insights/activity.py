@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import TruncHour
 
-from leaderboard.classroom.team_lines import Below, below_baselines
+from leaderboard.classroom.team_lines import TeamsBelowBaseline, teams_below_baselines
 from leaderboard.competitions.models import Competition, Submission, Worker
 from leaderboard.competitions.models.submission import waiting_since
 from leaderboard.competitions.scoring.workers import HEARD_WITHIN
@@ -19,12 +19,12 @@ from leaderboard.competitions.scoring.workers import HEARD_WITHIN
 Status = Submission.Status
 
 HOURS = 24
-LOOKED_AT = 500
+MAX_FILES_FOR_REASONS = 500
 """Invalid files whose reasons are counted: the latest tell what goes wrong now."""
 
 
 @dataclass(frozen=True)
-class Pulse:
+class ClassActivity:
     """How a competition is doing: numbers of files and teams, ages in seconds, reasons with their numbers of files."""
 
     teams: int
@@ -39,16 +39,18 @@ class Pulse:
     hours: tuple[int, ...]
     """Files received in each of the last 24 hours of the clock, the present one last."""
     reasons: tuple[tuple[str, int], ...]
-    below: tuple[Below, ...]
-    scorer_heard: int | None
+    below: tuple[TeamsBelowBaseline, ...]
+    seconds_since_worker: int | None
     """Seconds since a worker was heard of; None where none ever was."""
 
     @property
     def scorer_works(self) -> bool:
-        return self.scorer_heard is not None and self.scorer_heard <= HEARD_WITHIN.total_seconds()
+        return self.seconds_since_worker is not None and self.seconds_since_worker <= HEARD_WITHIN.total_seconds()
 
 
-def pulse(competition: Competition, at: datetime, below: Sequence[Below] | None = None) -> Pulse:
+def class_activity(
+    competition: Competition, at: datetime, below: Sequence[TeamsBelowBaseline] | None = None
+) -> ClassActivity:
     """Six queries at most, whatever the size of the class; `below` is what `below_baselines` gives, where it is at
     hand."""
     files = Submission.objects.filter(competition=competition, team__isnull=False).order_by()
@@ -68,23 +70,23 @@ def pulse(competition: Competition, at: datetime, below: Sequence[Below] | None 
     )
     teams, without, heard = annotated.values_list("number", "without", "heard").get()
     oldest = numbers.pop("oldest")
-    return Pulse(
+    return ClassActivity(
         teams=teams,
         without_valid=without,
         **numbers,
-        oldest=_age(oldest, at),
-        hours=_per_hour(files, at) if numbers["active_today"] else (0,) * HOURS,
-        reasons=_reasons(files) if numbers["invalid"] else (),
-        below=tuple(below_baselines(competition) if below is None else below),
-        scorer_heard=_age(heard, at),
+        oldest=_age_in_seconds(oldest, at),
+        hours=_files_per_hour(files, at) if numbers["active_today"] else (0,) * HOURS,
+        reasons=_problem_counts(files) if numbers["invalid"] else (),
+        below=tuple(teams_below_baselines(competition) if below is None else below),
+        seconds_since_worker=_age_in_seconds(heard, at),
     )
 
 
-def _age(moment: datetime | None, at: datetime) -> int | None:
+def _age_in_seconds(moment: datetime | None, at: datetime) -> int | None:
     return None if moment is None else max(0, round((at - moment).total_seconds()))
 
 
-def _per_hour(files: QuerySet[Submission], at: datetime) -> tuple[int, ...]:
+def _files_per_hour(files: QuerySet[Submission], at: datetime) -> tuple[int, ...]:
     this = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     first = this - timedelta(hours=HOURS - 1)
     rows = files.filter(received_at__gte=first, received_at__lt=this + timedelta(hours=1))
@@ -92,8 +94,12 @@ def _per_hour(files: QuerySet[Submission], at: datetime) -> tuple[int, ...]:
     return tuple(found.get(first + timedelta(hours=number), 0) for number in range(HOURS))
 
 
-def _reasons(files: QuerySet[Submission]) -> tuple[tuple[str, int], ...]:
+def _problem_counts(files: QuerySet[Submission]) -> tuple[tuple[str, int], ...]:
     """Code of a problem → files that have it, the most frequent first."""
-    latest = files.filter(status=Status.INVALID).order_by("-received_at").values_list("problems", flat=True)[:LOOKED_AT]
+    latest = (
+        files.filter(status=Status.INVALID)
+        .order_by("-received_at")
+        .values_list("problems", flat=True)[:MAX_FILES_FOR_REASONS]
+    )
     counted = Counter(code for problems in latest for code in {problem.get("code", "") for problem in problems})
     return tuple(counted.most_common(8))

@@ -13,5 +13,5 @@ urlpatterns = [
     path("host/<slug:slug>/report.csv", report.host_report_csv, name="host_report_csv"),
     path("host/<slug:slug>/rows/", hardest_rows.host_rows, name="host_rows"),
     path("host/<slug:slug>/teams/similar/", similar.host_similar, name="host_similar"),
-    path("host/<slug:slug>/pulse/", activity.host_pulse, name="host_pulse"),
+    path("host/<slug:slug>/pulse/", activity.host_activity, name="host_activity"),
 ]

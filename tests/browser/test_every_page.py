@@ -35,7 +35,7 @@ SEEN_BY_NOBODY = {
     "host_left": "leads back",
     "host_setup": "leads to the first open step",
     "host_launch": "leads back",
-    "host_pulse": "a part of the dashboard",
+    "host_activity": "a part of the dashboard",
     "host_join_cards": "takes a POST; pressed below",
     "setup": "only before there is an operator; the short test opens it",
     "account_email_verification_sent": "nobody's address is checked before the first visit",

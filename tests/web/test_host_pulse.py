@@ -42,7 +42,7 @@ def test_the_dashboard_counts_who_needs_help_and_why_files_were_invalid(
     hand_in(pets, cy, answers(public=5))
     hand_in(pets, cy, b"id,label\n1,cat\n77,cat\n")
     submitting.submit(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
-    found = activity.pulse(pets, timezone.now())
+    found = activity.class_activity(pets, timezone.now())
     assert (found.teams, found.without_valid, found.active_today) == (3, 1, 2)
     assert (found.submissions, found.scored, found.invalid, found.pending) == (4, 2, 1, 1)
     assert [(one.name, len(one.teams)) for one in found.below] == [("Guess", 1)]
@@ -69,8 +69,8 @@ def test_who_is_below_a_baseline_is_told_exactly_whatever_the_board_shows(
     hand_in(pets, cy, answers(public=3))
     team = Team.objects.get(name="cy")
     for _ in range(2):
-        assert team_lines.best_public(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
-        assert [one.teams for one in team_lines.below_baselines(pets)] == [frozenset({team.pk})]
+        assert team_lines.best_public_scores(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
+        assert [one.teams for one in team_lines.teams_below_baselines(pets)] == [frozenset({team.pk})]
         close(pets)
         revealing.reveal(pets, timezone.now())
 
@@ -81,7 +81,7 @@ def test_files_are_counted_by_the_hours_of_the_clock(pets: Competition, bo: User
         submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         received = datetime(2026, 3, 29, 3, 30, tzinfo=UTC) - timedelta(minutes=minutes)
         Submission.objects.filter(pk=submission.pk).update(received_at=received)
-    found = activity.pulse(pets, datetime(2026, 3, 29, 3, 40, tzinfo=UTC))
+    found = activity.class_activity(pets, datetime(2026, 3, 29, 3, 40, tzinfo=UTC))
     assert found.hours[-2:] == (1, 2)
     assert sum(found.hours) == 3
 
@@ -120,9 +120,9 @@ def test_the_numbers_of_a_hidden_or_disqualified_team_do_not_call_for_help(
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    assert activity.pulse(pets, timezone.now()).without_valid == 2
+    assert activity.class_activity(pets, timezone.now()).without_valid == 2
     extensions.disqualify(team=team, user=ada, reason="Copied")
-    assert activity.pulse(pets, timezone.now()).without_valid == 1
+    assert activity.class_activity(pets, timezone.now()).without_valid == 1
 
 
 def test_reasons_are_said_in_words_also_those_that_few_metrics_know() -> None:

@@ -156,7 +156,7 @@ def test_waiting_is_counted_from_the_host_and_not_from_the_receipt(pets: Competi
     DailyAttempts.objects.update(day=(timezone.now() - timedelta(hours=20)).date())
     signed_in(ada).post(ADDRESS, {"file": str(file.pk)})
     assert (workers.pending().oldest or 0) < 60
-    oldest = activity.pulse(pets, timezone.now()).oldest
+    oldest = activity.class_activity(pets, timezone.now()).oldest
     assert oldest is not None
     assert oldest < 60
     assert broken() == {}

@@ -20,7 +20,14 @@ from tests.markup import tidy
 from tests.web.test_join import signed_in
 
 # What is no page of its own: files, forms that another page sends, a part of a page, what leads on.
-NO_PAGE = {"host_board_csv", "host_report_csv", "host_submissions_zip", "host_export", "host_pulse", "host_grade_file"}
+NO_PAGE = {
+    "host_board_csv",
+    "host_report_csv",
+    "host_submissions_zip",
+    "host_export",
+    "host_activity",
+    "host_grade_file",
+}
 STEPS = {f"host_setup_{step}" for step in ("basics", "data", "metric", "limits", "people", "launch")}
 HELD = [(page, name) for _, pages in GROUPS for page in pages for name in (page.name, *page.beneath)]
 

@@ -29,7 +29,7 @@ PER_PAGE = 50
 def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
     """All teams, or those that a tile of the dashboard counts."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
-    below = team_lines.below_baselines(visit.competition)
+    below = team_lines.teams_below_baselines(visit.competition)
     found = _shown(visit, show, below)
     if text:
         found = found.filter(
@@ -74,10 +74,10 @@ def host_team(request: HttpRequest, visit: Visit, team_id: int) -> HttpResponse:
     return render(request, "hosts/host_team.html", context, status=422 if request.method == "POST" else 200)
 
 
-def _shown(visit: Visit, show: str, below: list[team_lines.Below]) -> QuerySet[Team]:
+def _shown(visit: Visit, show: str, below: list[team_lines.TeamsBelowBaseline]) -> QuerySet[Team]:
     competition = visit.competition
     if show == "nothing":
-        return team_lines.without_valid_file(competition)
+        return team_lines.teams_without_valid_file(competition)
     if show == "granted":
         return competition.teams.filter(Exists(Grant.objects.live().filter(team=OuterRef("pk"))))
     if show == "disqualified":

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from leaderboard.classroom.team_lines import below_baselines
+from leaderboard.classroom.team_lines import teams_below_baselines
 from leaderboard.common.charts import bars
 from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, Visit, open_to
@@ -20,19 +20,19 @@ from .. import activity
 
 
 @open_to(Audience.HOSTS)
-def host_pulse(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_activity(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The tiles as a fragment: 204 while nothing changed. Opened as a page of its own it leads to the dashboard."""
     if not getattr(request, "htmx", False):
         return see_other("host_competition", slug=visit.competition.slug)
-    found = beat(visit)
+    found = activity_context(visit)
     if request.GET.get("seen") == found["seen"]:
         return HttpResponse(status=204)
-    return render(request, "hosts/pulse.html", {"visit": visit, **found})
+    return render(request, "hosts/host_activity.html", {"visit": visit, **found})
 
 
-def beat(visit: Visit) -> dict[str, Any]:
+def activity_context(visit: Visit) -> dict[str, Any]:
     """The pulse with its chart; `seen` changes whenever a host would see a difference."""
-    found = activity.pulse(visit.competition, visit.at, below_baselines(visit.competition))
+    found = activity.class_activity(visit.competition, visit.at, teams_below_baselines(visit.competition))
     this = visit.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     hours = [this - timedelta(hours=activity.HOURS - 1 - place) for place in range(activity.HOURS)]
     words = _("Files per hour in the last 24 hours: %(all)d in all, at most %(most)d in one hour.") % {
@@ -40,9 +40,9 @@ def beat(visit: Visit) -> dict[str, Any]:
         "most": max(found.hours),
     }
     # Ages grow all the time; what matters of them is told in steps.
-    steady = replace(found, oldest=(found.oldest or 0) // 10, scorer_heard=int(found.scorer_works))
+    steady = replace(found, oldest=(found.oldest or 0) // 10, seconds_since_worker=int(found.scorer_works))
     return {
-        "pulse": found,
+        "activity": found,
         "chart": bars(found.hours, words),
         "hours": [(hour, number) for hour, number in zip(hours, found.hours, strict=True) if number],
         "seen": sha256(repr(steady).encode()).hexdigest()[:16],

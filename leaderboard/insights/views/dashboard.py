@@ -15,7 +15,7 @@ from leaderboard.competitions.services import launching
 from leaderboard.competitions.views.launch_checklist import checklist_of
 from leaderboard.notifications import chat_sending
 
-from .activity import beat
+from .activity import activity_context
 
 
 @open_to(Audience.ASSISTANTS)
@@ -31,7 +31,7 @@ def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
         "join_link": absolute_addresses.whole(request, "join_code", competition.admission.join_code),
         "opening_command": absolute_addresses.opening_command(request),
         # In a draft all of its numbers are zero.
-        **({} if visit.state == "draft" else beat(visit)),
+        **({} if visit.state == "draft" else activity_context(visit)),
     }
     return render(request, "hosts/host_competition.html", context)
 

@@ -155,7 +155,7 @@ def worker(place: Place, processes: int) -> ManagedProcess:
     return _ready_by_file(place, "worker", command, niceness=SCORING_WAITS)
 
 
-def beat(place: Place) -> ManagedProcess:
+def scheduler(place: Place) -> ManagedProcess:
     """Celery's beat without its command line, which would take 10 MB."""
     code = "from leaderboard.celery import app; app.Beat(loglevel='WARNING', quiet=True).run()"
     return _ready_by_file(place, "beat", [sys.executable, "-c", code])

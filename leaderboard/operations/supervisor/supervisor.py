@@ -202,7 +202,7 @@ def _run_site(place: Place, options: argparse.Namespace) -> None:
             supervisor.add(children.broker(place, broker_socket))
         link = prepare_database(supervisor)
         web, worker = children.web(options.host, options.port), children.worker(place, options.workers)
-        supervisor.add(web, worker, children.beat(place))
+        supervisor.add(web, worker, children.scheduler(place))
         supervisor.wait_for_start()
         url = url_of(options.host, options.port)
         place.note_address(f"{url} (process {os.getpid()})")
