@@ -350,16 +350,16 @@ def arguments(competition: Competition, student: str) -> dict[str, object]:
 def routes() -> Iterator[tuple[str, str]]:
     """Names and routes of the site's own pages."""
 
-    def walk(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, str]]:
+    def student_preview(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[tuple[str, str]]:
         for pattern in patterns:
             route = prefix + str(pattern.pattern)
             if isinstance(pattern, URLResolver):
                 if not route.startswith(("admin/", "api/", "accounts/")):
-                    yield from walk(pattern.url_patterns, route)
+                    yield from student_preview(pattern.url_patterns, route)
             elif pattern.name:
                 yield pattern.name, route
 
-    yield from walk(get_resolver().url_patterns, "")
+    yield from student_preview(get_resolver().url_patterns, "")
 
 
 def pages(

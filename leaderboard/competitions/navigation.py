@@ -110,7 +110,7 @@ GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
             Page("host_settings", _("Settings")),
             Page("host_board", _("Team changes")),
             Page("host_chat", _("Chat")),
-            Page("host_setup", _("Setting up"), ("host_walk", "host_launch"), when=_is_draft),
+            Page("host_setup", _("Setting up"), ("host_preview", "host_launch"), when=_is_draft),
             Page("host_clone", _("Make a copy"), when=_opens_competitions),
             Page("host_audit", _("Audit trail")),
             Page("host_delete", _("Delete")),

@@ -182,13 +182,13 @@ def rescore(self: Any, ground_truth_id: int) -> None:
             wake_workers(rescore, ground_truth_id)
 
 
-@app.task(name="leaderboard.competitions.tasks.walk", bind=True)
-def walk(self: Any, ground_truth_id: int) -> None:
+@app.task(name="leaderboard.competitions.tasks.measure_preview", bind=True)
+def measure_preview(self: Any, ground_truth_id: int) -> None:
     """Measure a ruler's sample submission for the host who walks the student's way."""
     if not has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
-        score.walk(ground_truth_id)
+        score.measure_preview(ground_truth_id)
 
 
 @app.task(name="leaderboard.competitions.tasks.sweep")
@@ -204,7 +204,7 @@ def sweep() -> None:
     wake_ups += [(score_submission, pair) for pair in waiting[: queue.LONG_QUEUE]] + [
         (rescore, (ground_truth,)) for ground_truth in ground_truths
     ]
-    wake_ups += [(walk, (ground_truth,)) for ground_truth in score.unfinished_walks()]
+    wake_ups += [(measure_preview, (ground_truth,)) for ground_truth in score.unfinished_previews()]
     for task, ids in wake_ups:
         if not wake_workers(task, *ids, expires=SWEEP_MESSAGE_LIFETIME):
             return

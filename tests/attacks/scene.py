@@ -71,16 +71,16 @@ class Address:
 def addresses() -> Iterator[Address]:
     """Everything in the URLconf, however deeply included."""
 
-    def walk(patterns: list[URLPattern | URLResolver], prefix: str, space: str) -> Iterator[Address]:
+    def student_preview(patterns: list[URLPattern | URLResolver], prefix: str, space: str) -> Iterator[Address]:
         for pattern in patterns:
             route = prefix + str(pattern.pattern)
             if isinstance(pattern, URLResolver):
                 inner = f"{space}{pattern.namespace}:" if pattern.namespace else space
-                yield from walk(pattern.url_patterns, route, inner)
+                yield from student_preview(pattern.url_patterns, route, inner)
             else:
                 yield Address(route, f"{space}{pattern.name or ''}", pattern.callback)
 
-    yield from walk(get_resolver().url_patterns, "", "")
+    yield from student_preview(get_resolver().url_patterns, "", "")
 
 
 def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:

@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from bench import screenshots, term
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, Submission, WalkThrough
+from leaderboard.competitions.models import Competition, StudentPreview, Submission
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, competitions, copying, launches, publishing, truth_drafts
 from tests.conftest import close, enter, hand_in
@@ -49,8 +49,8 @@ def work() -> None:
     """What the worker would do after each press."""
     for name, _ground_truth in score.sweep()[0]:
         score.score(name)
-    for number in WalkThrough.objects.filter(finished_at=None).values_list("ground_truth", flat=True):
-        score.walk(number)
+    for number in StudentPreview.objects.filter(finished_at=None).values_list("ground_truth", flat=True):
+        score.measure_preview(number)
     for candidate in Competition.objects.exclude(candidate=None).values_list("candidate", flat=True):
         while score.rescore(candidate):
             pass
@@ -109,7 +109,7 @@ def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:
 
 
 @pytest.fixture
-def walk(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[..., None]]:
+def student_preview(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[..., None]]:
     """A function in whose hands a person follows a guide; between its parts the class does its share."""
     contexts = []
 
@@ -139,13 +139,15 @@ def walk(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[..., N
 
 
 @pytest.mark.takes(20)
-def test_a_teacher_can_do_the_whole_term_by_the_guide(walk: Callable[..., None], ada: User, bo: User) -> None:
+def test_a_teacher_can_do_the_whole_term_by_the_guide(
+    student_preview: Callable[..., None], ada: User, bo: User
+) -> None:
     def class_comes() -> None:
         competition = Competition.objects.get()
         enter(competition, bo)
         hand_in(competition, bo, FILES["mine.csv"])
 
-    walk(
+    student_preview(
         "host-guide.md",
         ada,
         {"While it runs": class_comes, "The end": lambda: close(Competition.objects.get())},
@@ -160,7 +162,9 @@ def test_a_teacher_can_do_the_whole_term_by_the_guide(walk: Callable[..., None],
     assert competition.announcements.count() == competition.grade_releases.count() == 1
 
 
-def test_a_student_can_do_the_whole_term_by_the_guide(walk: Callable[..., None], ada: User, bo: User, cy: User) -> None:
+def test_a_student_can_do_the_whole_term_by_the_guide(
+    student_preview: Callable[..., None], ada: User, bo: User, cy: User
+) -> None:
     competition = copying.begin(
         user=ada, title="Pond life", slug="pond-life", overview="Newt or toad?", rules="Be fair."
     )
@@ -177,7 +181,7 @@ def test_a_student_can_do_the_whole_term_by_the_guide(walk: Callable[..., None],
         close(competition)
         boards.reveal(competition=competition)
 
-    walk("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.admission.join_code})
+    student_preview("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.admission.join_code})
     assert Submission.objects.filter(user=bo, status="scored", is_selected=True).count() == 1
     assert Submission.objects.filter(user=bo).count() == 1
 

@@ -24,7 +24,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = table("id,species", lambda i, dice: dice.choice(["newt", "toad", "frog"]), 400)
 MOST_CLICKS, MOST_PAGES = 13, 14
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-STEPS = ("setup/basics", "setup/data", "setup/metric", "setup/limits", "setup/people", "setup/launch", "walk")
+STEPS = (
+    "setup/basics",
+    "setup/data",
+    "setup/metric",
+    "setup/limits",
+    "setup/people",
+    "setup/launch",
+    "student_preview",
+)
 
 
 class Hand:
@@ -76,7 +84,7 @@ def test_ada_launches_with_one_file_in_a_few_clicks(page: Page, live_server: Liv
     hand.press("Do this", "link")
     hand.press("Submit the sample for a score")
     expect(page.locator("#sent")).to_contain_text("waiting for the scorer")
-    score.walk(Competition.objects.get().ground_truth_id or 0)
+    score.measure_preview(Competition.objects.get().ground_truth_id or 0)
     hand.press("Continue to the launch", "link")
     hand.press("Launch now")
     expect(page.locator("main")).to_contain_text("Live")
@@ -97,8 +105,8 @@ def pond(ada: User) -> Competition:
     )
     publishing.publish_draft(competition=pond, user=ada)
     truth_drafts.draft_truth(competition=pond, metric="accuracy", params={}, wants_fits=True)
-    launches.walk(competition=pond, user=ada)
-    score.walk(pond.ground_truth_id or 0)
+    launches.start_preview(competition=pond, user=ada)
+    score.measure_preview(pond.ground_truth_id or 0)
     return pond
 
 

@@ -17,7 +17,7 @@ from django.utils.html import escape
 import metrics
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.competitions.models import Competition, Refusal, Submission, TruthDraft, WalkThrough
+from leaderboard.competitions.models import Competition, Refusal, StudentPreview, Submission, TruthDraft
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import competitions, publishing, truth_drafts
 from leaderboard.scorer import _answers
@@ -182,9 +182,9 @@ def test_what_a_new_ruler_cannot_read_is_said_in_each_readers_language(pets: Com
     with translation.override(CODE):
         assert refusal.words.startswith("⟦1 id unknown")
         assert failed.words == f"⟦{queue.OUR_FAULT}⟧"
-        walk = WalkThrough(failure=queue.OUR_FAULT, problems=submission.problems)
-        assert walk.failure_words == f"⟦{queue.OUR_FAULT}⟧"
-    assert WalkThrough().failure_words == ""
+        student_preview = StudentPreview(failure=queue.OUR_FAULT, problems=submission.problems)
+        assert student_preview.failure_words == f"⟦{queue.OUR_FAULT}⟧"
+    assert StudentPreview().failure_words == ""
 
 
 def test_bos_own_data_hold_the_documented_keys_of_problems(pets: Competition, bo: User) -> None:

@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.moments import moment
 from leaderboard.competitions.forms.host import moment_in
 from leaderboard.competitions.forms.wizard import LimitsForm, ScheduleForm
-from leaderboard.competitions.models import Competition, DailyAttempts, WalkThrough
+from leaderboard.competitions.models import Competition, DailyAttempts, StudentPreview
 from leaderboard.competitions.services import competitions, copying, launches, launching, submitting
 from leaderboard.notifications import reminders
 from leaderboard.notifications.icalendar import Dates, as_calendar
@@ -138,7 +138,7 @@ def test_a_launch_planned_beside_the_change_happens_at_that_minute(
         closes_at=evening(day, offset) + 9 * DAY,
     )
     assert pets.ground_truth is not None
-    WalkThrough.objects.create(
+    StudentPreview.objects.create(
         ground_truth=pets.ground_truth, user=ada, sha256="0" * 64, public=1.0, private=1.0, sent_at=timezone.now()
     )
     form = ScheduleForm(pets, {"launches_at": f"{day}T03:00"})

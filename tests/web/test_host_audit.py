@@ -28,7 +28,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
     client.post(f"{host}/setup/metric/", chosen)
     client.post(f"{host}/clone/", {"title": "Once more", "slug": "again"})
     client.post(f"{host}/walk/")
-    score.walk(made.ground_truths.get().pk)
+    score.measure_preview(made.ground_truths.get().pk)
     client.post(f"{host}/setup/launch/", {"action": "schedule", "launches_at": "2029-01-01T00:00"})
     planned = Competition.objects.get(pk=made.pk).launch_plan.launches_at
     client.post(f"{host}/setup/launch/", {"action": "cancel", "seen": planned.isoformat() if planned else ""})
@@ -61,7 +61,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
             AuditEvent.CREATED,
             AuditEvent.CHANGED,
             AuditEvent.CLONED,
-            AuditEvent.WALKED,
+            AuditEvent.PREVIEWED,
             AuditEvent.LAUNCHED,
             AuditEvent.REVEALED,
             AuditEvent.DELETED,

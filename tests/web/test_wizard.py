@@ -25,11 +25,11 @@ from leaderboard.competitions.models import (
     GroundTruth,
     LaunchPlan,
     Limits,
+    StudentPreview,
     Submission,
     Team,
     TruthCheck,
     TruthDraft,
-    WalkThrough,
 )
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.scoring import score
@@ -76,10 +76,10 @@ def filled_in(page: str) -> dict[str, str]:
     return {**sent, "zone": zone[1]} if zone else sent
 
 
-def walk(client: Client, slug: str = "pond") -> Any:
+def student_preview(client: Client, slug: str = "pond") -> Any:
     """Send the sample and let the worker measure it."""
     client.post(f"/host/{slug}/walk/")
-    score.walk(Competition.objects.get(slug=slug).ground_truth_id or 0)
+    score.measure_preview(Competition.objects.get(slug=slug).ground_truth_id or 0)
     return client.get(f"/host/{slug}/walk/")
 
 
@@ -104,7 +104,7 @@ def test_one_answer_file_is_enough_for_a_launch(hers: Client) -> None:
     review = hers.get("/host/pond/setup/launch/").content.decode()
     assert "Launch now" not in review
     assert 'href="/host/pond/walk/"' in review
-    assert "on the steady board students read it in steps of" in text_of(walk(hers))
+    assert "on the steady board students read it in steps of" in text_of(student_preview(hers))
     assert "Launch now" in hers.get("/host/pond/setup/launch/").content.decode()
     assert hers.post("/host/pond/launch/")["Location"] == "/host/pond/"
     launched = Competition.objects.get()
@@ -411,8 +411,8 @@ def test_nobody_launches_from_a_page_without_having_walked(hers: Client, ready: 
 
 
 def test_the_walk_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Competition) -> None:
-    walk(hers)
-    found = WalkThrough.objects.get()
+    student_preview(hers)
+    found = StudentPreview.objects.get()
     assert found.public is not None
     assert found.private is not None
     assert not Submission.objects.exists()
@@ -421,7 +421,7 @@ def test_the_walk_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Compet
 
 
 def test_another_ground_truth_is_walked_again(hers: Client, ready: Competition) -> None:
-    walk(hers)
+    student_preview(hers)
     choose(hers, "error_rate")
     assert "Launch now" not in text_of(hers.get("/host/pond/setup/launch/"))
 
@@ -434,7 +434,7 @@ def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     monkeypatch.setattr(
         score, "measure_slow_submission", lambda *_: MeasuringOutcome(failure="It broke.", host_details="At line 3")
     )
-    page = text_of(walk(hers))
+    page = text_of(student_preview(hers))
     assert "The sample submission could not be scored" in page
     assert "At line 3" in page
     assert "Missing: You have walked" in text_of(hers.post("/host/pond/launch/", follow=True))
@@ -445,7 +445,7 @@ def test_a_walk_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Compe
     waiting = hers.get("/host/pond/walk/", headers={"HX-Request": "true"})
     assert waiting.status_code == 200
     assert "waiting for the scorer" in text_of(waiting)
-    score.walk(ready.ground_truth_id or 0)
+    score.measure_preview(ready.ground_truth_id or 0)
     assert hers.get("/host/pond/walk/", headers={"HX-Request": "true"}).status_code == 286
 
 
@@ -462,9 +462,9 @@ def test_a_walk_whose_bell_was_lost_is_rung_for_again(
     monkeypatch.setattr(tasks, "wake_workers", wake_workers)
     tasks.sweep()
     assert rung == []
-    WalkThrough.objects.update(sent_at=timezone.now() - timedelta(minutes=1))
+    StudentPreview.objects.update(sent_at=timezone.now() - timedelta(minutes=1))
     tasks.sweep()
-    assert rung == [("leaderboard.competitions.tasks.walk", (ready.ground_truth_id,))]
+    assert rung == [("leaderboard.competitions.tasks.measure_preview", (ready.ground_truth_id,))]
 
 
 def test_a_planned_time_stands_in_its_field_and_a_second_tab_is_told_that_it_was_cancelled(
@@ -528,7 +528,7 @@ def planned(client: Client, competition: Competition) -> None:
 
 
 def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, ready: Competition) -> None:
-    walk(hers)
+    student_preview(hers)
     tasks.launch_due()
     assert Competition.objects.get().launched_at is None
     planned(hers, ready)
@@ -544,7 +544,7 @@ def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, re
 
 
 def test_who_takes_away_what_a_planned_launch_needs_reads_so_on_the_next_page(hers: Client, ready: Competition) -> None:
-    walk(hers)
+    student_preview(hers)
     planned(hers, ready)
     warning = "What is missing then leaves it a draft"
     assert warning not in text_of(hers.get("/host/pond/setup/data/"))
@@ -559,7 +559,7 @@ def test_who_takes_away_what_a_planned_launch_needs_reads_so_on_the_next_page(he
 def test_the_list_says_of_a_planned_launch_that_something_is_missing(
     hers: Client, ready: Competition, cy: User, django_assert_max_num_queries: Any
 ) -> None:
-    walk(hers)
+    student_preview(hers)
     warning = '<span class="badge warning">Something is missing</span>'
     way = 'href="/host/pond/setup/launch/"'
     ready.assistants.add(cy)
@@ -583,7 +583,7 @@ def test_the_list_says_of_a_planned_launch_that_something_is_missing(
 
 
 def test_a_launch_that_came_hours_late_is_not_called_punctual(hers: Client, ready: Competition) -> None:
-    walk(hers)
+    student_preview(hers)
     planned(hers, ready)
     LaunchPlan.objects.update(launches_at=timezone.now() - timedelta(hours=3))
     tasks.launch_due()
@@ -592,12 +592,12 @@ def test_a_launch_that_came_hours_late_is_not_called_punctual(hers: Client, read
     assert re.fullmatch(r"It was planned for .+\. This site was not able to launch it before .+\.", notice.text)
 
 
-@pytest.mark.parametrize("is_walked", [True, False])
+@pytest.mark.parametrize("is_previewed", [True, False])
 def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_next(
-    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch, is_walked: bool
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch, is_previewed: bool
 ) -> None:
-    if is_walked:
-        walk(hers)
+    if is_previewed:
+        student_preview(hers)
     planned(hers, ready)
 
     def dies(*_args: object, **_more: object) -> None:
@@ -613,7 +613,7 @@ def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_ne
     assert not AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).exists()
     tasks.launch_due()
     tasks.launch_due()
-    assert (Competition.objects.get().launched_at is not None) == is_walked
+    assert (Competition.objects.get().launched_at is not None) == is_previewed
     assert Notice.objects.count() == 1
     assert AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).count() == 1
 
@@ -654,7 +654,7 @@ def test_why_a_planned_launch_did_not_happen_is_read_and_told_in_each_hosts_lang
 
 
 def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> None:
-    walk(hers)
+    student_preview(hers)
     planned(hers, ready)
     assert "It launches by itself" in text_of(hers.get("/host/pond/"))
     hers.post("/host/pond/setup/launch/", {"action": "cancel", **seen_on(hers)})
@@ -665,7 +665,7 @@ def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> Non
 def test_a_planned_launch_is_taken_back_while_its_moment_is_looked_at(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    walk(hers)
+    student_preview(hers)
     planned(hers, ready)
     looked_at, cancel = launching.checklist, {"action": "cancel", **seen_on(hers)}
 
@@ -807,9 +807,9 @@ def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: C
 
 
 def test_a_deletion_takes_walks_and_checks_along(hers: Client, ready: Competition) -> None:
-    walk(hers)
+    student_preview(hers)
     competitions.remove(competition=ready)
-    assert not WalkThrough.objects.exists()
+    assert not StudentPreview.objects.exists()
     assert not TruthCheck.objects.exists()
 
 

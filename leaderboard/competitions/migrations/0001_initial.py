@@ -194,6 +194,21 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='competitions.instrument'),
         ),
         migrations.CreateModel(
+            name='StudentPreview',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('sha256', models.CharField(max_length=64)),
+                ('sent_at', models.DateTimeField()),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('public', models.FloatField(null=True)),
+                ('private', models.FloatField(null=True)),
+                ('problems', models.JSONField(default=list)),
+                ('failure', models.TextField(blank=True)),
+                ('ground_truth', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='walk_through', to='competitions.groundtruth')),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.CreateModel(
             name='Submission',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -378,21 +393,6 @@ class Migration(migrations.Migration):
                 ('report', models.JSONField(default=dict)),
                 ('uploaded_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('competition', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='truth_draft', to='competitions.competition')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='WalkThrough',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sha256', models.CharField(max_length=64)),
-                ('sent_at', models.DateTimeField()),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('public', models.FloatField(null=True)),
-                ('private', models.FloatField(null=True)),
-                ('problems', models.JSONField(default=list)),
-                ('failure', models.TextField(blank=True)),
-                ('ground_truth', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='walk_through', to='competitions.groundtruth')),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
         ),
         migrations.CreateModel(

@@ -11,7 +11,7 @@ from .settings import Admission, BoardSettings, LaunchPlan, Limits
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, MergeOffer, Team
 from .team_history import FormerMember, TeamOrigin
-from .truth_check import TruthCheck, WalkThrough
+from .truth_check import StudentPreview, TruthCheck
 from .worker import Worker
 
 __all__ = [
@@ -34,12 +34,12 @@ __all__ = [
     "RowReport",
     "Score",
     "Standing",
+    "StudentPreview",
     "Submission",
     "Team",
     "TeamOrigin",
     "TruthCheck",
     "TruthDraft",
     "Uncertainty",
-    "WalkThrough",
     "Worker",
 ]

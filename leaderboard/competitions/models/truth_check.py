@@ -22,7 +22,7 @@ class TruthCheck(models.Model):
         return f"check of {self.ground_truth}"
 
 
-class WalkThrough(models.Model):
+class StudentPreview(models.Model):
     """The host's way through a competition as a student, with the sample submission measured as any file is.
 
     One per ruler: another ruler is another competition, and its way is walked again. It is no submission: no attempt,

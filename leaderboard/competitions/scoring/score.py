@@ -27,7 +27,7 @@ from leaderboard import scorer
 from leaderboard.common.storage import Unreachable
 from metrics.core.messages import templates_of
 
-from ..models import Competition, GroundTruth, Instrument, Refusal, Score, Submission, Uncertainty, WalkThrough
+from ..models import Competition, GroundTruth, Instrument, Refusal, Score, StudentPreview, Submission, Uncertainty
 from ..models.competition import Split
 from ..ranking import standings
 from . import queue
@@ -270,16 +270,16 @@ def _rescore_one(submission: Submission, ground_truth: GroundTruth) -> None:
 
 # --- a host's walk in a student's shoes --------------------------------------------------------------------------
 
-WALK_WAITS = timedelta(seconds=20)
+PREVIEW_WAITS = timedelta(seconds=20)
 
 
-def walk(ground_truth_id: int) -> bool:
+def measure_preview(ground_truth_id: int) -> bool:
     """Measure the sample submission of a ruler for its host; False where nobody waits for that, or not yet can.
 
     It is measured as every file is, but is no submission. Twice is once: only a walk without an end gets one.
     """
-    walks = WalkThrough.objects.select_related("ground_truth__competition")
-    found = walks.filter(ground_truth=ground_truth_id, finished_at=None).first()
+    previews = StudentPreview.objects.select_related("ground_truth__competition")
+    found = previews.filter(ground_truth=ground_truth_id, finished_at=None).first()
     if found is None:
         return False
     ground_truth = found.ground_truth
@@ -294,7 +294,7 @@ def walk(ground_truth_id: int) -> bool:
     except (Unreachable, scorer.ScorerInterrupted) as error:
         log.warning("the walk through %s waits: %s", ground_truth, error)
         return False
-    waiting = WalkThrough.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)
+    waiting = StudentPreview.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)
     return bool(
         waiting.update(
             finished_at=Now(),
@@ -306,9 +306,9 @@ def walk(ground_truth_id: int) -> bool:
     )
 
 
-def unfinished_walks() -> list[int]:
+def unfinished_previews() -> list[int]:
     """Rulers whose walk nobody has ended for a while."""
-    late = WalkThrough.objects.filter(finished_at=None, sent_at__lt=Now() - WALK_WAITS)
+    late = StudentPreview.objects.filter(finished_at=None, sent_at__lt=Now() - PREVIEW_WAITS)
     return list(late.values_list("ground_truth", flat=True))
 
 

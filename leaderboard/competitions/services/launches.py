@@ -17,16 +17,16 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.common.time_zones import in_words
 
 from .. import tasks
-from ..models import Competition, LaunchPlan, WalkThrough
+from ..models import Competition, LaunchPlan, StudentPreview
 from . import launching
 from .competitions import CannotHost, lock_competition
 from .publishing import sample_submission_of
 
 
-def launch(*, competition: Competition, user: User | None = None, after_walk: bool = False) -> None:
+def launch(*, competition: Competition, user: User | None = None, needs_preview: bool = False) -> None:
     """As `launching.launch`; raises `CannotHost` with what is missing."""
     try:
-        launching.launch(competition=competition, user=user, after_walk=after_walk)
+        launching.launch(competition=competition, user=user, needs_preview=needs_preview)
     except launching.NotReady as error:
         raise CannotHost(_("The competition cannot be launched yet."), error.missing) from error
 
@@ -76,7 +76,7 @@ def _check_seen(draft: Competition, seen: str) -> None:
     raise CannotHost(now + " " + _("Yours was not taken: look at it, and send it again if it shall count."))
 
 
-def walk(*, competition: Competition, user: User) -> WalkThrough:
+def start_preview(*, competition: Competition, user: User) -> StudentPreview:
     """Send the sample submission the way of every file, to be measured by the worker; a walk before it is forgotten.
 
     Raises `CannotHost` without a ground truth, `child.ChildFailed` where no sample can be made.
@@ -88,7 +88,7 @@ def walk(*, competition: Competition, user: User) -> WalkThrough:
     afresh: dict[str, Any] = {"finished_at": None, "public": None, "private": None, "problems": [], "failure": ""}
     with transaction.atomic():
         sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
-        found, _is_new = WalkThrough.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
-        AuditEntry.append(AuditEvent.WALKED, user=user, competition=competition, about=str(ground_truth.number))
-        tasks.wake_workers_after_commit(tasks.walk, ground_truth.pk)
+        found, _is_new = StudentPreview.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
+        AuditEntry.append(AuditEvent.PREVIEWED, user=user, competition=competition, about=str(ground_truth.number))
+        tasks.wake_workers_after_commit(tasks.measure_preview, ground_truth.pk)
     return found

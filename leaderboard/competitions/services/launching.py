@@ -18,7 +18,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
 from .. import hooks
-from ..models import BoardSettings, Competition, LaunchPlan, WalkThrough
+from ..models import BoardSettings, Competition, LaunchPlan, StudentPreview
 from ..ranking import ladder
 
 
@@ -49,7 +49,7 @@ NEEDS = {
     "deadline": gettext_lazy("The deadline lies in the future"),
     "step": gettext_lazy("The steady board knows how much better a file must be before a score moves (its step)"),
     "candidate": gettext_lazy("The ground truth that waits is applied or discarded"),
-    "walk": gettext_lazy("You have walked the student's way with the sample submission"),
+    "student_preview": gettext_lazy("You have walked the student's way with the sample submission"),
 }
 
 
@@ -61,7 +61,7 @@ def missing_in_words(stored: Iterable[str]) -> list[str]:
 
 def checklist(competition: Competition) -> list[Need]:
     """What a launch needs, each with whether it is there."""
-    return _checklist(competition, bool(_walked([competition.ground_truth_id])))
+    return _checklist(competition, bool(_previewed([competition.ground_truth_id])))
 
 
 def lacking(competitions: Iterable[Competition]) -> set[int]:
@@ -70,13 +70,15 @@ def lacking(competitions: Iterable[Competition]) -> set[int]:
     if not planned:
         return set()
     prefetch_related_objects(planned, "ground_truth")
-    walked = _walked([one.ground_truth_id for one in planned])
+    previewed = _previewed([one.ground_truth_id for one in planned])
     return {
-        one.pk for one in planned if not all(need.is_there for need in _checklist(one, one.ground_truth_id in walked))
+        one.pk
+        for one in planned
+        if not all(need.is_there for need in _checklist(one, one.ground_truth_id in previewed))
     }
 
 
-def _checklist(competition: Competition, is_walked: bool) -> list[Need]:
+def _checklist(competition: Competition, is_previewed: bool) -> list[Need]:
     ground_truth = competition.ground_truth
     needs = [
         Need("truth", ground_truth is not None),
@@ -87,20 +89,20 @@ def _checklist(competition: Competition, is_walked: bool) -> list[Need]:
         needs.append(Need("step", ladder.step_of(competition, ground_truth) != ladder.NO_STEP))
     if competition.candidate_id is not None:
         needs.append(Need("candidate", False))
-    return [*needs, Need("walk", is_walked)]
+    return [*needs, Need("student_preview", is_previewed)]
 
 
-def _walked(ground_truths: Iterable[int | None]) -> set[int]:
+def _previewed(ground_truths: Iterable[int | None]) -> set[int]:
     """The rulers under which the sample came out with both scores."""
-    walks = WalkThrough.objects.filter(
+    previews = StudentPreview.objects.filter(
         ground_truth__in=[ground_truth for ground_truth in ground_truths if ground_truth is not None]
     )
-    found = walks.filter(public__isnull=False, private__isnull=False)
+    found = previews.filter(public__isnull=False, private__isnull=False)
     return set(found.values_list("ground_truth", flat=True))
 
 
 def launch(
-    *, competition: Competition, user: User | None = None, after_walk: bool = False, planned: datetime | None = None
+    *, competition: Competition, user: User | None = None, needs_preview: bool = False, planned: datetime | None = None
 ) -> bool:
     """Let students in; False where they are in already. Raises `NotReady` with what is missing.
 
@@ -108,7 +110,7 @@ def launch(
     imported or a program's script comes from where that was done. With `planned` nothing happens where the launch is
     not planned for that moment any more.
     """
-    needs = [need for need in checklist(competition) if after_walk or need.key != "walk"]
+    needs = [need for need in checklist(competition) if needs_preview or need.key != "student_preview"]
     if missing := [need.key for need in needs if not need.is_there]:
         raise NotReady(missing)
     with transaction.atomic():
@@ -150,7 +152,7 @@ def _launch_planned(competition: Competition) -> None:
     """Launched and told, or neither: whoever dies in between leaves both to the next."""
     asked_by, planned = competition.launch_plan.asked_by, competition.launch_plan.launches_at
     assert planned is not None, "only planned launches are due"
-    if launch(competition=competition, user=asked_by, after_walk=True, planned=planned):
+    if launch(competition=competition, user=asked_by, needs_preview=True, planned=planned):
         hooks.planned_launch_done(competition=competition, planned=planned)
 
 

@@ -13,7 +13,7 @@ from leaderboard.scorer._places import JobFailed
 
 from ..access import Audience, Visit, open_to
 from ..forms.wizard import CloneForm, ScheduleForm
-from ..models import TruthCheck, WalkThrough
+from ..models import StudentPreview, TruthCheck
 from ..services import competitions, copying, launches, launching
 from .host_responses import add_refusal, posted
 from .launch_checklist import checklist_of
@@ -69,35 +69,35 @@ def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: i
         "is_ready": all(need.is_there for need in needs),
         "measure": measure_of(competition.ground_truth),
         "report": check.report if check else None,
-        "walk": WalkThrough.objects.filter(ground_truth=competition.ground_truth_id).first(),
+        "student_preview": StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first(),
         "files": competition.data_files.all(),
     }
     return render(request, "hosts/host_setup_launch.html", context, status=status)
 
 
 @open_to(Audience.HOSTS)
-def host_walk(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_preview(request: HttpRequest, visit: Visit) -> HttpResponse:
     """What a student meets: overview, data, and a file's way. POST sends the sample; htmx asks what came of it."""
     competition = visit.competition
     if request.method == "POST":
         try:
-            launches.walk(competition=competition, user=person(visit.user))
+            launches.start_preview(competition=competition, user=person(visit.user))
         except competitions.CannotHost as error:
             messages.error(request, error.message)
         except JobFailed:
             messages.error(request, _("The sample submission could not be made. Try it again in a moment."))
-        return see_other("host_walk", fragment="#sent", slug=competition.slug)
-    walk = WalkThrough.objects.filter(ground_truth=competition.ground_truth_id).first()
+        return see_other("host_preview", fragment="#sent", slug=competition.slug)
+    student_preview = StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first()
     context = {
         "visit": visit,
-        "walk": walk,
+        "student_preview": student_preview,
         "measure": measure_of(competition.ground_truth),
         "files": competition.data_files.all(),
     }
     if getattr(request, "htmx", False):
-        status = STOP_POLLING if walk is None or walk.finished_at else 200
-        return render(request, "hosts/walk.html", context, status=status)
-    return render(request, "hosts/host_walk.html", context)
+        status = STOP_POLLING if student_preview is None or student_preview.finished_at else 200
+        return render(request, "hosts/student_preview.html", context, status=status)
+    return render(request, "hosts/host_preview.html", context)
 
 
 @open_to(Audience.HOSTS)
@@ -106,7 +106,7 @@ def host_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method != "POST":
         return redirect("host_competition", slug=visit.competition.slug)
     try:
-        launches.launch(competition=visit.competition, user=person(visit.user), after_walk=True)
+        launches.launch(competition=visit.competition, user=person(visit.user), needs_preview=True)
     except competitions.CannotHost as error:
         messages.error(request, " ".join([error.message, *error.details]))
         return see_other("host_setup_launch", slug=visit.competition.slug)

@@ -16,7 +16,7 @@ WHERE = {
     "deadline": "host_setup_limits",
     "step": "host_setup_limits",
     "candidate": "host_candidate",
-    "walk": "host_walk",
+    "student_preview": "host_preview",
 }
 
 
