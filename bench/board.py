@@ -128,7 +128,7 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
                 scores.append(Score(submission=file, ground_truth=ground_truth, split=split, value=value))
     Submission.objects.bulk_create(files, batch_size=2000)
     Score.objects.bulk_create(scores, batch_size=2000)
-    standings_module.rebuild(GroundTruth.objects.get(pk=ground_truth.pk))
+    standings_module.rebuild_standings(GroundTruth.objects.get(pk=ground_truth.pk))
     add_uncertainties(ground_truth, seed)
     return Competition.objects.get(pk=competition.pk)
 
@@ -229,14 +229,14 @@ def improve(ground_truth: GroundTruth, standing: Standing, by: float) -> None:
     Score.objects.bulk_create(
         Score(submission=file, ground_truth=ground_truth, split=split, value=value) for split in Split
     )
-    standings_module.note_score(file, ground_truth, value)
+    standings_module.update_standing(file, ground_truth, value)
 
 
 def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 20) -> int:
     """How often the board is computed when many readers meet a new version at once."""
-    calls, real = [], boards.board
+    calls, real = [], boards.board_page
 
-    def counted(*args: Any, **kwargs: Any) -> rows_module.Board:
+    def counted(*args: Any, **kwargs: Any) -> rows_module.BoardPageData:
         calls.append(1)
         return real(*args, **kwargs)
 
@@ -244,7 +244,7 @@ def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 
         ask()
         connection.close()
 
-    boards.board = counted
+    boards.board_page = counted
     competition.touch_board()
     try:
         threads = [threading.Thread(target=read) for _ in range(readers)]
@@ -253,7 +253,7 @@ def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 
         for thread in threads:
             thread.join()
     finally:
-        boards.board = real
+        boards.board_page = real
     return len(calls)
 
 

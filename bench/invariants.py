@@ -115,7 +115,7 @@ def fill(competition: Competition, number: int, rows: int, chance: random.Random
         [DailyAttempts(team_id=team, day=day, used=used, limit=PER_DAY) for (team, day), used in days.items()]
     )
     assert competition.ground_truth is not None
-    standings.rebuild(competition.ground_truth)
+    standings.rebuild_standings(competition.ground_truth)
 
 
 def processor_seconds() -> float:

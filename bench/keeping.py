@@ -80,7 +80,7 @@ def fill(submissions: int, rows: int) -> None:
         ),
         batch_size=500,
     )  # fmt: skip
-    standings.rebuild(ground_truth)
+    standings.rebuild_standings(ground_truth)
 
 
 def look() -> None:

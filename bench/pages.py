@@ -194,7 +194,7 @@ def turn(competition: Competition, state: str) -> None:
             candidate=None, closes_at=now - timedelta(hours=1), revealed_at=now if state == "revealed" else None
         )
     competition.refresh_from_db()
-    standings.rebuild(competition.ground_truths.get(number=1))
+    standings.rebuild_standings(competition.ground_truths.get(number=1))
     if state == "closed":
         _grade(competition)
     elif state == "revealed":

@@ -259,7 +259,7 @@ def _hand_in(term: Term, competition: Competition) -> None:
                 competition=competition, user=term.people[members[0]], submission_ids=[made[0], made[3]], at=now
             )
     assert competition.ground_truth is not None
-    standings.rebuild(competition.ground_truth)
+    standings.rebuild_standings(competition.ground_truth)
     competition.touch_board()
 
 
@@ -302,7 +302,7 @@ def _end(term: Term, competition: Competition) -> None:
         competition=competition, user=term.people["bo"], file_name="late.csv", chunks=[predictions(0.9, 77)]
     )
     score.score(late.pk)
-    boards.reveal(competition=competition, user=ada)
+    boards.reveal_competition(competition=competition, user=ada)
     steps = [{"points": 50, "baseline": "Nearest neighbour"}, {"points": 100, "score": 0.95}]
     saved_rules.set_grade_rules(
         competition=competition, user=ada, values={"steps": steps, "title": "Pond life", "late_percent": 10}

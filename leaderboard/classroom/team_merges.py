@@ -109,7 +109,7 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
         _unite(competition, team, mine)
         if competition.ground_truth is not None:
             competition.ground_truth.competition = competition
-            standings.rebuild(competition.ground_truth)
+            standings.rebuild_standings(competition.ground_truth)
         competition.touch_board()
         _notify_team(
             team,

@@ -70,7 +70,7 @@ class Visit:
     competition: Competition
     user: Viewer
     at: datetime
-    _answers: dict[int, list[ladder_module.Answer]] = field(default_factory=dict, init=False, repr=False)
+    _answers: dict[int, list[ladder_module.LadderAnswer]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.competition.ground_truth is not None:
@@ -158,7 +158,7 @@ class Visit:
         ground_truth = self.competition.ground_truth
         return ladder_module.ladder_of(ground_truth) if ground_truth else None
 
-    def answers_to(self, team_id: int | None) -> list[ladder_module.Answer]:
+    def answers_to(self, team_id: int | None) -> list[ladder_module.LadderAnswer]:
         """What the public board says of a team's files; asked often for one page, worked out once."""
         ground_truth = self.competition.ground_truth
         if ground_truth is None or self.ladder is None or team_id is None:

@@ -213,7 +213,7 @@ def sweep() -> None:
 @app.task(name="leaderboard.competitions.tasks.reveal_due")
 def reveal_due() -> None:
     """Open the private boards whose deadline has passed and whose files all have their scores."""
-    revealing.reveal_due(database_now())
+    revealing.reveal_due_competitions(database_now())
 
 
 @app.task(name="leaderboard.competitions.tasks.launch_due")

@@ -144,7 +144,7 @@ def _sheet_by_ground_truth(
 def _values(ground_truth: GroundTruth, split: Split) -> Mapping[int, float]:
     """Team → its exact value on a split: of its best public file, or of the final that counts on the private rows."""
     if split == Split.PRIVATE:
-        return {best.team_id: best.value for its, best in standings.decided(ground_truth) if its == split}
+        return {best.team_id: best.value for its, best in standings.deciding_candidates(ground_truth) if its == split}
     return standings.best_values(ground_truth)
 
 

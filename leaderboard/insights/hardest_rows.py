@@ -98,7 +98,7 @@ def _current_ground_truth(competition: Competition) -> GroundTruth:
 
 def _best_files(ground_truth: GroundTruth) -> list[Submission]:
     """What decides now for the first ten teams."""
-    best = sorted(standings.expected(ground_truth), key=lambda one: one.order)[:TOP_TEAMS]
+    best = sorted(standings.expected_candidates(ground_truth), key=lambda one: one.order)[:TOP_TEAMS]
     if not best:
         raise CannotHost(_("No team has a score yet, so no row is known to be hard."))
     files = Submission.objects.in_bulk([one.submission_id for one in best])

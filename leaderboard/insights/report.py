@@ -143,7 +143,7 @@ def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[T
     sign = 1.0
     if ground_truth is not None:
         ground_truth.competition, sign = competition, ladder.sign_of(ground_truth)
-        for split, best in standings.decided(ground_truth):
+        for split, best in standings.deciding_candidates(ground_truth):
             found[split][best.team_id] = best.value
     public, private = found[Split.PUBLIC], found[Split.PRIVATE]
     status = Submission.Status
@@ -181,7 +181,7 @@ def _gap(public: float | None, private: float | None, sign: float) -> float | No
 
 
 def _baselines(ground_truth: GroundTruth | None) -> list[tuple[str, float]]:
-    rows = boards.baselines(ground_truth, Split.PRIVATE) if ground_truth else []
+    rows = boards.baseline_rows(ground_truth, Split.PRIVATE) if ground_truth else []
     return [(row.name, row.value) for row in rows if row.value is not None]
 
 

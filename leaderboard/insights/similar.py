@@ -114,7 +114,7 @@ def compare_answers(*, competition: Competition) -> Comparison:
     if ground_truth is None:
         raise CannotHost(_("Publish a ground truth first."))
     ground_truth.competition = competition
-    best = sorted(standings.expected(ground_truth), key=lambda one: one.order)
+    best = sorted(standings.expected_candidates(ground_truth), key=lambda one: one.order)
     chosen = best[:MOST_TEAMS]
     if len(chosen) < 3:
         raise CannotHost(_("At least three teams need a score: what chance does is learnt from the others."))

@@ -62,7 +62,7 @@ def _best_baseline(competition: Competition) -> float | None:
     if ground_truth is None:
         return None
     sign = ladder.sign_of(ground_truth)
-    shown = (sign * row.value for row in boards.baselines(ground_truth, Split.PUBLIC) if row.value is not None)
+    shown = (sign * row.value for row in boards.baseline_rows(ground_truth, Split.PUBLIC) if row.value is not None)
     return min(shown, default=None)
 
 

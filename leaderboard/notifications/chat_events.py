@@ -128,7 +128,7 @@ def _note_first(hook: Webhook, at: datetime) -> int:
     ladder = ladder_module.ladder_of(ground_truth)
     if ladder is not None and ladder.is_hidden:
         return 0
-    first = boards.in_order(ground_truth, Split.PUBLIC).select_related("team").first()
+    first = boards.standings_in_order(ground_truth, Split.PUBLIC).select_related("team").first()
     team = first.team if first else None
     if hook.first_seen_at and hook.first_team_id == (team.pk if team else None):
         return 0

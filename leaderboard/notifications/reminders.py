@@ -21,8 +21,8 @@ from leaderboard.common import logs
 from leaderboard.common.time_zones import in_words
 from leaderboard.competitions.models import Competition, Grant, Membership, Submission, Team
 from leaderboard.competitions.ranking import standings, unpicked
-from leaderboard.competitions.ranking.standings import Best
-from leaderboard.competitions.ranking.unpicked import Unpicked
+from leaderboard.competitions.ranking.standings import StandingCandidate
+from leaderboard.competitions.ranking.unpicked import UnpickedFile
 
 from . import notices
 from .models import Notice, NoticeChoice
@@ -171,11 +171,11 @@ class _ReminderText(NamedTuple):
 def _reminder_texts(competition: Competition, teams: Iterable[int]) -> dict[int, _ReminderText]:
     """What becomes of each team if it does nothing; nothing that its board keeps back."""
     ground_truth = competition.ground_truth
-    picks = standings.finals(ground_truth) if ground_truth is not None else {}
+    picks = standings.final_submissions(ground_truth) if ground_truth is not None else {}
     wanted = [best.submission_id for team in teams for best in picks.get(team, ())]
     names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
     forgotten = (
-        unpicked.unpicked(ground_truth, {team: picks.get(team, []) for team in teams})
+        unpicked.unpicked_better_files(ground_truth, {team: picks.get(team, []) for team in teams})
         if ground_truth is not None
         else {}
     )
@@ -195,7 +195,9 @@ def _reminder_texts(competition: Competition, teams: Iterable[int]) -> dict[int,
     }
 
 
-def _reminder_text(names: list[str], picks: list[Best], forgotten: Unpicked | None, *, is_exact: bool) -> str:
+def _reminder_text(
+    names: list[str], picks: list[StandingCandidate], forgotten: UnpickedFile | None, *, is_exact: bool
+) -> str:
     if not picks:
         return _("Your team has no valid file yet.")
     files = ", ".join(f"“{name}”" for name in names)
@@ -214,7 +216,7 @@ def _reminder_text(names: list[str], picks: list[Best], forgotten: Unpicked | No
     return words % {"files": files}
 
 
-def _forgotten_best_text(forgotten: Unpicked | None) -> list[str]:
+def _forgotten_best_text(forgotten: UnpickedFile | None) -> list[str]:
     if forgotten is None:
         return []
     words = _(

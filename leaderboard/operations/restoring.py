@@ -106,7 +106,7 @@ def check(manifest: Manifest) -> list[str]:
     wrong += audit_log_faults()
     for competition in Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth"):
         assert competition.ground_truth is not None
-        wrong += [f"{competition.slug}: {line}" for line in standings.differences(competition.ground_truth)]
+        wrong += [f"{competition.slug}: {line}" for line in standings.standing_differences(competition.ground_truth)]
     return wrong
 
 

@@ -120,7 +120,7 @@ def test_after_the_reveal_the_private_board_says_who_moved(pets: Competition, bo
         enter(pets, user)
         hand_in(pets, user, answers(**wrong))
     close(pets)
-    revealing.reveal(pets, timezone.now())
+    revealing.reveal_private_board(pets, timezone.now())
     _, board = Program(bo).get("competitions/pets/leaderboard", board="private")
     assert [(row["team"], row["movement"]) for row in board["items"]] == [("cy", 1), ("bo", -1)]
 
@@ -204,7 +204,7 @@ def fill(competition: Competition, number: int) -> None:
         )
         for split in Split:
             Score.objects.create(submission=submission, ground_truth=ground_truth, split=split, value=1 / (index + 1))
-    standings.rebuild(ground_truth)
+    standings.rebuild_standings(ground_truth)
 
 
 def test_programs_read_intervals_and_ties_too(pets: Competition, bos: Submission, bo: User) -> None:

@@ -125,7 +125,7 @@ def test_after_the_deadline_nothing_opens_before_the_reveal_and_then_no_truth_an
     close(scene.competition)
     below = ("c/", "api/", "host/<slug")
     assert leaks(scene, role, is_revealed=False, log=caplog, below=below) == []
-    boards.reveal(competition=scene.competition)
+    boards.reveal_competition(competition=scene.competition)
     assert leaks(scene, role, is_revealed=True, log=caplog, below=below) == []
 
 
@@ -154,7 +154,7 @@ def test_bo_reads_the_commitment_at_once_and_its_key_after_the_reveal(scene: Sce
         assert truth.commitment in before
         assert not [one for one in revealed_with(scene) if one in before]
     close(scene.competition)
-    boards.reveal(competition=scene.competition)
+    boards.reveal_competition(competition=scene.competition)
     for path in (below, f"{below}receipt.json"):
         after = text_of(ask(scene, "bo", "GET", path))
         assert truth.commitment in after
@@ -193,7 +193,7 @@ def withheld(scene: Scene, mode: str) -> re.Pattern[str]:
         Score.objects.filter(submission=file, split=Split.PUBLIC).update(value=value, secondary=[{"value": 1 - value}])
         digits += [text for number in (value, 1 - value) for text in (f"{number:.4f}", f"{number:.7f}"[:6])]
     ground_truth = GroundTruth.objects.select_related("competition").get(competition=scene.competition)
-    standings.rebuild(ground_truth)
+    standings.rebuild_standings(ground_truth)
     return re.compile("|".join(rf"\b{re.escape(one)}" for one in digits))
 
 

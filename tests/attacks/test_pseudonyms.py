@@ -68,7 +68,7 @@ def test_nor_does_any_to_those_who_ask_in_other_ways(masked: Scene) -> None:
 @pytest.mark.parametrize("role", ["anonymous", "eve"])
 def test_nor_does_any_after_the_reveal(masked: Scene, role: str) -> None:
     close(masked.competition)
-    boards.reveal(competition=masked.competition)
+    boards.reveal_competition(competition=masked.competition)
     assert tellers(masked, role, "", "?board=private") == []
 
 
@@ -112,7 +112,7 @@ def test_hosts_and_assistants_read_both_names_and_the_team_its_own(masked: Scene
 
 def test_the_podium_tells_the_winners_names_to_those_who_run_it_alone(masked: Scene) -> None:
     close(masked.competition)
-    boards.reveal(competition=masked.competition)
+    boards.reveal_competition(competition=masked.competition)
     for path in ("/c/secret/", "/c/secret/shake-up/"):
         for role, reads in (("ada", True), ("eve", False), ("anonymous", False)):
             page = ask(masked, role, "GET", path).content.decode()
@@ -189,7 +189,7 @@ def test_others_read_moments_to_the_minute_alone(masked: Scene) -> None:
     at = timezone.now().replace(second=7, microsecond=654_321) - timedelta(minutes=67)
     Team.objects.get(name=NAME).submissions.update(received_at=at)
     assert masked.competition.ground_truth is not None
-    standings.rebuild(masked.competition.ground_truth)
+    standings.rebuild_standings(masked.competition.ground_truth)
     for path in ("/c/secret/leaderboard/", "/c/secret/leaderboard.csv", "/api/v1/competitions/secret/leaderboard"):
         page = text_of(ask(masked, "eve", "GET", path))
         assert f"{at:%Y-%m-%dT%H:%M}:00" in page, path

@@ -179,7 +179,7 @@ def test_a_student_can_do_the_whole_term_by_the_guide(
 
     def it_ends() -> None:
         close(competition)
-        boards.reveal(competition=competition)
+        boards.reveal_competition(competition=competition)
 
     student_preview("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.admission.join_code})
     assert Submission.objects.filter(user=bo, status="scored", is_selected=True).count() == 1

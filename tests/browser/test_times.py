@@ -84,7 +84,7 @@ def test_what_lies_ahead_is_said_with_its_date_also_where_others_are_so_long_ago
     for who, at in ((bo, now - timedelta(hours=2, minutes=5)), (cy, ahead)):
         Submission.objects.filter(pk=hand_in(pets, who, answers()).pk).update(received_at=at)
     assert pets.ground_truth
-    standings.rebuild(pets.ground_truth)
+    standings.rebuild_standings(pets.ground_truth)
     Admission.objects.update(is_listed=True)
     Competition.objects.update(board_version=F("board_version") + 1)
     context = chromium.new_context(timezone_id="UTC", base_url=live_server.url)

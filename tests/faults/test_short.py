@@ -152,7 +152,7 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
     pets.refresh_from_db()
     assert pets.revealed_at is None
     with pytest.raises(competitions.CannotHost, match="once the deadline has passed"):
-        boards.reveal(competition=pets, user=ada)
+        boards.reveal_competition(competition=pets, user=ada)
     assert enter(pets, cy).team.name == "cy"
     client.force_login(bo)
     Competition.objects.filter(pk=pets.pk).update(closes_at=real() - timedelta(seconds=1))

@@ -75,7 +75,7 @@ def test_everything_ada_does_is_in_the_trail_with_her_name(
     work()
     rescoring.apply_candidate(competition=pets, user=ada)
     close(pets)
-    boards.reveal(competition=pets, user=ada)
+    boards.reveal_competition(competition=pets, user=ada)
     competitions.remove(competition=pets, user=ada)
     assert events()[3:] == [
         AuditEvent.CHANGED,
@@ -129,7 +129,7 @@ def test_the_trail_of_a_new_truth_names_its_fingerprint_and_no_answer(
 
 def test_the_deadline_reveals_without_a_person(pets: Competition) -> None:
     close(pets)
-    assert revealing.reveal_due(timezone.now()) == [pets]
+    assert revealing.reveal_due_competitions(timezone.now()) == [pets]
     assert (last().event, last().by) == (AuditEvent.REVEALED, None)
 
 
@@ -141,7 +141,7 @@ def test_what_is_refused_leaves_no_entry(pets: Competition, ada: User, bo: User)
     with pytest.raises(competitions.CannotHost):
         roles.remove_host(competition=pets, name="ada", user=ada)
     with pytest.raises(competitions.CannotHost):
-        boards.reveal(competition=pets, user=ada)
+        boards.reveal_competition(competition=pets, user=ada)
     assert events() == before
 
 

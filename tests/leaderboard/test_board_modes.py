@@ -59,7 +59,7 @@ def steady(host: User, **fields: Any) -> Competition:
 
 def board_of(competition: Competition) -> list[tuple[int | None, str, float | None]]:
     competition.refresh_from_db()
-    return [(row.rank, row.name, row.value) for row in boards_module.lines(competition, Split.PUBLIC)]
+    return [(row.rank, row.name, row.value) for row in boards_module.ranked_lines(competition, Split.PUBLIC)]
 
 
 def ground_truth_of(competition: Competition) -> GroundTruth:
@@ -72,12 +72,12 @@ def ground_truth_of(competition: Competition) -> GroundTruth:
 
 
 def test_the_shown_score_moves_only_for_a_file_that_is_better_by_more_than_the_step() -> None:
-    said_to_user = list(Ladder(0.03, -1.0, 1.0).climb([0.845, 0.8, 0.869, 0.87, 0.8701, 0.9]))
+    said_to_user = list(Ladder(0.03, -1.0, 1.0).answers([0.845, 0.8, 0.869, 0.87, 0.8701, 0.9]))
     assert said_to_user == [(0.84, True), (0.84, False), (0.84, False), (0.84, False), (0.87, True), (0.87, False)]
 
 
 def test_where_lower_is_better_the_same_holds_downwards() -> None:
-    said_to_user = list(Ladder(0.5, 1.0, 0.0).climb([3.1, 2.5, 2.49, 9.0, 1.1]))
+    said_to_user = list(Ladder(0.5, 1.0, 0.0).answers([3.1, 2.5, 2.49, 9.0, 1.1]))
     assert said_to_user == [(3.5, True), (2.5, True), (2.5, False), (2.5, False), (1.5, True)]
 
 
@@ -100,11 +100,11 @@ def test_no_score_is_shown_that_no_file_has_reached() -> None:
 
 def test_the_largest_numbers_are_rounded_without_an_accident() -> None:
     assert math.isfinite(Ladder(1e307, 1.0).rounded(1.7976931348623157e308))
-    assert list(Ladder(1e307, -1.0).climb([1.7976931348623157e308, 0.0]))[1][1] is False
+    assert list(Ladder(1e307, -1.0).answers([1.7976931348623157e308, 0.0]))[1][1] is False
 
 
 def test_a_hidden_board_answers_every_file_alike() -> None:
-    assert list(Ladder(ladder_module.NO_STEP, -1.0).climb([0.1, 0.9, 1.0])) == [
+    assert list(Ladder(ladder_module.NO_STEP, -1.0).answers([0.1, 0.9, 1.0])) == [
         (0.0, True),
         (0.0, False),
         (0.0, False),
@@ -119,7 +119,7 @@ def test_laws_of_the_ladder(scores: list[float], step: float, sign: float) -> No
     """The first file counts; the shown score moves if and only if a file beats the bar, and only to better ones; it is
     never better, and at most one step worse, than the exact best."""
     ladder = Ladder(step, sign)
-    said_to_user = list(ladder.climb(scores))
+    said_to_user = list(ladder.answers(scores))
     assert said_to_user[0][1]
     for (before, _), score, (after, is_new) in zip(said_to_user, scores[1:], said_to_user[1:], strict=False):
         assert is_new == (sign * score < sign * ladder.bar_above(before))
@@ -162,7 +162,7 @@ def vote(seed: int, step: float | None) -> tuple[float, float]:
     if step is None:
         weights = np.where(exact > 0.5, 1.0, -1.0)
     else:
-        weights = np.array([float(is_new) for _, is_new in Ladder(step, -1.0, 1.0).climb(exact.tolist())])
+        weights = np.array([float(is_new) for _, is_new in Ladder(step, -1.0, 1.0).answers(exact.tolist())])
     votes = weights.astype(np.float32) @ (2 * guesses - 1).astype(np.float32)
     right = (votes + dice.uniform(-0.5, 0.5, len(truth)) > 0) == truth
     return float(right[:public].mean()) - 0.5, float(right[public:].mean()) - 0.5
@@ -186,7 +186,7 @@ def test_an_honest_class_keeps_its_order() -> None:
     for best in skill:
         scores = dice.binomial(1000, np.linspace(best - 0.1, best, 20)) / 1000
         exact.append(scores.max())
-        shown.append(list(ladder.climb(scores.tolist()))[-1][0])
+        shown.append(list(ladder.answers(scores.tolist()))[-1][0])
     assert _agreement(skill, np.array(exact)) - _agreement(skill, np.array(shown)) < 0.03
     assert _agreement(skill, np.array(shown)) > 0.75
 
@@ -212,7 +212,7 @@ def test_a_steady_board_shows_the_last_clear_improvement_of_each_team(ada: User,
     assert board_of(pets) == [(1, "cy", 0.8), (2, "bo", 0.8)]
     hand_in(pets, bo, file_with(3))  # 0.925 → 0.9
     assert board_of(pets) == [(1, "bo", 0.9), (2, "cy", 0.8)]
-    assert standings.differences(ground_truth_of(pets)) == []
+    assert standings.standing_differences(ground_truth_of(pets)) == []
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
@@ -234,7 +234,7 @@ def test_the_order_of_scoring_does_not_matter(ada: User, bo: User, cy: User, mod
         dice.shuffle(files)
         for pk in files:
             score_module.score(pk)
-            assert standings.differences(ground_truth_of(pets)) == []
+            assert standings.standing_differences(ground_truth_of(pets)) == []
         found.append(sorted(Standing.objects.values_list("team", "submission", "value", "received_at")))
     assert found[0] == found[1]
     assert len(found[0]) == 2
@@ -249,7 +249,7 @@ def test_a_hidden_board_holds_no_score_at_all(ada: User, bo: User, cy: User) -> 
     hand_in(pets, cy, file_with(0))
     assert board_of(pets) == [(None, "cy", None), (None, "bo", None)]
     assert not any(value or key for value, key in Standing.objects.values_list("value", "sort_key"))
-    assert placings.placing(bo.memberships.get().team, ground_truth_of(pets), Split.PUBLIC) is None
+    assert placings.placing_of(bo.memberships.get().team, ground_truth_of(pets), Split.PUBLIC) is None
 
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])
@@ -260,9 +260,9 @@ def test_after_the_reveal_everything_is_exact(ada: User, bo: User, mode: str) ->
     hand_in(pets, bo, file_with(8, private=5))
     close(pets)
     assert board_of(pets) == [(1, "bo", 0.7)] if mode == "steady" else [(None, "bo", None)]
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert board_of(pets) == [(1, "bo", 0.775)]  # of the two, the earlier one: both score 0.75 on the private rows
-    assert standings.differences(ground_truth_of(pets)) == []
+    assert standings.standing_differences(ground_truth_of(pets)) == []
 
 
 def test_ada_changes_the_board_and_the_standings_follow(ada: User, bo: User) -> None:
@@ -275,7 +275,7 @@ def test_ada_changes_the_board_and_the_standings_follow(ada: User, bo: User) -> 
         version = pets.board_version
         competitions.change(competition=pets, **fields)
         seen.append(board_of(pets))
-        assert standings.differences(ground_truth_of(pets)) == []
+        assert standings.standing_differences(ground_truth_of(pets)) == []
         assert pets.board_version > version
     assert seen == [[(1, "bo", 0.8)], [(1, "bo", 0.7)], [(1, "bo", 0.8)], [(None, "bo", None)], [(1, "bo", 0.8)]]
 
@@ -300,8 +300,8 @@ def test_automatic_picks_are_made_by_exact_scores(ada: User, bo: User) -> None:
     hand_in(pets, bo, file_with(9, private=1))
     better = hand_in(pets, bo, file_with(8, private=4))
     close(pets)
-    boards.reveal(competition=pets)
-    assert [row.submission_id for row in boards_module.lines(pets, Split.PRIVATE)] == [str(better.pk)]
+    boards.reveal_competition(competition=pets)
+    assert [row.submission_id for row in boards_module.ranked_lines(pets, Split.PRIVATE)] == [str(better.pk)]
 
 
 def test_movement_compares_what_was_shown(ada: User, bo: User, cy: User) -> None:
@@ -313,8 +313,8 @@ def test_movement_compares_what_was_shown(ada: User, bo: User, cy: User) -> None
         file = hand_in(pets, user, file_with(wrong))
         Submission.objects.filter(pk=file.pk).update(received_at=file.received_at - timedelta(days=2))
     file = hand_in(pets, bo, file_with(1))
-    standings.rebuild(ground_truth_of(pets))
-    board = boards_module.board(pets, Split.PUBLIC, at=file.received_at)
+    standings.rebuild_standings(ground_truth_of(pets))
+    board = boards_module.board_page(pets, Split.PUBLIC, at=file.received_at)
     assert [(row.name, row.movement, row.trend) for row in board.rows] == [("bo", 1, (0.7, 0.9)), ("cy", -1, (0.8,))]
 
 
@@ -416,4 +416,4 @@ def test_a_corrected_truth_is_previewed_exactly_and_climbed_anew(ada: User, bo: 
     assert [(move.value_now, move.value_then) for move in preview.moves] == [(0.8, 0.825)]
     rescoring.apply_candidate(competition=pets)
     assert board_of(pets) == [(1, "bo", 0.8)]
-    assert standings.differences(ground_truth_of(pets)) == []
+    assert standings.standing_differences(ground_truth_of(pets)) == []

@@ -23,7 +23,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import ladder, standings
 from leaderboard.competitions.ranking.ladder import Ladder
-from leaderboard.competitions.ranking.transfers import HandedIn, Origin, replay
+from leaderboard.competitions.ranking.transfers import Origin, ScoredFile, replay_transfers
 from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import boards, submitting
 from leaderboard.operations import consistency
@@ -62,10 +62,10 @@ def vote(seed: int, moves: Callable[[int], list[Origin]]) -> float:
     guesses = dice.integers(0, 2, (files, public), dtype=np.int8)
     exact = (guesses == truth).mean(axis=1)
     handed_in = [
-        HandedIn(BEGIN + timedelta(hours=number), UUID(int=number), number + 1, number + 1, float(score))
+        ScoredFile(BEGIN + timedelta(hours=number), UUID(int=number), number + 1, number + 1, float(score))
         for number, score in enumerate(exact)
     ]
-    replayed = list(replay(Ladder(0.03, -1.0, 1.0), handed_in, moves(files)))
+    replayed = list(replay_transfers(Ladder(0.03, -1.0, 1.0), handed_in, moves(files)))
     shown, answered = np.array([[shown, is_new] for _, shown, is_new in replayed]).T
     # Where every file is answered the scores are compared; otherwise the few answered files are the better ones.
     votes = (shown - shown.mean() if answered.all() else answered) @ (2.0 * guesses - 1.0)
@@ -104,7 +104,7 @@ def signed_up_again(user: User, name: str) -> User:
 
 
 def promises_hold(competition: Competition) -> None:
-    assert standings.differences(ground_truth_of(competition)) == []
+    assert standings.standing_differences(ground_truth_of(competition)) == []
     # `close` moves deadlines before files that were in time, so that promise is not asked for.
     found = consistency.verdicts(seed=1, only={1, 3, 6, 7})
     assert [(verdict.number, verdict.examples) for verdict in found if not verdict.holds] == []
@@ -120,7 +120,7 @@ def answered(competition: Competition, files: list[Submission]) -> list[bool]:
 
 
 def expected_of(scores: list[float]) -> list[bool]:
-    return [is_new for _, is_new in Ladder(0.1, -1.0, 1.0).climb(scores)]
+    return [is_new for _, is_new in Ladder(0.1, -1.0, 1.0).answers(scores)]
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def test_at_the_reveal_every_team_stands_with_its_exact_scores(pets: Competition
     teams.leave_team(membership=membership_of(bo))
     hand_in(pets, bo, file_with(9))
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert board_of(pets) == [(1, "bo", 0.775), (2, "cy", 0.75)]
     promises_hold(pets)
 
@@ -317,7 +317,7 @@ def test_the_digests_of_a_deleted_account_go_with_the_reveal(cats: Competition, 
     assert FormerMember.objects.exists()
     assert "bo" not in "".join(FormerMember.objects.values_list("digest", flat=True)).replace("b0", "")
     close(cats)
-    boards.reveal(competition=cats)
+    boards.reveal_competition(competition=cats)
     assert not FormerMember.objects.exists()
     personal_data.delete_account(account=cy, user=cy)
     assert not FormerMember.objects.exists()
@@ -352,7 +352,7 @@ def test_a_team_without_members_is_not_ranked_until_the_end(ada: User, bo: User,
     assert board_of(cats) == [(1, "cy", 0.8)]
     promises_hold(cats)
     close(cats)
-    boards.reveal(competition=cats)
+    boards.reveal_competition(competition=cats)
     assert [name for _, name, _ in board_of(cats)] == ["Former member 1", "cy"]
     promises_hold(cats)
 
@@ -361,7 +361,7 @@ def test_who_goes_after_the_end_stays_on_the_board(cats: Competition, bo: User) 
     enter(cats, bo)
     hand_in(cats, bo, file_with(4))
     close(cats)
-    boards.reveal(competition=cats)
+    boards.reveal_competition(competition=cats)
     personal_data.delete_account(account=bo, user=bo)
     assert [name for _, name, _ in board_of(cats)] == ["Former member 1"]
-    assert [row.name for row in boards_module.lines(cats, Split.PRIVATE)] == ["Former member 1"]
+    assert [row.name for row in boards_module.ranked_lines(cats, Split.PRIVATE)] == ["Former member 1"]

@@ -65,7 +65,7 @@ def test_the_demo_tells_its_three_stories() -> None:
     # The five constant answers of the notebook, averaged over rows.
     assert {name: round(overall(LEAVES, name), 3) for name in CONSTANTS} == CONSTANTS
     leaves = Competition.objects.get(slug=LEAVES)
-    board = boards.board(leaves, Split.PUBLIC, at=timezone.now())
+    board = boards.board_page(leaves, Split.PUBLIC, at=timezone.now())
     assert {row.name: row.value for row in board.rows} == pytest.approx(CONSTANTS, abs=0.005)
     assert leaves.ground_truth is not None
     assert leaves.ground_truth.rows == 18_632
@@ -75,14 +75,14 @@ def test_the_demo_tells_its_three_stories() -> None:
     # A class of 24 teams, all ranked on an open private board, between three baselines.
     finished = Competition.objects.get(slug=demo_module.CLASS)
     assert finished.state(timezone.now()) == "revealed"
-    rows = boards.board(finished, Split.PRIVATE, at=timezone.now()).rows
+    rows = boards.board_page(finished, Split.PRIVATE, at=timezone.now()).rows
     assert {row.name for row in rows if not row.is_baseline} == {team.name for team in finished.teams.all()}
     assert [row.rank for row in rows if row.rank is not None] == list(range(1, demo_module.TEAMS + 1))
     assert Membership.objects.count() == User.objects.filter(memberships__isnull=False).distinct().count()
     assert sum(row.is_baseline for row in rows) == 3
     assert any(row.movement for row in rows)
     assert any(not row.is_picked_by_system for row in rows if not row.is_baseline)
-    assert standings.differences(finished.ground_truth) == []  # type: ignore[arg-type]
+    assert standings.standing_differences(finished.ground_truth) == []  # type: ignore[arg-type]
     files = finished.submissions.filter(team__isnull=False)
     assert files.filter(status="invalid").count() >= 2
     assert not files.exclude(status__in=["scored", "invalid"]).exists()

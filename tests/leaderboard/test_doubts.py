@@ -42,12 +42,12 @@ def standing(competition: Competition, values: list[float], *, without: tuple[in
         if number not in without:
             with_uncertainties(submission, number)
     competition.refresh_from_db()
-    standings.rebuild(GroundTruth.objects.get())
+    standings.rebuild_standings(GroundTruth.objects.get())
     return made
 
 
 def ties(competition: Competition, page: int = 1) -> list[tuple[str, int | None]]:
-    found = boards.board(competition, Split.PUBLIC, page=page, at=timezone.now())
+    found = boards.board_page(competition, Split.PUBLIC, page=page, at=timezone.now())
     return [(row.name, row.uncertainty.tied_from if row.uncertainty else None) for row in found.rows]
 
 
@@ -72,7 +72,7 @@ def test_a_board_without_exact_scores_says_nothing_that_follows_from_them(pets: 
     BoardSettings.objects.update(mode=mode, step=0.1)
     standing(pets, [0.9, 0.899])
     assert [tied for _, tied in ties(pets)] == [None, None]
-    found = boards.board(pets, Split.PUBLIC, at=timezone.now())
+    found = boards.board_page(pets, Split.PUBLIC, at=timezone.now())
     assert [row.uncertainty for row in found.rows] == [None, None]
 
 
@@ -87,5 +87,5 @@ def test_a_private_doubt_is_no_part_of_the_public_board(pets: Competition) -> No
     for number, team in enumerate((first, second)):
         with_uncertainties(scored(team, 0.9 - number / 1000), number, split=Split.PRIVATE)
     pets.refresh_from_db()
-    standings.rebuild(GroundTruth.objects.get())
-    assert [row.uncertainty for row in boards.board(pets, Split.PUBLIC, at=timezone.now()).rows] == [None, None]
+    standings.rebuild_standings(GroundTruth.objects.get())
+    assert [row.uncertainty for row in boards.board_page(pets, Split.PUBLIC, at=timezone.now()).rows] == [None, None]

@@ -43,7 +43,7 @@ def give(membership: Membership, ada: User, **what: object) -> Grant:
 
 def on_the_board(competition: Competition, split: Split = Split.PUBLIC) -> list[str]:
     competition.refresh_from_db()
-    return [row.name for row in boards_module.lines(competition, split)]
+    return [row.name for row in boards_module.ranked_lines(competition, split)]
 
 
 def events(competition: Competition) -> list[str]:
@@ -168,10 +168,10 @@ def test_nothing_is_revealed_before_the_last_extension_ends(pets: Competition, a
     give(membership, ada, closes_at=until)
     close(pets)
     assert last_deadline(pets) == until
-    assert revealing.reveal_due(timezone.now()) == []
+    assert revealing.reveal_due_competitions(timezone.now()) == []
     with pytest.raises(CannotHost, match=f"until {until.astimezone(UTC).day} {until.astimezone(UTC):%b %Y}, "):
-        boards.reveal(competition=pets)
-    assert revealing.reveal_due(until) == [pets]
+        boards.reveal_competition(competition=pets)
+    assert revealing.reveal_due_competitions(until) == [pets]
 
 
 @pytest.mark.parametrize("gives", ["a team more time", "all more time", "time to look"])
@@ -189,16 +189,16 @@ def test_time_that_ada_gives_while_another_board_opens_still_counts(
         "time to look": lambda: competitions.change(competition=pets, user=ada, reveals_itself=False),
     }
 
-    really = revealing.reveal
+    really = revealing.reveal_private_board
 
     def slowly(opened: Competition, at: datetime) -> bool:
         if opened == other:
             events[gives]()
         return really(opened, at)
 
-    monkeypatch.setattr(revealing, "_due", in_order(revealing._due, [other, pets]))
-    monkeypatch.setattr(revealing, "reveal", slowly)
-    assert revealing.reveal_due(timezone.now()) == [other]
+    monkeypatch.setattr(revealing, "_competitions_due", in_order(revealing._competitions_due, [other, pets]))
+    monkeypatch.setattr(revealing, "reveal_private_board", slowly)
+    assert revealing.reveal_due_competitions(timezone.now()) == [other]
     pets.refresh_from_db()
     assert pets.revealed_at is None
 
@@ -215,7 +215,7 @@ def test_an_extension_of_a_disqualified_team_holds_nobody_up(pets: Competition, 
     give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
     close(pets)
     extensions.disqualify(team=membership.team, user=ada, reason="Copied")
-    assert revealing.reveal_due(timezone.now()) == [pets]
+    assert revealing.reveal_due_competitions(timezone.now()) == [pets]
     with pytest.raises(CannotHost, match="given time"):
         extensions.readmit(team=membership.team, user=ada)
     assert broken() == []
@@ -226,7 +226,7 @@ def test_once_the_private_board_is_open_nobody_gets_or_loses_time(pets: Competit
     earlier = give(membership, ada, closes_at=pets.closes_at + timedelta(seconds=1))
     close(pets)
     Grant.objects.update(closes_at=pets.closes_at)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     with pytest.raises(CannotHost, match="private board is open"):
         give(membership, ada, closes_at=timezone.now() + timedelta(days=1))
     earlier.refresh_from_db()
@@ -339,7 +339,7 @@ def test_a_hidden_file_gives_way_to_the_teams_next_best(ada: User, bo: User, mod
     enter(pets, bo)
     worse, best = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers())
     pausing.hide_submission(submission=best, user=ada, reason="Made by hand")
-    assert {row.submission_id for row in boards_module.lines(pets, Split.PUBLIC)} == {str(worse.pk)}
+    assert {row.submission_id for row in boards_module.ranked_lines(pets, Split.PUBLIC)} == {str(worse.pk)}
     assert broken() == []
     pausing.show_submission(submission=best, user=ada)
     pausing.show_submission(submission=best, user=ada)
@@ -352,7 +352,7 @@ def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada:
     picked, other = hand_in(pets, bo, answers(private=1)), hand_in(pets, bo, answers(private=3))
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(picked.pk)], at=timezone.now())
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     pausing.hide_submission(submission=picked, user=ada, reason="Made by hand")
     assert set(Standing.objects.values_list("submission", flat=True)) == {other.pk}
     assert broken(5, 6, 7) == []

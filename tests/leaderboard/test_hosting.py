@@ -63,7 +63,7 @@ def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, 
     hand_in(pets, cy, answers(public=2))  # measured while ground truth 2 waits
 
     def ground_truths_on_the_board() -> set[int]:
-        rows = boards_module.board(pets, Split.PUBLIC, at=timezone.now()).rows
+        rows = boards_module.board_page(pets, Split.PUBLIC, at=timezone.now()).rows
         shown, values = [UUID(row.submission_id) for row in rows], {row.value for row in rows}
         scores = Score.objects.filter(submission__in=shown, split=Split.PUBLIC, ground_truth=pets.ground_truth)
         assert set(scores.values_list("value", flat=True)) == values
@@ -78,7 +78,7 @@ def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, 
     rescoring.apply_candidate(competition=pets)
     assert ground_truths_on_the_board() == {2}
     assert pets.ground_truth is not None
-    assert standings.differences(pets.ground_truth) == []
+    assert standings.standing_differences(pets.ground_truth) == []
 
 
 def test_files_that_wait_get_the_new_ruler(pets: Competition, ada: User, bo: User) -> None:
@@ -463,7 +463,7 @@ def test_a_draft_is_not_revealed(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     close(competition)
     with pytest.raises(competitions.CannotHost, match="not been launched"):
-        boards.reveal(competition=competition)
+        boards.reveal_competition(competition=competition)
 
 
 def test_another_number_of_finals_after_the_reveal_is_on_the_board_at_once(pets: Competition, bo: User) -> None:
@@ -471,17 +471,17 @@ def test_another_number_of_finals_after_the_reveal_is_on_the_board_at_once(pets:
     hand_in(pets, bo, answers(private=3))
     hand_in(pets, bo, answers(public=1))
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     competitions.change(competition=pets, final_count=1)
     pets.refresh_from_db()
     assert pets.ground_truth is not None
-    assert standings.differences(pets.ground_truth) == []
-    assert [row.value for row in boards_module.lines(pets, Split.PRIVATE)] == [0.5]
+    assert standings.standing_differences(pets.ground_truth) == []
+    assert [row.value for row in boards_module.ranked_lines(pets, Split.PRIVATE)] == [0.5]
 
 
 def test_the_deadline_stays_in_the_past_after_the_reveal(pets: Competition) -> None:
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     with pytest.raises(ValidationError, match="cannot move into the future"):
         competitions.change(competition=pets, closes_at=timezone.now() + timedelta(days=1))
 
@@ -506,7 +506,7 @@ def test_a_file_counts_when_the_deadline_moves_behind_it(pets: Competition, bo: 
 
     def lateness_and_rows() -> tuple[bool, int]:
         ground_truth = GroundTruth.objects.get()
-        return Submission.objects.get().is_late, boards_module.in_order(ground_truth, Split.PUBLIC).count()
+        return Submission.objects.get().is_late, boards_module.standings_in_order(ground_truth, Split.PUBLIC).count()
 
     assert lateness_and_rows() == (True, 0)
     competitions.change(competition=pets, closes_at=timezone.now() + timedelta(hours=1))

@@ -230,7 +230,7 @@ def test_time_that_was_given_after_the_backup_is_not_forgotten_by_an_open_board(
     close(past)
     close(by_hand)
     assert restoring.hold_private_boards() == ["past"]
-    assert revealing.reveal_due(timezone.now()) == []
+    assert revealing.reveal_due_competitions(timezone.now()) == []
     assert AuditEntry.objects.filter(competition=past.pk, about="restored from a backup").count() == 1
     later.refresh_from_db()
     assert later.board.reveals_itself

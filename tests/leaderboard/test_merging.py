@@ -62,7 +62,7 @@ def test_everything_of_both_belongs_to_the_one_that_offered(
     assert Submission.objects.filter(team=team).count() == 2
     standing = Standing.objects.get()
     assert (standing.team, standing.submission) == (team, best)
-    assert standings.differences(GroundTruth.objects.select_related("competition").get()) == []
+    assert standings.standing_differences(GroundTruth.objects.select_related("competition").get()) == []
     assert submitting.allowance(Membership.objects.get(user=cy), timezone.now()).left == 3
     promises_hold()
 

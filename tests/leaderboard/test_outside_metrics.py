@@ -99,7 +99,7 @@ def test_ada_chooses_it_and_bo_is_scored_by_it(gaps: Competition, bo: User) -> N
     assert mine.status == "scored", mine.problems or mine.told_to_host
     assert values(mine) == {"public": 2.0, "private": 1.0}
     assert values(hand_in(gaps, bo, PERFECT)) == {"public": 0.0, "private": 0.0}
-    (line,) = boards.lines(gaps, Split.PUBLIC)
+    (line,) = boards.ranked_lines(gaps, Split.PUBLIC)
     assert line.value == 0.0
     for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
         assert "Gap" in page_of(bo, f"/c/gaps/{url}")
@@ -211,7 +211,7 @@ def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
         page_of(bo, f"/c/gaps/{url}")
     for url in ("", "truth/", "submissions/"):
         page_of(ada, f"/host/gaps/{url}")
-    (line,) = boards.lines(gaps, Split.PUBLIC)
+    (line,) = boards.ranked_lines(gaps, Split.PUBLIC)
     assert line.value == 2.0
     assert ladder.sign_of(gaps.ground_truth) == 1.0  # type: ignore[arg-type]
 

@@ -26,9 +26,9 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, revealing, standings
 from leaderboard.competitions.ranking import rows as rows_module
-from leaderboard.competitions.ranking.boards import merge, shared_ranks
-from leaderboard.competitions.ranking.earlier import stood
-from leaderboard.competitions.ranking.standings import computed_best_values, final_standings, shown_bests
+from leaderboard.competitions.ranking.boards import merge_baselines, shared_ranks
+from leaderboard.competitions.ranking.earlier import standings_before
+from leaderboard.competitions.ranking.standings import computed_best_values, final_standings, shown_candidates
 from leaderboard.competitions.services import boards as boards_services
 from leaderboard.competitions.services import competitions, pausing, submitting
 from tests.conftest import answers, close, enter, hand_in
@@ -61,8 +61,8 @@ def teams(competition: Competition, *names: str) -> list[Team]:
 
 def shown(competition: Competition, split: Split = Split.PUBLIC, page: int = 1) -> list[tuple[int | None, str]]:
     competition.refresh_from_db()
-    standings.rebuild(GroundTruth.objects.get())
-    board = boards.board(competition, split, page=page, at=timezone.now())
+    standings.rebuild_standings(GroundTruth.objects.get())
+    board = boards.board_page(competition, split, page=page, at=timezone.now())
     return [(row.rank, row.name) for row in board.rows]
 
 
@@ -105,7 +105,8 @@ def test_ranks_equal_counting_who_is_better(pets: Competition, seed: int) -> Non
         scored(team, chance.choice([0.1, 0.2, 0.3]), at=now - timedelta(seconds=chance.randrange(3)))
     pages = shown(pets) + shown(pets, page=2)
     places = {
-        s.team.name: (s.sort_key, s.received_at) for s in boards.in_order(GroundTruth.objects.get(), Split.PUBLIC)
+        s.team.name: (s.sort_key, s.received_at)
+        for s in boards.standings_in_order(GroundTruth.objects.get(), Split.PUBLIC)
     }
     assert len(pages) == 130
     for rank, name in pages:
@@ -124,11 +125,11 @@ def test_every_page_of_a_board_is_a_part_of_the_whole_one(
         at = now - timedelta(seconds=chance.randrange(2))
         score = scored(team, chance.choice([0.1, 0.2, 0.3]), at=at).scores.get(split=Split.PUBLIC)
         Uncertainty.of(score, metrics.Uncertainty(0.1, 0.0, 1.0, np.full(200, score.value))).save()
-    standings.rebuild(GroundTruth.objects.get())
+    standings.rebuild_standings(GroundTruth.objects.get())
     pets.refresh_from_db()
 
     def rows(page: int) -> list[tuple[object, ...]]:
-        found = boards.board(pets, Split.PUBLIC, page=page, at=now).rows
+        found = boards.board_page(pets, Split.PUBLIC, page=page, at=now).rows
         return [(row.rank, row.name, row.uncertainty and row.uncertainty.error) for row in found]
 
     whole = rows(1)
@@ -159,12 +160,12 @@ def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competiti
         picked = sorted(file[:2] for file in files if file[2])
         expected[team.pk] = ([*(picked or sorted(file[:2] for file in files)[:2])], not picked)
         best[team.pk] = -min(file[0] for file in files)
-    found = standings.finals(ground_truth)
+    found = standings.final_submissions(ground_truth)
     assert {team: [one.order for one in its] for team, its in found.items()} == {k: v[0] for k, v in expected.items()}
     assert {team: its[0].is_picked_by_system for team, its in found.items()} == {k: v[1] for k, v in expected.items()}
     assert computed_best_values(ground_truth) == best
     assert computed_best_values(ground_truth) == {
-        one.team_id: one.value for one in standings.bests(ground_truth, Split.PUBLIC)
+        one.team_id: one.value for one in standings.best_submissions(ground_truth, Split.PUBLIC)
     }
 
 
@@ -183,13 +184,13 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
             at = now - timedelta(minutes=10 * chance.randint(0, 20))
             scored(team, chance.choice([0.1, 0.2, 0.3, 0.35, 0.4]), at=at)
     ground_truth = GroundTruth.objects.get()
-    standings.rebuild(ground_truth)
-    said_to_user = sorted(stood(ground_truth, midnight), key=lambda one: one.team_id)
-    assert any(one.received_at >= midnight for one in shown_bests(ground_truth)), "nobody came further today"
-    exact = sorted(standings.bests(ground_truth, Split.PUBLIC), key=lambda one: one.team_id)
-    assert sorted(standings.expected(ground_truth), key=lambda one: one.team_id) == exact
+    standings.rebuild_standings(ground_truth)
+    said_to_user = sorted(standings_before(ground_truth, midnight), key=lambda one: one.team_id)
+    assert any(one.received_at >= midnight for one in shown_candidates(ground_truth)), "nobody came further today"
+    exact = sorted(standings.best_submissions(ground_truth, Split.PUBLIC), key=lambda one: one.team_id)
+    assert sorted(standings.expected_candidates(ground_truth), key=lambda one: one.team_id) == exact
     Submission.objects.filter(received_at__gte=midnight).delete()
-    assert said_to_user == sorted(shown_bests(ground_truth), key=lambda one: one.team_id)
+    assert said_to_user == sorted(shown_candidates(ground_truth), key=lambda one: one.team_id)
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
@@ -204,8 +205,8 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
         ground_truth = GroundTruth.objects.select_related("competition").get()
         found = standings.best_values(ground_truth)
         assert found == computed_best_values(ground_truth)
-        assert standings.differences(ground_truth) == []
-        assert set(standings.decided(ground_truth)) == set(final_standings(ground_truth))
+        assert standings.standing_differences(ground_truth) == []
+        assert set(standings.deciding_candidates(ground_truth)) == set(final_standings(ground_truth))
         return found
 
     for user in (bo, cy):
@@ -223,7 +224,7 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
     extensions.readmit(team=team, user=ada)
     close(pets)
     assert len(said_to_user()) == 2
-    boards_services.reveal(competition=pets)
+    boards_services.reveal_competition(competition=pets)
     assert len(said_to_user()) == 2
 
 
@@ -236,11 +237,11 @@ def test_a_board_from_before_anybody_wrote_the_best_beside_it_is_read_from_its_s
     Standing.objects.update(best=None)
     ground_truth = GroundTruth.objects.select_related("competition").get()
     assert list(standings.best_values(ground_truth).values()) == [4 / 6]
-    assert standings.differences(ground_truth) == []
+    assert standings.standing_differences(ground_truth) == []
     hand_in(pets, bo, answers(public=3))
     assert Standing.objects.get().best == 4 / 6
     Standing.objects.update(best=0.5)
-    assert len(standings.differences(ground_truth)) == 1
+    assert len(standings.standing_differences(ground_truth)) == 1
 
 
 def _best_file(team: Team) -> Submission:
@@ -273,7 +274,7 @@ def test_movement_is_since_yesterday(pets: Competition) -> None:
     scored(b, 0.4, at=now - timedelta(days=2))
     scored(b, 0.6, at=now)
     assert shown(pets) == [(1, "b"), (2, "a")]
-    rows = boards.board(pets, Split.PUBLIC, at=now).rows
+    rows = boards.board_page(pets, Split.PUBLIC, at=now).rows
     assert {row.name: row.movement for row in rows} == {"b": 1, "a": -1}
 
 
@@ -292,13 +293,13 @@ def test_baselines_stand_among_the_teams_unranked(pets: Competition, ada: User, 
 def test_merging_puts_each_baseline_on_exactly_one_page() -> None:
     now = timezone.now()
 
-    def row(name: str, value: float, *, rank: int | None) -> rows_module.Row:
-        return rows_module.Row(rank, name, 1, value, None, "", now, is_baseline=rank is None)
+    def row(name: str, value: float, *, rank: int | None) -> rows_module.BoardRowData:
+        return rows_module.BoardRowData(rank, name, 1, value, None, "", now, is_baseline=rank is None)
 
     ranked = [row(f"t{i}", 10 - i, rank=i + 1) for i in range(6)]
     references = [row("best", 99, rank=None), row("middle", 6.5, rank=None), row("worst", 0, rank=None)]
-    first = merge(ranked[:3], references, -1, is_first=True, is_last=False)
-    last = merge(ranked[3:], references, -1, is_first=False, is_last=True)
+    first = merge_baselines(ranked[:3], references, -1, is_first=True, is_last=False)
+    last = merge_baselines(ranked[3:], references, -1, is_first=False, is_last=True)
     assert [r.name for r in first + last].count("middle") == 1
     assert [r.name for r in first] == ["best", "t0", "t1", "t2"]
     assert [r.name for r in last][-1] == "worst"
@@ -307,7 +308,7 @@ def test_merging_puts_each_baseline_on_exactly_one_page() -> None:
 class TestAfterTheClose:
     def reveal(self, competition: Competition) -> None:
         close(competition)
-        boards_services.reveal(competition=competition)
+        boards_services.reveal_competition(competition=competition)
 
     def test_the_best_private_final_decides_on_both_boards(self, pets: Competition, bo: User) -> None:
         enter(pets, bo)
@@ -315,7 +316,7 @@ class TestAfterTheClose:
         solid = hand_in(pets, bo, answers(public=1, private=0))
         self.reveal(pets)
         for split in Split:
-            row = boards.board(pets, split, at=timezone.now()).rows[0]
+            row = boards.board_page(pets, split, at=timezone.now()).rows[0]
             assert row.submission_id == str(solid.pk) != str(lucky.pk)
             assert row.is_picked_by_system
 
@@ -325,7 +326,7 @@ class TestAfterTheClose:
         hand_in(pets, bo, answers())
         submitting.select_finals(competition=pets, user=bo, submission_ids=[str(chosen.pk)], at=timezone.now())
         self.reveal(pets)
-        row = boards.board(pets, Split.PRIVATE, at=timezone.now()).rows[0]
+        row = boards.board_page(pets, Split.PRIVATE, at=timezone.now()).rows[0]
         assert row.submission_id == str(chosen.pk)
         assert not row.is_picked_by_system
 
@@ -335,28 +336,28 @@ class TestAfterTheClose:
             hand_in(pets, bo, answers(public=wrong, private=3))
         hand_in(pets, bo, answers(public=3, private=0))
         self.reveal(pets)
-        assert boards.board(pets, Split.PRIVATE, at=timezone.now()).rows[0].value == 3 / 6
+        assert boards.board_page(pets, Split.PRIVATE, at=timezone.now()).rows[0].value == 3 / 6
 
     def test_the_private_board_opens_by_itself_once_all_files_have_scores(self, pets: Competition, bo: User) -> None:
         enter(pets, bo)
         waiting = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         close(pets)
-        assert revealing.reveal_due(timezone.now()) == []
+        assert revealing.reveal_due_competitions(timezone.now()) == []
         from leaderboard.competitions.scoring import score as score_module
 
         score_module.score(waiting.pk)
-        assert revealing.reveal_due(timezone.now()) == [pets]
-        assert revealing.reveal_due(timezone.now()) == []
+        assert revealing.reveal_due_competitions(timezone.now()) == [pets]
+        assert revealing.reveal_due_competitions(timezone.now()) == []
 
     def test_it_stays_shut_where_ada_opens_it_herself(self, pets: Competition) -> None:
         BoardSettings.objects.filter(pk=pets.pk).update(reveals_itself=False)
         close(pets)
-        assert revealing.reveal_due(timezone.now()) == []
+        assert revealing.reveal_due_competitions(timezone.now()) == []
 
     def test_nobody_reveals_before_the_deadline(self, pets: Competition) -> None:
         with pytest.raises(competitions.CannotHost, match="deadline"):
-            boards_services.reveal(competition=pets)
-        assert revealing.reveal_due(timezone.now()) == []
+            boards_services.reveal_competition(competition=pets)
+        assert revealing.reveal_due_competitions(timezone.now()) == []
 
     def test_the_private_door(self, pets: Competition, ada: User, bo: User, dee: User, olga: User) -> None:
         enter(pets, bo)

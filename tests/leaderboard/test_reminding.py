@@ -187,7 +187,7 @@ def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> 
     hand_in(pets, bo, answers(private=3))
     close(pets)
     assert said_to_user(bo, Kind.REVEALED) == []
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [1, 0]
     (text,) = said_to_user(bo, Kind.REVEALED)
     assert "0.5" not in text
@@ -199,7 +199,7 @@ def test_a_disqualified_team_hears_of_the_private_board_and_not_of_a_place_on_it
     enter(pets, bo)
     extensions.disqualify(team=enter(pets, cy).team, user=ada, reason="Cheating")
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
     (his,), (hers,) = said_to_user(bo, Kind.REVEALED), said_to_user(cy, Kind.REVEALED)
     assert "where your team stands" in his
@@ -213,7 +213,7 @@ def test_what_is_old_is_no_news(ada: User, bo: User) -> None:
     pets = make_competition(ada)
     enter(pets, bo)
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert reminders.notify_due(timezone.now() + timedelta(days=2)) == 0
 
 
@@ -276,7 +276,7 @@ def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
     close(first)
     close(second)
     stumbles_over(first, revealing, "_reveal_if_still_due", monkeypatch)
-    assert revealing.reveal_due(timezone.now()) == [second]
+    assert revealing.reveal_due_competitions(timezone.now()) == [second]
     drafts = Competition.objects.filter(slug__in=["first", "second"])
     drafts.update(launched_at=None, revealed_at=None)
     LaunchPlan.objects.filter(competition__in=drafts).update(launches_at=timezone.now() - HOUR)

@@ -221,7 +221,7 @@ class TestRescoring:
 
     def board(self, competition: Competition) -> list[tuple[int | None, str]]:
         competition.refresh_from_db()
-        return [(r.rank, r.name) for r in boards.board(competition, Split.PUBLIC, at=timezone.now()).rows]
+        return [(r.rank, r.name) for r in boards.board_page(competition, Split.PUBLIC, at=timezone.now()).rows]
 
     def test_what_a_machine_lacks_for_a_while_refuses_no_file(
         self,
@@ -262,7 +262,7 @@ class TestRescoring:
         assert self.board(pets) == [(1, "cy"), (2, "bo")]
         assert pets.ground_truth is not None
         assert pets.ground_truth.number == 2
-        assert standings.differences(pets.ground_truth) == []
+        assert standings.standing_differences(pets.ground_truth) == []
 
     def test_discarding_changes_nothing(
         self, pets: Competition, ada: User, two_files: object, work: Callable[[], int]
@@ -332,9 +332,9 @@ def test_standings_are_what_the_scores_say(pets: Competition, bo: User, cy: User
         hand_in(pets, bo, answers(public=wrong))
         hand_in(pets, cy, answers(public=wrong + 1))
     ground_truth = GroundTruth.objects.get()
-    assert standings.differences(ground_truth) == []
+    assert standings.standing_differences(ground_truth) == []
     before = list(Standing.objects.order_by("team").values_list("team", "submission", "value"))
-    standings.rebuild(ground_truth)
+    standings.rebuild_standings(ground_truth)
     assert list(Standing.objects.order_by("team").values_list("team", "submission", "value")) == before
     Standing.objects.update(value=0.123)
-    assert len(standings.differences(ground_truth)) == 2
+    assert len(standings.standing_differences(ground_truth)) == 2

@@ -26,13 +26,13 @@ def play(team: Team, *values: float) -> Team:
     """A file an hour with these public scores."""
     for hour, value in enumerate(values):
         scored(team, value, private=0.777, at=START + timedelta(hours=hour))
-    standings.rebuild(GroundTruth.objects.select_related("competition").get())
+    standings.rebuild_standings(GroundTruth.objects.select_related("competition").get())
     return team
 
 
 def steps(competition: Competition) -> dict[str, list[float]]:
     ground_truth = GroundTruth.objects.select_related("competition").get(competition=competition)
-    return {course.team.name: [score for _, score in course.steps] for course in courses.courses(ground_truth)}
+    return {course.team.name: [score for _, score in course.steps] for course in courses.score_histories(ground_truth)}
 
 
 def test_only_what_became_better_is_a_step(pets: Competition, bo: User) -> None:
@@ -124,6 +124,6 @@ def test_an_early_slip_does_not_flatten_the_field(pets: Competition, bo: User, c
 
 def test_the_private_board_has_no_chart(pets: Competition, bo: User) -> None:
     play(enter(pets, bo).team, 0.5, 0.6)
-    revealing.reveal(pets, timezone.now())
+    revealing.reveal_private_board(pets, timezone.now())
     assert "over-time" not in signed_in(bo).get(BOARD + "?board=private").content.decode()
     assert "over-time" in signed_in(bo).get(BOARD + "?board=public").content.decode()

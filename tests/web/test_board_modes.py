@@ -61,7 +61,7 @@ class World:
         Uncertainty.objects.filter(score__submission=submission, score__split="public").update(
             standard_error=value / 7, low=value - 0.01, high=value + 0.01
         )
-        standings.rebuild(GroundTruth.objects.select_related("competition").get())
+        standings.rebuild_standings(GroundTruth.objects.select_related("competition").get())
 
     @cached_property
     def readers(self) -> list[tuple[str, Client, dict[str, str], list[str]]]:
@@ -171,7 +171,7 @@ def test_no_answer_before_the_reveal_has_an_exact_score(ada: User, bo: User, cy:
     assert not canary.search(data_of(bo))
     close(pets.competition)
     assert not [address for address, answer in pets.bytes_of_students().items() if canary.search(answer)]
-    boards_services.reveal(competition=pets.competition)
+    boards_services.reveal_competition(competition=pets.competition)
     assert canary.search(data_of(bo))
     found = " ".join(address for address, answer in pets.bytes_of_students().items() if canary.search(answer))
     for place in (
@@ -263,7 +263,7 @@ def test_charts_show_scores_of_a_steady_board_as_its_table_does(ada: User, bo: U
     assert '<span class="high">1</span>' in board
     assert not re.search(r"[>\s][01]\.\d*0000\b", mine + board)
     close(pets.competition)
-    revealing.reveal(pets.competition, timezone.now())
+    revealing.reveal_private_board(pets.competition, timezone.now())
     assert "1.00000; a table" in signed_in(bo).get("/c/pets/submissions/").content.decode()
 
 
@@ -455,7 +455,7 @@ def test_ones_own_chart_has_the_files_of_which_the_list_tells_a_score(ada: User,
     page = tidy(client.get(at).content.decode())
     assert page.count('<span class="muted tiny">no clear improvement</span>') == 2
     close(world.competition)
-    boards_services.reveal(competition=world.competition, user=ada)
+    boards_services.reveal_competition(competition=world.competition, user=ada)
     assert len(re.findall(r"M[\d.]+,[\d.]+h0", client.get(at).content.decode())) == 4
 
 

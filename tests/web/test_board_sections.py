@@ -345,7 +345,7 @@ def test_the_private_board_has_sections_after_the_reveal_and_says_nothing_before
     assert "<tbody>" not in locked
     assert chooser(locked) == []
     close(open_labs)
-    boards_services.reveal(competition=open_labs)
+    boards_services.reveal_competition(competition=open_labs)
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
     assert "Private leaderboard" in page
     assert [name for _rank, name in within(page)] == [f"p{place:02d}" for place in range(1, 12, 2)]

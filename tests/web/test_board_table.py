@@ -53,7 +53,7 @@ def test_a_version_of_a_board_is_rendered_once_for_all_readers(board: Competitio
 
 def reveal(pets: Competition, ada: User) -> None:
     close(pets)
-    boards.reveal(competition=pets, user=ada)
+    boards.reveal_competition(competition=pets, user=ada)
 
 
 def set_board(**fields: Any) -> None:

@@ -104,7 +104,7 @@ def test_the_page_says_that_grades_were_released_by_other_rules_and_the_file_wha
     host: Client, graded: Competition
 ) -> None:
     """They were out of a hundred, and the rules of now give up to two hundred, in whole points."""
-    boards.reveal(competition=graded)
+    boards.reveal_competition(competition=graded)
     releases.release_grades(competition=graded, user=None)
     warning = "The released grades were made by other rules than those saved now"
     assert warning not in upload(host, CANVAS.encode())
@@ -129,7 +129,7 @@ def test_points_out_of_two_numbers_are_called_so_and_not_written_anew(
     host: Client, graded: Competition, cy: User
 ) -> None:
     """Cy has joined the course late, and nobody has told him a grade."""
-    boards.reveal(competition=graded)
+    boards.reveal_competition(competition=graded)
     releases.release_grades(competition=graded, user=None)
     set_rules(graded, max_points=200, none_is_zero=True)
     team = graded.teams.create(name="late", invitation="late")
@@ -160,7 +160,7 @@ def test_the_uploaded_file_can_be_deleted(host: Client, graded: Competition) -> 
 
 
 def test_files_say_what_was_released(host: Client, graded: Competition) -> None:
-    boards.reveal(competition=graded)
+    boards.reveal_competition(competition=graded)
     releases.release_grades(competition=graded, user=None)
     set_rules(graded, minimum=90)
     assert "bo@uni.example,,Bo,Bello,50.0," in host.get(FILE.format("moodle")).content.decode()

@@ -49,7 +49,7 @@ def ended(competition: Competition, *people: User) -> None:
         enter(competition, someone)
         hand_in(competition, someone, answers(private=3))
     close(competition)
-    boards.reveal(competition=competition)
+    boards.reveal_competition(competition=competition)
 
 
 def page(client: Client, path: str) -> str:
@@ -199,7 +199,7 @@ def test_the_sheet_of_a_large_class_takes_few_queries_and_few_bytes(host: Client
         if number % 2:
             hand_in(pets, someone, answers(private=number % 5))
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     releases.release_grades(competition=pets, user=None)
     with CaptureQueriesContext(connection) as queries:
         page(host, "/host/pets/grades/")

@@ -52,7 +52,7 @@ def test_ada_reads_how_her_class_did(taught: Competition, ada: User) -> None:
     assert text.index("cy 1 1") < text.index("bo 2 1") < text.index("dee 0 0")
     assert "too few teams" in text
     close(taught)
-    boards.reveal(competition=taught)
+    boards.reveal_competition(competition=taught)
     assert "By the files that decided" in text_of(signed_in(ada).get(PAGE))
 
 

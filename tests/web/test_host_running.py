@@ -121,7 +121,7 @@ def test_the_private_board_as_a_file_is_there_for_ada_before_the_reveal_and_equa
     early = board(client, "private")
     assert [line[:4] for line in early] == ["1,cy", "2,bo"]
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert board(client, "private") == early
 
 
@@ -196,7 +196,7 @@ def test_who_would_rise_is_said_before_the_reveal_as_it_is_afterwards(
     client = signed_in(ada)
     text = text_of(client.get("/host/pets/reveal/")).replace("’", "'")
     assert "1 bo 2 ▲1 up 1 rank 1.00000" in text
-    boards.reveal(competition=pets, user=ada)
+    boards.reveal_competition(competition=pets, user=ada)
     after = text_of(client.get("/c/pets/shake-up/"))
     assert "1 bo ▲1 up 1 rank from 2" in after
 

@@ -70,7 +70,7 @@ def test_a_failed_file_gets_its_score_by_the_time_it_came(pets: Competition, ada
     again = Submission.objects.get(pk=file.pk)
     assert (again.status, again.is_late, again.failure, again.received_at) == ("scored", False, "", file.received_at)
     Submission.objects.update(received_at=pets.closes_at - timedelta(hours=1))
-    boards.reveal(competition=pets, user=ada)
+    boards.reveal_competition(competition=pets, user=ada)
     assert "bo" in text_of(signed_in(bo).get("/c/pets/leaderboard/?board=private"))
 
 
@@ -82,9 +82,9 @@ def test_the_reveal_waits_for_a_file_that_is_scored_again(pets: Competition, ada
     assert f"{ADDRESS}?status=failed" in client.get("/host/pets/reveal/").content.decode()
     client.post(ADDRESS, {"file": str(file.pk)})
     with pytest.raises(competitions.CannotHost):
-        boards.reveal(competition=pets, user=ada)
+        boards.reveal_competition(competition=pets, user=ada)
     work()
-    boards.reveal(competition=pets, user=ada)
+    boards.reveal_competition(competition=pets, user=ada)
 
 
 def test_a_whole_list_is_scored_again_and_what_has_a_score_is_left(
@@ -212,7 +212,7 @@ def test_after_the_reveal_the_page_warns_and_the_final_board_follows(
     file = failed(pets, bo)
     close(pets)
     Submission.objects.update(received_at=pets.closes_at - timedelta(hours=1))
-    boards.reveal(competition=pets, user=ada)
+    boards.reveal_competition(competition=pets, user=ada)
     client = signed_in(ada)
     assert "can change final ranks" in text_of(client.get(f"{ADDRESS}?file={file.pk}"))
     client.post(ADDRESS, {"file": str(file.pk)})

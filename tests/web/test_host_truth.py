@@ -243,7 +243,7 @@ def moved(pets: Competition, ada: User, bo: User, cy: User) -> Competition:
 
 def ranks(competition: Competition) -> dict[str, int | None]:
     competition.refresh_from_db()
-    return {row.name: row.rank for row in boards_module.lines(competition, Split.PUBLIC)}
+    return {row.name: row.rank for row in boards_module.ranked_lines(competition, Split.PUBLIC)}
 
 
 def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> None:
@@ -353,7 +353,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     client.post("/host/pets/candidate/", {"action": "discard"})
     close(competition)
     competition.refresh_from_db()
-    boards.reveal(competition=competition)
+    boards.reveal_competition(competition=competition)
     check(client, TRUTH.replace("8,cat", "8,bird"))
     publish(client)
     competition.refresh_from_db()

@@ -74,7 +74,7 @@ def test_equal_score_and_time_share_a_rank(client: Client, board: Competition, d
     enter(board, late)
     hand_in(board, late, answers(public=2))
     assert board.ground_truth
-    standings.rebuild(board.ground_truth)
+    standings.rebuild_standings(board.ground_truth)
     assert [rank for rank, _ in ranks(page(client))] == ["1", "2", "2", "4"]
 
 
@@ -82,7 +82,7 @@ def test_a_new_score_shows_at_once(client: Client, board: Competition, bo: User)
     assert ranks(page(client))[0] == ("1", "cy")
     Score.objects.filter(submission__user__username="cy", split="public").delete()
     assert board.ground_truth
-    standings.rebuild(board.ground_truth)
+    standings.rebuild_standings(board.ground_truth)
     assert ranks(page(client)) == [("1", "bo")]
     hand_in(board, bo, answers())
     assert "1.00000" in page(client)
@@ -223,7 +223,7 @@ def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, boa
 def test_after_the_reveal_the_private_board_comes_first_with_the_shake_up(client: Client, board: Competition) -> None:
     close(board)
     assert "Closed; private not open yet" in page(client)
-    revealing.reveal(board, timezone.now())
+    revealing.reveal_private_board(board, timezone.now())
     text = page(client)
     assert ranks(text) == [("1", "bo"), ("2", "cy")]
     assert "Shake-up" in text

@@ -69,7 +69,7 @@ def test_private_scores_go_along_after_the_reveal_alone(pets: Competition, bo: U
     hand_in(pets, bo, answers(private=2))
     assert loaded(taken_along(bo), "submissions")[0]["scores"].keys() == {"public"}
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert loaded(taken_along(bo), "submissions")[0]["scores"].keys() == {"public", "private"}
 
 
@@ -97,7 +97,7 @@ def test_released_grades_go_along_with_their_reasons_and_nobody_elses(pets: Comp
         enter(pets, user)
         hand_in(pets, user, answers(private=wrong))
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert loaded(taken_along(bo), "grades") == []
     releases.release_grades(competition=pets, user=None)
     (grade,) = loaded(taken_along(bo), "grades")
@@ -155,7 +155,7 @@ def test_bo_goes_and_his_files_stay(pets: Competition, bo: User, cy: User) -> No
     entry = AuditEntry.objects.latest("number")
     assert (entry.event, entry.by, entry.account) == (AuditEvent.ACCOUNT_DELETED, number, number)
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert board(pets) == before
     assert "Former member 1" in signed_in(cy).get("/c/pets/leaderboard/").content.decode()
     everything = " ".join(e.about + e.before + e.after for e in AuditEntry.objects.all())

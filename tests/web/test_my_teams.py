@@ -52,7 +52,7 @@ def test_after_the_reveal_the_private_rank_is_shown_and_not_before(pets: Competi
     hand_in(pets, cy, answers(public=3))
     close(pets)
     assert "1 of 2" in page(bo)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert "2 of 2" in page(bo)
 
 

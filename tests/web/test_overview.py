@@ -129,7 +129,7 @@ def test_the_podium_stands_after_the_reveal_and_not_before(client: Client, ada: 
         hand_in(pets, person, answers(private=wrong))
     close(pets)
     assert "Final ranking" not in page(client)
-    revealing.reveal(pets, timezone.now())
+    revealing.reveal_private_board(pets, timezone.now())
     text = page(client)
     assert text.index('<span class="name">cy') < text.index('<span class="name">bo')
     assert "0.66667" in text

@@ -36,7 +36,7 @@ def test_the_receipt_is_enough_to_compute_the_score_again(ada: User, bo: User) -
     file = "id,label\n" + "".join(f"{i},{'cat' if i % 5 else 'dog'}\n" for i in range(1, 201))
     handed_in = hand_in(pets, bo, file.encode())
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     named = receipt(bo, handed_in)
 
     truth, submission = path_of(pets.ground_truths.get().file_key), path_of(handed_in.file_key)
@@ -76,7 +76,7 @@ def test_the_private_score_is_on_it_after_the_reveal_alone(pets: Competition, bo
     Score.objects.filter(split="private").update(value=0.123)
     assert receipt(bo, handed_in) == before
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert receipt(bo, handed_in)["scores"].keys() == {"public", "private"}
 
 
@@ -95,7 +95,7 @@ def test_a_receipt_commits_to_the_truth_and_tells_no_hash_of_it_before_the_revea
     assert before["commitment"] in signed_in(bo).get(page).content.decode()
 
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     after = receipt(bo, handed_in)["ground_truth"]
     assert after["sha256"] == sha256
     assert after["commitment"] == before["commitment"]

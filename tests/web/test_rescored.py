@@ -179,7 +179,7 @@ def test_private_scores_stay_closed_until_the_reveal(waiting: Competition, ada: 
     signed_in(ada).post(CANDIDATE, {"action": "apply"})
     assert "Private score" not in text_of(signed_in(bo).get(PAGE))
     close(waiting)
-    boards.reveal(competition=waiting)
+    boards.reveal_competition(competition=waiting)
     text = text_of(signed_in(bo).get(PAGE))
     assert "Private score" in text
     assert "1.00000 → then 1.00000" in text

@@ -116,7 +116,7 @@ def test_a_hidden_board_shows_none_before_the_end_and_all_after(tides: Competiti
     assert api_of(bo, mine)["one"]["secondary"] == []
     assert api_of(bo, mine)["board"]["items"][0]["secondary"] == []
     close(tides)
-    boards.reveal(competition=tides)
+    boards.reveal_competition(competition=tides)
     for value in values(mine, Split.PRIVATE):
         assert repr(value) in output(client, f"/c/tides/submissions/{mine.pk}/")
         assert repr(value) in output(client, "/c/tides/leaderboard/?board=private")

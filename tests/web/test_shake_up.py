@@ -47,8 +47,8 @@ def test_the_shake_up_and_the_report_count_files_as_the_board_does(
     hand_in(ended, bo, b"nonsense")
     close(ended)
     assert hand_in(ended, cy, answers()).is_late
-    boards.reveal(competition=ended)
-    board = boards_module.board(ended, Split.PRIVATE, page=1, at=timezone.now())
+    boards.reveal_competition(competition=ended)
+    board = boards_module.board_page(ended, Split.PRIVATE, page=1, at=timezone.now())
     found = shake_up.shake_up(ended)
     assert found is not None
     assert board is not None
@@ -68,7 +68,7 @@ def test_before_the_reveal_the_page_leads_to_the_board(ended: Competition, ada: 
 
 
 def test_after_the_reveal_a_stranger_reads_who_rose_and_who_fell(client: Client, ended: Competition) -> None:
-    boards.reveal(competition=ended)
+    boards.reveal_competition(competition=ended)
     text = text_of(client.get(PAGE))
     assert "Rose most bo ▲1 up 1 rank Rank 2 → 1, 1 file;" in text
     assert "Fell most cy ▼1 down 1 rank Rank 1 → 2, 1 file;" in text
@@ -81,7 +81,7 @@ def test_after_the_reveal_a_stranger_reads_who_rose_and_who_fell(client: Client,
 def test_with_pseudonyms_ada_reads_whose_they_are_and_nobody_else_does(
     client: Client, ended: Competition, ada: User, cy: User
 ) -> None:
-    boards.reveal(competition=ended)
+    boards.reveal_competition(competition=ended)
     competitions.change(competition=ended, uses_pseudonyms=True)
     shown = ended.teams.get(name="bo").pseudonym
     assert f"Rose most {shown} bo ▲1" in text_of(signed_in(ada).get(PAGE))
@@ -91,7 +91,7 @@ def test_with_pseudonyms_ada_reads_whose_they_are_and_nobody_else_does(
 
 
 def test_bo_finds_himself(ended: Competition, bo: User) -> None:
-    boards.reveal(competition=ended)
+    boards.reveal_competition(competition=ended)
     page = signed_in(bo).get(PAGE).content.decode()
     assert '<tr class="mine">' in page
     assert '<line class="up mine"' in page
@@ -100,7 +100,7 @@ def test_bo_finds_himself(ended: Competition, bo: User) -> None:
 def test_the_board_and_the_overview_lead_there_after_the_reveal_alone(client: Client, ended: Competition) -> None:
     for path in ("/c/pets/", "/c/pets/leaderboard/"):
         assert PAGE not in client.get(path).content.decode()
-    boards.reveal(competition=ended)
+    boards.reveal_competition(competition=ended)
     for path in ("/c/pets/", "/c/pets/leaderboard/"):
         assert PAGE in client.get(path).content.decode()
 
@@ -108,13 +108,13 @@ def test_the_board_and_the_overview_lead_there_after_the_reveal_alone(client: Cl
 def test_nobody_on_the_boards_is_no_shake_up(client: Client, ada: User) -> None:
     pets = make_competition(ada, is_listed=True)
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     assert client.get(PAGE).status_code == 302
 
 
 def test_an_order_that_stays_is_said(client: Client, ended: Competition) -> None:
     Submission.objects.filter(user__username="cy").delete()
-    boards.reveal(competition=ended)
+    boards.reveal_competition(competition=ended)
     assert "Nobody changed rank" in text_of(client.get(PAGE))
 
 
@@ -124,7 +124,7 @@ def test_a_large_class_costs_no_more_queries(client: Client, ada: User) -> None:
         enter(pets, user := person(f"p{number}"))
         hand_in(pets, user, answers(public=number % 5, private=number % 4))
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     with CaptureQueriesContext(connection) as queries:
         page = client.get(PAGE).content.decode()
     assert len(queries) <= 12
@@ -149,7 +149,7 @@ def test_what_a_fall_is_put_down_to(beyond: float, noise: float | None, has_many
 def test_both_splits_doubts_make_the_noise(ended: Competition) -> None:
     Uncertainty.objects.filter(score__split="public").update(standard_error=0.03)
     Uncertainty.objects.filter(score__split="private").update(standard_error=0.04)
-    boards.reveal(competition=ended)
+    boards.reveal_competition(competition=ended)
     found = shake_up.shake_up(ended)
     assert found is not None
     assert [team.noise for team in found.teams] == pytest.approx([0.05, 0.05])
@@ -171,7 +171,7 @@ def test_hindsight_says_what_bo_should_have_picked(
     pets.ground_truth.competition = pets
     assert shake_up.hindsight(team, pets.ground_truth) is None
     close(pets)
-    boards.reveal(competition=pets)
+    boards.reveal_competition(competition=pets)
     found = shake_up.hindsight(team, pets.ground_truth)
     assert found is not None
     assert (found.best.submission_id, found.best.value, found.rank) == (better.pk, 1.0, 1)

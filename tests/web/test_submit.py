@@ -283,7 +283,7 @@ def test_after_the_reveal_the_card_beside_calls_the_public_rank_public(
     close(pets)
     page = tidy(as_bo.get(SUBMIT).content.decode())
     assert (">Today</h2>" in page, ">Your team</h2>" in page, "Public rank" in page) == (False, True, False)
-    revealing.reveal(pets, timezone.now() - timedelta(milliseconds=1))
+    revealing.reveal_private_board(pets, timezone.now() - timedelta(milliseconds=1))
     assert "Public rank" in as_bo.get(SUBMIT).content.decode()
 
 

@@ -417,7 +417,7 @@ def test_the_walk_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Compet
     assert found.private is not None
     assert not Submission.objects.exists()
     assert not Team.objects.exists()
-    assert list(boards_module.lines(ready, "public")) == []  # type: ignore[arg-type]
+    assert list(boards_module.ranked_lines(ready, "public")) == []  # type: ignore[arg-type]
 
 
 def test_another_ground_truth_is_walked_again(hers: Client, ready: Competition) -> None:

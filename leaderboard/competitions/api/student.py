@@ -132,7 +132,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
         raise ApiError(403, "The private board opens after the deadline, when the host reveals it.")
     if competition.ground_truth is None:
         raise ApiError(409, "This competition has no ground truth yet, so nothing is scored.")
-    found = boards.board(competition, Split(board), page=page, at=at)
+    found = boards.board_page(competition, Split(board), page=page, at=at)
     if page > found.pages:
         raise ApiError(404, f"This board has {found.pages} page(s).")
     own = Membership.objects.select_related("team").filter(competition=competition, user=user).first()

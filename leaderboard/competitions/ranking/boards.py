@@ -11,19 +11,19 @@ from django.db.models import Count, OuterRef, Q, QuerySet
 from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
 from .doubts import MAX_COMPARED, ScoreUncertainty, uncertainties, with_uncertainty
-from .earlier import stood
+from .earlier import standings_before
 from .ladder import Ladder, ladder_of, ranked_files, sign_of
-from .page_facts import histories, members, with_facts
-from .rows import Board, Row, shown_moment
+from .page_facts import member_names, trend_histories, with_page_facts
+from .rows import BoardPageData, BoardRowData, shown_moment
 from .secondary import secondary_metrics_of, shown_secondary_values
-from .standings import Best
+from .standings import StandingCandidate
 
 PAGE_SIZE = 100
 LEADERS = 10
 TREND_POINTS = 20
 
 
-def board(
+def board_page(
     competition: Competition,
     split: Split,
     *,
@@ -31,7 +31,7 @@ def board(
     at: datetime,
     sees_names: bool = False,
     people: Mapping[int, list[str]] | None = None,
-) -> Board:
+) -> BoardPageData:
     """One page of the current board. Callers ask `private_is_visible_to` before they ask for the private one, and
     `is_run_by` before `sees_names`, which tells who is behind a pseudonym. `people` are the members of all teams
     where they know them.
@@ -42,18 +42,27 @@ def board(
     if ground_truth is None:
         raise ValueError(f"{competition.slug} has no ground truth yet")
     ground_truth.competition = competition
-    part = _page(ground_truth, split, max(page, 1))
+    part = _standings_of_page(ground_truth, split, max(page, 1))
     rows = _rows(ground_truth, split, part, at, sees_names, people)
     is_first, is_last = part.page == 1, part.page == part.pages
-    merged = merge(rows, baselines(ground_truth, split), sign_of(ground_truth), is_first=is_first, is_last=is_last)
+    merged = merge_baselines(
+        rows, baseline_rows(ground_truth, split), sign_of(ground_truth), is_first=is_first, is_last=is_last
+    )
     leaders = tuple(standing.team for standing in part.standings[:LEADERS]) if is_first else ()
-    return Board(
-        ground_truth, split, tuple(merged), part.page, part.pages, part.total, ladder_on(ground_truth, split), leaders
+    return BoardPageData(
+        ground_truth,
+        split,
+        tuple(merged),
+        part.page,
+        part.pages,
+        part.total,
+        ladder_of_board(ground_truth, split),
+        leaders,
     )
 
 
 @dataclass(frozen=True)
-class _Part:
+class _PageOfStandings:
     """The standings of a page after some of those before it: `above` of these were read, `before` there are."""
 
     standings: list[Standing]
@@ -67,41 +76,43 @@ class _Part:
         return max(1, -(-self.total // PAGE_SIZE))
 
 
-def _page(ground_truth: GroundTruth, split: Split, page: int) -> _Part:
+def _standings_of_page(ground_truth: GroundTruth, split: Split, page: int) -> _PageOfStandings:
     """One more is read before the page than is compared with it: a tie may have begun above. Whoever asks for a page
     after the last one gets that, found from the end of the board."""
-    found = with_uncertainty(with_facts(in_order(ground_truth, split), ground_truth, split), ground_truth, split)
-    before, above = _bounds(page)
+    found = with_uncertainty(
+        with_page_facts(standings_in_order(ground_truth, split), ground_truth, split), ground_truth, split
+    )
+    before, above = _page_bounds(page)
     standings = list(found[before - above : before + PAGE_SIZE])
     if len(standings) <= above and page > 1:
         standings = list(found.reverse()[: MAX_COMPARED + 1 + PAGE_SIZE])[::-1]
-        page = max(1, -(-_total(standings) // PAGE_SIZE))
-        before, above = _bounds(page)
-        standings = standings[before - above - _total(standings) :]
-    return _Part(standings, page, _total(standings), above, before)
+        page = max(1, -(-_team_count(standings) // PAGE_SIZE))
+        before, above = _page_bounds(page)
+        standings = standings[before - above - _team_count(standings) :]
+    return _PageOfStandings(standings, page, _team_count(standings), above, before)
 
 
-def _bounds(page: int) -> tuple[int, int]:
+def _page_bounds(page: int) -> tuple[int, int]:
     """How many come before a page, and how many of them are read with it."""
     before = (page - 1) * PAGE_SIZE
     return before, min(before, MAX_COMPARED + 1)
 
 
-def _total(standings: Sequence[Standing]) -> int:
+def _team_count(standings: Sequence[Standing]) -> int:
     return getattr(standings[0], "total", 0) if standings else 0
 
 
-def ladder_on(ground_truth: GroundTruth, split: Split) -> Ladder | None:
+def ladder_of_board(ground_truth: GroundTruth, split: Split) -> Ladder | None:
     """How a board shows scores; None where it shows them exactly."""
     return ladder_of(ground_truth) if split == Split.PUBLIC else None
 
 
 def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
-    ladder = ladder_on(ground_truth, split)
+    ladder = ladder_of_board(ground_truth, split)
     return ladder is not None and ladder.is_hidden
 
 
-def in_order(ground_truth: GroundTruth | OuterRef, split: Split | OuterRef) -> QuerySet[Standing]:
+def standings_in_order(ground_truth: GroundTruth | OuterRef, split: Split | OuterRef) -> QuerySet[Standing]:
     return Standing.objects.filter(ground_truth=ground_truth, split=split).order_by(
         "sort_key", "received_at", "team_id"
     )
@@ -110,7 +121,7 @@ def in_order(ground_truth: GroundTruth | OuterRef, split: Split | OuterRef) -> Q
 def rank_of(standing: Standing) -> int:
     """One more than the number of strictly better standings."""
     better = Q(sort_key__lt=standing.sort_key) | Q(sort_key=standing.sort_key, received_at__lt=standing.received_at)
-    return 1 + in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
+    return 1 + standings_in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
 
 
 def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None = None) -> list[int]:
@@ -127,7 +138,7 @@ def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None 
     return ranks
 
 
-def ranks_of(found: Iterable[Best]) -> dict[int, int]:
+def ranks_by_team(found: Iterable[StandingCandidate]) -> dict[int, int]:
     """Team → rank."""
     ordered = sorted(found, key=lambda best: best.order)
     return dict(zip((best.team_id for best in ordered), shared_ranks([best.order for best in ordered]), strict=True))
@@ -136,15 +147,15 @@ def ranks_of(found: Iterable[Best]) -> dict[int, int]:
 def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
     """Public ranks at the last UTC midnight."""
     midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return ranks_of(stood(ground_truth, midnight))
+    return ranks_by_team(standings_before(ground_truth, midnight))
 
 
-def movements(
+def rank_movements(
     ground_truth: GroundTruth, split: Split, standings: Sequence[Standing], ranks: Sequence[int], at: datetime
 ) -> dict[int, int]:
     """Team → ranks gained (negative: lost): since yesterday while live, from public to private after the reveal."""
     if split == Split.PRIVATE:
-        public = list(in_order(ground_truth, Split.PUBLIC).values_list("team_id", "sort_key", "received_at"))
+        public = list(standings_in_order(ground_truth, Split.PUBLIC).values_list("team_id", "sort_key", "received_at"))
         earlier = dict(zip((row[0] for row in public), shared_ranks([row[1:] for row in public]), strict=True))
     elif ground_truth.competition.revealed_at is not None or is_hidden(ground_truth, split):
         return {}
@@ -160,11 +171,11 @@ def movements(
 def _rows(
     ground_truth: GroundTruth,
     split: Split,
-    part: _Part,
+    part: _PageOfStandings,
     at: datetime,
     sees_names: bool,
     people: Mapping[int, list[str]] | None,
-) -> list[Row]:
+) -> list[BoardRowData]:
     if not part.standings:
         return []
     standings, above, begin = part.standings, part.above, part.before - part.above
@@ -172,13 +183,13 @@ def _rows(
     if begin:
         # With the one above it nobody knows where it stands, only whether a tie goes on.
         last, standings, above, begin = standings[0], standings[1:], above - 1, begin + 1
-        first = rank_of(last) if _order(last) == _order(standings[0]) else None
-    ranks = shared_ranks([_order(standing) for standing in standings], above=begin, first=first)
+        first = rank_of(last) if _board_order(last) == _board_order(standings[0]) else None
+    ranks = shared_ranks([_board_order(standing) for standing in standings], above=begin, first=first)
     sure = uncertainties(standings, ranks)
     return ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names, people)
 
 
-def _order(standing: Standing) -> tuple[float, datetime]:
+def _board_order(standing: Standing) -> tuple[float, datetime]:
     return standing.sort_key, standing.received_at
 
 
@@ -198,25 +209,25 @@ def ranked_rows(
     sure: Mapping[str, ScoreUncertainty],
     sees_names: bool,
     people: Mapping[int, list[str]] | None = None,
-) -> list[Row]:
+) -> list[BoardRowData]:
     competition = ground_truth.competition
-    moved = movements(ground_truth, split, standings, ranks, at)
-    trends = histories(ground_truth, standings)
+    moved = rank_movements(ground_truth, split, standings, ranks, at)
+    trends = trend_histories(ground_truth, standings)
     hides, ladder, secondary_metrics = (
         is_hidden(ground_truth, split),
-        ladder_on(ground_truth, split),
+        ladder_of_board(ground_truth, split),
         secondary_metrics_of(ground_truth),
     )
     if competition.board.uses_pseudonyms and not sees_names:
         people = {}
     elif people is None:
-        people = members(standings)
+        people = member_names(standings)
     rows = []
     for standing, rank in zip(standings, ranks, strict=True):
         history, last_at = trends.get(standing.team_id, []), getattr(standing, "last_at", None)
         name, real_name = names_of(standing.team, competition, sees_names=sees_names)
         rows.append(
-            Row(
+            BoardRowData(
                 rank=None if hides else rank,
                 name=name,
                 real_name=real_name,
@@ -237,20 +248,20 @@ def ranked_rows(
     return rows
 
 
-def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
+def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]:
     """The host's reference submissions, best first; rounded or without a score like the teams beside them."""
     sign, ladder, secondary_metrics = (
         sign_of(ground_truth),
-        ladder_on(ground_truth, split),
+        ladder_of_board(ground_truth, split),
         secondary_metrics_of(ground_truth),
     )
     scores = reference_scores(ground_truth.competition_id, split).filter(ground_truth=ground_truth)
     rows = [
-        Row(
+        BoardRowData(
             rank=None,
             name=score.submission.baseline.name,
             team_id=0,
-            value=_shown(score.value, ladder),
+            value=_rounded_for_board(score.value, ladder),
             movement=None,
             submission_id=str(score.submission_id),
             received_at=score.submission.received_at,
@@ -260,7 +271,7 @@ def baselines(ground_truth: GroundTruth, split: Split) -> list[Row]:
         for score in scores.select_related("submission__baseline")
         if score.submission.baseline is not None
     ]
-    return sorted(rows, key=lambda row: (_key(row, sign), row.name))
+    return sorted(rows, key=lambda row: (_sort_key_of_row(row, sign), row.name))
 
 
 def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
@@ -274,38 +285,44 @@ def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
     )
 
 
-def _shown(value: float, ladder: Ladder | None) -> float | None:
+def _rounded_for_board(value: float, ladder: Ladder | None) -> float | None:
     """A score that never moves, on a board."""
     if ladder is None:
         return value
     return None if ladder.is_hidden else ladder.rounded(value)
 
 
-def _key(row: Row, sign: float) -> float:
+def _sort_key_of_row(row: BoardRowData, sign: float) -> float:
     """Where a row belongs; on a hidden board all are equal."""
     return sign * row.value if row.value is not None else 0.0
 
 
-def merge(rows: Sequence[Row], references: Sequence[Row], sign: float, *, is_first: bool, is_last: bool) -> list[Row]:
+def merge_baselines(
+    rows: Sequence[BoardRowData], references: Sequence[BoardRowData], sign: float, *, is_first: bool, is_last: bool
+) -> list[BoardRowData]:
     """Put the baselines among the rows of one page; a team that equals a baseline stands above it."""
     if not rows:
         return list(references) if is_first else []
-    low, high = _key(rows[0], sign), _key(rows[-1], sign)
-    here = [row for row in references if (is_first or low <= _key(row, sign)) and (is_last or _key(row, sign) < high)]
-    return sorted([*rows, *here], key=lambda row: (_key(row, sign), row.is_baseline, row.rank or 0))
+    low, high = _sort_key_of_row(rows[0], sign), _sort_key_of_row(rows[-1], sign)
+    here = [
+        row
+        for row in references
+        if (is_first or low <= _sort_key_of_row(row, sign)) and (is_last or _sort_key_of_row(row, sign) < high)
+    ]
+    return sorted([*rows, *here], key=lambda row: (_sort_key_of_row(row, sign), row.is_baseline, row.rank or 0))
 
 
-def lines(
+def ranked_lines(
     competition: Competition, split: Split, *, sees_names: bool = False, at_most: int | None = None
-) -> Iterator[Row]:
+) -> Iterator[BoardRowData]:
     """All ranked rows of a board without history, for exports, or the first of them; baselines are left out."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return
     ground_truth.competition = competition
     hides = is_hidden(ground_truth, split)
-    secondary_metrics, ladder = secondary_metrics_of(ground_truth), ladder_on(ground_truth, split)
-    standings = list(with_facts(in_order(ground_truth, split), ground_truth, split)[:at_most])
+    secondary_metrics, ladder = secondary_metrics_of(ground_truth), ladder_of_board(ground_truth, split)
+    standings = list(with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)[:at_most])
     ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
     teams = competition.teams.order_by()
     if at_most is not None:
@@ -314,7 +331,7 @@ def lines(
     counts = dict(teams.annotate(number=counted).values_list("pk", "number"))
     for standing, rank in zip(standings, ranks, strict=True):
         name, real_name = names_of(standing.team, competition, sees_names=sees_names)
-        yield Row(
+        yield BoardRowData(
             rank=None if hides else rank,
             name=name,
             real_name=real_name,

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from ..models import GroundTruth, Team
 from ..models.competition import Split
-from .boards import LEADERS, in_order, is_hidden
+from .boards import LEADERS, is_hidden, standings_in_order
 from .ladder import Ladder, ladder_of, linked_answers, ranked_scores, sign_of, teams_with_moves
 from .rows import shown_moment
 
@@ -17,20 +17,22 @@ MOST_STEPS = 20
 
 
 @dataclass(frozen=True)
-class Course:
+class ScoreHistory:
     """A team's public score over time: (receipt, score from then on), the first and the newest steps."""
 
     team: Team
     steps: tuple[tuple[datetime, float], ...]
 
 
-def courses(ground_truth: GroundTruth, *, also: Team | None = None, leaders: Sequence[Team] = ()) -> list[Course]:
+def score_histories(
+    ground_truth: GroundTruth, *, also: Team | None = None, leaders: Sequence[Team] = ()
+) -> list[ScoreHistory]:
     """Of the best teams of the public board in its order (`leaders`, where they are at hand), and of one more; nothing
     where the board shows no scores."""
     if is_hidden(ground_truth, Split.PUBLIC):
         return []
     leaders = list(leaders) or [
-        standing.team for standing in in_order(ground_truth, Split.PUBLIC).select_related("team")[:LEADERS]
+        standing.team for standing in standings_in_order(ground_truth, Split.PUBLIC).select_related("team")[:LEADERS]
     ]
     for team in leaders:
         team.competition = ground_truth.competition
@@ -39,7 +41,9 @@ def courses(ground_truth: GroundTruth, *, also: Team | None = None, leaders: Seq
     found = _steps(ground_truth, leaders)
     competition = ground_truth.competition
     return [
-        Course(team, tuple((shown_moment(at, competition, sees_names=False), value) for at, value in found[team.pk]))
+        ScoreHistory(
+            team, tuple((shown_moment(at, competition, sees_names=False), value) for at, value in found[team.pk])
+        )
         for team in leaders
         if team.pk in found
     ]
@@ -77,7 +81,7 @@ def _steps_of(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tup
 def _shown(ground_truth: GroundTruth, files: Sequence[tuple[datetime, float]]) -> list[tuple[datetime, float]]:
     """The files after which the board showed another score, with that score."""
     if ladder := ladder_of(ground_truth):
-        climbed = zip(files, ladder.climb(value for _, value in files), strict=True)
+        climbed = zip(files, ladder.answers(value for _, value in files), strict=True)
         return [(at, shown) for (at, _), (shown, is_new) in climbed if is_new]
     sign, steps = sign_of(ground_truth), list[tuple[datetime, float]]()
     for at, value in files:

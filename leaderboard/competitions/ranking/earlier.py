@@ -12,12 +12,12 @@ from django.db.models import Value
 from ..models import GroundTruth, Standing
 from ..models.competition import Split
 from .ladder import Ladder, ladder_of, linked_improvements, ranked_scores, sign_of, teams_with_moves
-from .standings import FACTS, Best, candidate_of, firsts, make_candidate
+from .standings import FACTS, StandingCandidate, best_per_team, candidate_from_improvement, make_candidate
 
 HELD_FACTS = ("team_id", "submission_id", "value", "received_at")
 
 
-def stood(ground_truth: GroundTruth, before: datetime) -> Iterator[Best]:
+def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[StandingCandidate]:
     """What the public board of the current ruler showed at a moment before the reveal; one query.
 
     What stands there now and was received before then stood there then: a later file changes nothing about which of the
@@ -28,7 +28,7 @@ def stood(ground_truth: GroundTruth, before: datetime) -> Iterator[Best]:
     moved = ranked_scores(ground_truth, Split.PUBLIC, teams=here.filter(received_at__gte=before).values("team"))
     moved = moved.filter(submission__received_at__lt=before).order_by()
     ladder = ladder_of(ground_truth)
-    then = moved if ladder else firsts(moved, ground_truth)
+    then = moved if ladder else best_per_team(moved, ground_truth)
     files: dict[int, list[tuple[datetime, UUID, float]]] = defaultdict(list)
     sign = sign_of(ground_truth)
     for team_id, submission_id, value, received_at, stands_there in still.union(
@@ -39,24 +39,28 @@ def stood(ground_truth: GroundTruth, before: datetime) -> Iterator[Best]:
         else:
             files[team_id].append((received_at, submission_id, value))
     if ladder and files:
-        yield from _climbed(ground_truth, ladder, files, before)
+        yield from _clear_improvements_before(ground_truth, ladder, files, before)
 
 
-def _climbed(
+def _clear_improvements_before(
     ground_truth: GroundTruth,
     ladder: Ladder,
     files_of: Mapping[int, list[tuple[datetime, UUID, float]]],
     before: datetime,
-) -> Iterator[Best]:
+) -> Iterator[StandingCandidate]:
     """Team by team the last clear improvement among files with their exact scores."""
     linked = teams_with_moves(ground_truth) & files_of.keys()
     for team_id, files in files_of.items():
         if team_id in linked:
             continue
         files.sort()
-        climbed = zip(files, ladder.climb(value for *_, value in files), strict=True)
+        climbed = zip(files, ladder.answers(value for *_, value in files), strict=True)
         (received_at, submission_id, _), shown = [(file, shown) for file, (shown, is_new) in climbed if is_new][-1]
         yield make_candidate(ladder.sign, team_id, submission_id, shown, received_at)
     if linked:
         improvements = linked_improvements(ground_truth, ladder, linked, before=before)
-        yield from (candidate_of(ladder, top) for top in improvements if top.team_id in linked)
+        yield from (
+            candidate_from_improvement(ladder, improvement)
+            for improvement in improvements
+            if improvement.team_id in linked
+        )

@@ -13,20 +13,20 @@ from django.db.models import BooleanField, Expression, ExpressionWrapper, Q, Que
 from .. import hooks
 from ..models import Competition, GroundTruth, Membership, Standing
 from ..models.competition import Split
-from .boards import PAGE_SIZE, in_order, is_hidden, ranked_rows, shared_ranks
+from .boards import PAGE_SIZE, is_hidden, ranked_rows, shared_ranks, standings_in_order
 from .doubts import uncertainties, with_uncertainty
-from .page_facts import with_facts
-from .rows import Row
+from .page_facts import with_page_facts
+from .rows import BoardRowData
 
 FOUND_SIZE = 30
 """Teams on a page of those that a text found: each such page is one reader's own, and made for them alone."""
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundTeams:
     """One page of the teams that were looked for."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[BoardRowData, ...] = ()
     page: int = 1
     pages: int = 1
     total: int = 0
@@ -38,7 +38,7 @@ class Found:
     on a hidden board."""
 
 
-def find(
+def find_teams(
     competition: Competition,
     split: Split,
     text: str,
@@ -48,15 +48,15 @@ def find(
     at: datetime,
     sees_names: bool = False,
     people: Mapping[int, list[str]] | None = None,
-) -> Found:
+) -> FoundTeams:
     """Ranked rows of the teams whose shown name contains a text, with their true ranks; of those with somebody of one
     section alone, also with their ranks among these. Callers ask as for `board`, and whether their reader may know of
     sections; `people` are the members of all teams where they know them."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
-        return Found()
+        return FoundTeams()
     ground_truth.competition = competition
-    everybody = list(_looked_through(ground_truth, split, text, section, sees_names))
+    everybody = list(_search_teams(ground_truth, split, text, section, sees_names))
     of_section = [row for row in everybody if row[3]]
     wanted = [row[0] for row in of_section if row[4]]
     size = FOUND_SIZE if text else PAGE_SIZE
@@ -64,11 +64,11 @@ def find(
     page = min(max(page, 1), pages)
     asked = wanted[(page - 1) * size : page * size]
     rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ground_truth, split) else {}
-    found = with_facts(in_order(ground_truth, split).filter(team__in=asked), ground_truth, split)
+    found = with_page_facts(standings_in_order(ground_truth, split).filter(team__in=asked), ground_truth, split)
     standings = list(with_uncertainty(found, ground_truth, split, compares=False))
     ranks = [rank[standing.team_id] for standing in standings]
     rows = ranked_rows(ground_truth, split, standings, ranks, at, uncertainties(standings), sees_names, people)
-    return Found(
+    return FoundTeams(
         tuple(replace(row, within=within.get(row.team_id)) for row in rows),
         page,
         pages,
@@ -78,7 +78,7 @@ def find(
     )
 
 
-def _looked_through(
+def _search_teams(
     ground_truth: GroundTruth, split: Split, text: str, section: str, sees_names: bool
 ) -> QuerySet[Standing, tuple[Any, ...]]:
     """Of each ranked team in order: its team, sort key and receipt, whether it is of the section, whether its name is
@@ -91,10 +91,10 @@ def _looked_through(
     if section:
         is_there = ExpressionWrapper(Q(team__in=hooks.roster.teams_of_section(competition, section)), BooleanField())
     is_named = ExpressionWrapper(named, BooleanField())
-    return in_order(ground_truth, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
+    return standings_in_order(ground_truth, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
 
 
-def of_section(competition: Competition, section: str, rows: Iterable[Row]) -> list[Row]:
+def rows_of_section(competition: Competition, section: str, rows: Iterable[BoardRowData]) -> list[BoardRowData]:
     """Of all rows of a board those of one section, with their ranks in it. Callers ask whether their reader may know of
     sections."""
     teams = set(hooks.roster.teams_of_section(competition, section))
@@ -110,7 +110,7 @@ def _ranks(ordered: Iterable[tuple[Any, ...]]) -> dict[int, int]:
 
 
 @dataclass(frozen=True)
-class Sections:
+class BoardSections:
     """Sections of the roster as a board knows them."""
 
     names: tuple[str, ...]
@@ -121,10 +121,10 @@ class Sections:
     """Team → the names of its accounts, which a board need not ask for again."""
 
 
-def sections_on(ground_truth: GroundTruth, split: Split) -> Sections:
+def sections_of_board(ground_truth: GroundTruth, split: Split) -> BoardSections:
     """Callers ask as for `find`; one query."""
     here = ground_truth.competition_id
-    ranked = Q(team__in=in_order(ground_truth, split).order_by().values("team"))
+    ranked = Q(team__in=standings_in_order(ground_truth, split).order_by().values("team"))
     people = Membership.objects.filter(competition=here).annotate(
         section=hooks.roster.section_of_member(), is_ranked=ExpressionWrapper(ranked, BooleanField())
     )
@@ -136,4 +136,4 @@ def sections_on(ground_truth: GroundTruth, split: Split) -> Sections:
         if section:
             own[user] = section
             names.update([section] if is_ranked else [])
-    return Sections(tuple(sorted(names)), own, members)
+    return BoardSections(tuple(sorted(names)), own, members)

@@ -24,7 +24,7 @@ import metrics
 
 from ..models import BoardSettings, Competition, GroundTruth, Score, Standing, Submission, Team, TeamOrigin
 from ..models.competition import Split
-from .transfers import HandedIn, Origin, linked_teams, replay
+from .transfers import Origin, ScoredFile, linked_teams, replay_transfers
 
 NO_STEP = math.inf
 # The largest number and the smallest are 632 digits apart: nothing is ever rounded on the way.
@@ -44,7 +44,7 @@ class Ladder:
     def is_hidden(self) -> bool:
         return self.step == NO_STEP
 
-    def climb(self, scores: Iterable[float]) -> Iterator[tuple[float, bool]]:
+    def answers(self, scores: Iterable[float]) -> Iterator[tuple[float, bool]]:
         """For each exact score in order of receipt: the score shown after it, and whether it is a new one."""
         shown, bar = 0.0, math.inf
         for score in scores:
@@ -78,7 +78,7 @@ class Ladder:
 
 
 @dataclass(frozen=True)
-class Answer:
+class LadderAnswer:
     """What a team is told about one of its files. `shown` is the team's score after it, None on a hidden board."""
 
     submission_id: UUID
@@ -87,7 +87,7 @@ class Answer:
     is_new: bool
 
 
-class Top(NamedTuple):
+class Improvement(NamedTuple):
     """The file with which a team's walk ended, and the score shown since; 0 on a hidden board."""
 
     team_id: int
@@ -130,7 +130,7 @@ def step_of(competition: Competition, ground_truth: GroundTruth) -> float:
     return competition.board.step or ground_truth.step or NO_STEP
 
 
-def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:
+def last_improvements(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Improvement]:
     """Each team's last clear improvement, on a hidden board its first file. Follows from scores and receipts alone,
     whenever a file was scored.
 
@@ -143,7 +143,7 @@ def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:
         if team_id in linked:
             continue
         mine = list(files)
-        climbed = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
+        climbed = zip(mine, ladder.answers(value for *_, value in mine), strict=True)
         pk, shown = [(pk, shown) for (_, pk, _), (shown, is_new) in climbed if is_new][-1]
         ends[pk] = shown
     keys = list(ends)
@@ -152,27 +152,27 @@ def tops(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Top]:
         facts = found.values_list("pk", "submission__team_id", "submission_id", "submission__received_at")
         for pk, team_id, submission_id, received_at in facts:
             assert team_id is not None, "baselines climb no ladder"
-            yield Top(team_id, submission_id, received_at, ends[pk])
+            yield Improvement(team_id, submission_id, received_at, ends[pk])
     if linked:
         yield from linked_improvements(ground_truth, ladder, linked)
 
 
 def linked_improvements(
     ground_truth: GroundTruth, ladder: Ladder, teams: Iterable[int], *, before: datetime | None = None
-) -> Iterator[Top]:
+) -> Iterator[Improvement]:
     """The same for teams between which people have moved; teams that no file has brought onto the board are left out.
     With `before`, of files received until then."""
-    best: dict[int, Top] = {}
+    best: dict[int, Improvement] = {}
     for file, shown, is_new in linked_answers(ground_truth, ladder, teams, before=before):
         held = best.get(file.team_id)
         if is_new and (held is None or ladder.sign * shown < ladder.sign * held.shown):
-            best[file.team_id] = Top(file.team_id, file.submission_id, file.received_at, shown)
+            best[file.team_id] = Improvement(file.team_id, file.submission_id, file.received_at, shown)
     yield from best.values()
 
 
 def linked_answers(
     ground_truth: GroundTruth, ladder: Ladder, teams: Iterable[int], *, before: datetime | None = None
-) -> list[tuple[HandedIn, float, bool]]:
+) -> list[tuple[ScoredFile, float, bool]]:
     """What the board says of the files of all teams that are linked with these, in order of receipt."""
     origins = origins_of(ground_truth)
     linked = linked_teams(origins, teams)
@@ -181,11 +181,11 @@ def linked_answers(
         rows = rows.filter(submission__received_at__lt=before)
     facts = ("submission__received_at", "submission_id", "submission__team_id", "submission__former_team", "value")
     files = [
-        HandedIn(received_at, submission_id, team_id, former or team_id, value)
+        ScoredFile(received_at, submission_id, team_id, former or team_id, value)
         for received_at, submission_id, team_id, former, value in rows.order_by().values_list(*facts)
         if team_id is not None
     ]
-    return list(replay(ladder, files, origins))
+    return list(replay_transfers(ladder, files, origins))
 
 
 def teams_with_moves(ground_truth: GroundTruth) -> set[int]:
@@ -199,21 +199,21 @@ def origins_of(ground_truth: GroundTruth) -> list[Origin]:
     return [Origin(*row) for row in rows.values_list("team", "former", "at")]
 
 
-def answers_to(team: Team | int, ground_truth: GroundTruth, ladder: Ladder) -> list[Answer]:
+def answers_to(team: Team | int, ground_truth: GroundTruth, ladder: Ladder) -> list[LadderAnswer]:
     """One team's answers in order of receipt."""
     key = team if isinstance(team, int) else team.pk
     if key in teams_with_moves(ground_truth):
         found = linked_answers(ground_truth, ladder, [key])
         return [
-            Answer(file.submission_id, file.received_at, None if ladder.is_hidden else shown, is_new)
+            LadderAnswer(file.submission_id, file.received_at, None if ladder.is_hidden else shown, is_new)
             for file, shown, is_new in found
             if file.team_id == key
         ]
     rows = in_order_of_receipt(ground_truth, teams=[key])
     mine = list(rows.values_list("submission_id", "submission__received_at", "value"))
-    climbed = zip(mine, ladder.climb(value for *_, value in mine), strict=True)
+    climbed = zip(mine, ladder.answers(value for *_, value in mine), strict=True)
     return [
-        Answer(submission_id, received_at, None if ladder.is_hidden else shown, is_new)
+        LadderAnswer(submission_id, received_at, None if ladder.is_hidden else shown, is_new)
         for (submission_id, received_at, _), (shown, is_new) in climbed
     ]
 

@@ -15,7 +15,7 @@ from ..models.competition import Split
 from .ladder import Ladder, ladder_of, linked_answers, ranked_files, teams_with_moves
 
 
-def with_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
+def with_page_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
     """Standings with their teams, with `total` (how many there are on the board), `last_at` (the receipt of the team's
     last ranked file) and `stored` (what secondary metrics say of the file that stands there, where the ruler has
     some)."""
@@ -31,7 +31,7 @@ def with_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: 
     return found.annotate(stored=Subquery(score.values("secondary")[:1]))
 
 
-def histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[int, list[float]]:
+def trend_histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[int, list[float]]:
     """Team → the public scores of all its ranked files in order of receipt, as shown.
 
     What has a score is scored, so the status is not asked for, and each score is looked up by its file: otherwise the
@@ -50,7 +50,7 @@ def histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[
         return values
     linked = teams_with_moves(ground_truth) & values.keys()
     shown = {
-        team_id: [shown for shown, _ in ladder.climb(exact)]
+        team_id: [shown for shown, _ in ladder.answers(exact)]
         for team_id, exact in values.items()
         if team_id not in linked
     }
@@ -69,7 +69,7 @@ def _linked_histories(ground_truth: GroundTruth, ladder: Ladder, teams: set[int]
     return {team_id: mine for team_id, mine in found.items() if team_id in teams}
 
 
-def members(standings: Sequence[Standing]) -> dict[int, list[str]]:
+def member_names(standings: Sequence[Standing]) -> dict[int, list[str]]:
     """Team → the names of its accounts."""
     found: dict[int, list[str]] = defaultdict(list)
     for team_id, name in Membership.objects.filter(team__in=[standing.team_id for standing in standings]).values_list(

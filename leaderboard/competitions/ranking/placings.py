@@ -15,12 +15,12 @@ from leaderboard.common.counting_rows import number_of
 
 from ..models import Competition, GroundTruth, Standing, Team
 from ..models.competition import Split
-from .boards import in_order, is_hidden
+from .boards import is_hidden, standings_in_order
 from .rows import Placing
 
 
 @dataclass(frozen=True)
-class Place:
+class PlaceQuery:
     """Whose place is wanted on which board; with `earlier` (sort key and receipt) also the rank with that."""
 
     team_id: int
@@ -29,15 +29,15 @@ class Place:
     earlier: tuple[float, datetime] | None = None
 
 
-def placing(
+def placing_of(
     team: Team | int, ground_truth: GroundTruth, split: Split, *, earlier: tuple[float, datetime] | None = None
 ) -> Placing | None:
     """Where a team stands; None before its first score, and on a hidden board."""
     key = team if isinstance(team, int) else team.pk
-    return placings([Place(key, ground_truth, split, earlier)]).get(key)
+    return placings_of([PlaceQuery(key, ground_truth, split, earlier)]).get(key)
 
 
-def placings(wanted: Iterable[Place]) -> dict[int, Placing]:
+def placings_of(wanted: Iterable[PlaceQuery]) -> dict[int, Placing]:
     """Team → where it stands, in one query for all; teams without a place are left out."""
     places = {place.team_id: place for place in wanted if not is_hidden(place.ground_truth, place.split)}
     if not places:
@@ -46,9 +46,9 @@ def placings(wanted: Iterable[Place]) -> dict[int, Placing]:
         or_,
         (Q(team=key, ground_truth=place.ground_truth, split=place.split) for key, place in places.items()),
     )
-    everybody = in_order(OuterRef("ground_truth"), OuterRef("split")).order_by()
+    everybody = standings_in_order(OuterRef("ground_truth"), OuterRef("split")).order_by()
     found = Standing.objects.filter(asked).annotate(
-        above=_number(everybody.filter(_better(OuterRef("sort_key"), OuterRef("received_at")))),
+        above=_number(everybody.filter(_is_better(OuterRef("sort_key"), OuterRef("received_at")))),
         total=_number(everybody),
         above_before=_above_before(everybody, places.values()),
     )
@@ -70,20 +70,22 @@ def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Pl
     for team_id, competition in teams.items():
         if (ground_truth := competition.ground_truth) is not None:
             ground_truth.competition = competition  # which board shows its scores: asked for without a query
-            wanted.append(Place(team_id, ground_truth, Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC))
-    return placings(wanted)
+            wanted.append(
+                PlaceQuery(team_id, ground_truth, Split.PRIVATE if competition.is_revealed(at) else Split.PUBLIC)
+            )
+    return placings_of(wanted)
 
 
-def _above_before(everybody: QuerySet[Standing], places: Iterable[Place]) -> Coalesce | Value:
+def _above_before(everybody: QuerySet[Standing], places: Iterable[PlaceQuery]) -> Coalesce | Value:
     """How many others are better than what the one team had earlier."""
     with_earlier = [place.earlier for place in places if place.earlier]
     if not with_earlier:
         return Value(0, IntegerField())
     assert len(with_earlier) == 1, "an earlier place is asked of one team alone"
-    return _number(everybody.exclude(team=OuterRef("team")).filter(_better(*with_earlier[0])))
+    return _number(everybody.exclude(team=OuterRef("team")).filter(_is_better(*with_earlier[0])))
 
 
-def _better(sort_key: object, received_at: object) -> Q:
+def _is_better(sort_key: object, received_at: object) -> Q:
     return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
 
 

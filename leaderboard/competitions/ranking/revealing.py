@@ -13,11 +13,11 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
 from ..models import Competition, FormerMember, Grant, Submission
-from .standings import rebuild
+from .standings import rebuild_standings
 
 
 @transaction.atomic
-def reveal(competition: Competition, at: datetime, *, user: User | None = None) -> bool:
+def reveal_private_board(competition: Competition, at: datetime, *, user: User | None = None) -> bool:
     """Open the private board at `at`; False when it is open already or has no ruler. Rebuilds both boards.
 
     `user` asked for it; None where the deadline did.
@@ -29,17 +29,17 @@ def reveal(competition: Competition, at: datetime, *, user: User | None = None) 
         return False
     competition.refresh_from_db()
     assert competition.ground_truth is not None
-    rebuild(competition.ground_truth)
+    rebuild_standings(competition.ground_truth)
     FormerMember.objects.filter(competition=competition).delete()
     AuditEntry.append(AuditEvent.REVEALED, user=user, competition=competition, after=audit_values({"revealed_at": at}))
     return True
 
 
-def reveal_due(at: datetime) -> list[Competition]:
+def reveal_due_competitions(at: datetime) -> list[Competition]:
     """Reveal what is past its deadline and reveals itself, once every team's time is over and every file received in
     time has its score."""
     opened = []
-    for competition in _due(at):
+    for competition in _competitions_due(at):
         with logs.apart(competition=competition.slug):
             if _reveal_if_still_due(competition, at):
                 opened.append(competition)
@@ -51,10 +51,10 @@ def _reveal_if_still_due(competition: Competition, at: datetime) -> bool:
     """Boards of other competitions were made since this one was found due, which takes a while; a host may have given
     more time meanwhile, and gives none for as long as this holds the lock."""
     Competition.objects.select_for_update().filter(pk=competition.pk).first()
-    return _due(at).filter(pk=competition.pk).exists() and reveal(competition, at)
+    return _competitions_due(at).filter(pk=competition.pk).exists() and reveal_private_board(competition, at)
 
 
-def _due(at: datetime) -> QuerySet[Competition]:
+def _competitions_due(at: datetime) -> QuerySet[Competition]:
     waiting = Submission.objects.filter(
         status=Submission.Status.PENDING, competition=OuterRef("pk"), is_late=False, team__isnull=False
     )

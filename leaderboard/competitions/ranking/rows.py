@@ -20,7 +20,7 @@ def shown_moment(moment: datetime, competition: Competition, *, sees_names: bool
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRowData:
     """One line of a board. A baseline has no rank, team id 0 and no history; on a hidden board nobody has a rank, a
     value, a movement or a trend."""
 
@@ -49,12 +49,12 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Board:
+class BoardPageData:
     """One page of a board: `rows` in order, `total` ranked teams on all pages."""
 
     ground_truth: GroundTruth
     split: Split
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRowData, ...]
     page: int
     pages: int
     total: int

@@ -11,10 +11,10 @@ from typing import Literal
 
 from ..models import Competition, GroundTruth, Standing, Team, Uncertainty
 from ..models.competition import Split
-from .boards import in_order, lines
+from .boards import ranked_lines, standings_in_order
 from .ladder import ranked_scores, sign_of
-from .rows import Row
-from .standings import Best
+from .rows import BoardRowData
+from .standings import StandingCandidate
 
 Reason = Literal["chance", "many_files", "fitted", "held", "unknown"]
 
@@ -85,8 +85,8 @@ def shake_up(competition: Competition, *, sees_names: bool = False) -> ShakeUp |
     ground_truth = competition.ground_truth
     if ground_truth is None or competition.revealed_at is None:
         return None
-    public = {row.team_id: row for row in lines(competition, Split.PUBLIC)}
-    after = lines(competition, Split.PRIVATE, sees_names=sees_names)
+    public = {row.team_id: row for row in ranked_lines(competition, Split.PUBLIC)}
+    after = ranked_lines(competition, Split.PRIVATE, sees_names=sees_names)
     pairs = [(public[row.team_id], row) for row in after if row.team_id in public]
     if not pairs:
         return None
@@ -102,11 +102,13 @@ def shake_up(competition: Competition, *, sees_names: bool = False) -> ShakeUp |
     return ShakeUp(teams, moved, usual_loss, median(known) if known else None, usual_files)
 
 
-def _lost(before: Row, after: Row, sign: float) -> float:
+def _lost(before: BoardRowData, after: BoardRowData, sign: float) -> float:
     return sign * ((after.value or 0.0) - (before.value or 0.0))
 
 
-def _shake(before: Row, after: Row, lost: float, usual_loss: float, usual_files: float, noise: float | None) -> Shake:
+def _shake(
+    before: BoardRowData, after: BoardRowData, lost: float, usual_loss: float, usual_files: float, noise: float | None
+) -> Shake:
     beyond = lost - usual_loss
     return Shake(
         team_id=after.team_id,
@@ -150,8 +152,8 @@ def _noises(ground_truth: GroundTruth) -> dict[str, float]:
 class Hindsight:
     """The file that decided for a team, its best private one, and the rank that this would have had."""
 
-    decided: Best
-    best: Best
+    decided: StandingCandidate
+    best: StandingCandidate
     rank: int
     file_name: str = ""
     """Of the best one, where that is another one than decided."""
@@ -163,20 +165,25 @@ class Hindsight:
 
 def hindsight(team: Team, ground_truth: GroundTruth) -> Hindsight | None:
     """What a team should have picked; None before the reveal and for a team that is not on the private board."""
-    board = list(in_order(ground_truth, Split.PRIVATE))
+    board = list(standings_in_order(ground_truth, Split.PRIVATE))
     held = next((standing for standing in board if standing.team_id == team.pk), None)
     if ground_truth.competition.revealed_at is None or held is None:
         return None
     sign = sign_of(ground_truth)
-    decided = Best(team.pk, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system)
+    decided = StandingCandidate(
+        team.pk, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system
+    )
     named = _private_files(team, ground_truth, sign)
     best, file_name = min(((decided, ""), *named), key=lambda one: one[0].order)
     better = sum((other.sort_key, other.received_at) < best.order for other in board if other is not held)
     return Hindsight(decided, best, 1 + better, file_name)
 
 
-def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[tuple[Best, str]]:
+def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[tuple[StandingCandidate, str]]:
     """The team's ranked files by their private scores, with their names."""
     rows = ranked_scores(ground_truth, Split.PRIVATE, teams=[team.pk])
     facts = rows.values_list("submission_id", "value", "submission__received_at", "submission__file_name")
-    return [(Best(team.pk, pk, value, sign * value, received_at), name) for pk, value, received_at, name in facts]
+    return [
+        (StandingCandidate(team.pk, pk, value, sign * value, received_at), name)
+        for pk, value, received_at, name in facts
+    ]

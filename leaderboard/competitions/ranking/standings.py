@@ -16,16 +16,16 @@ from ..models import GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
 from .ladder import (
     IN_ONE_QUERY,
+    Improvement,
     Ladder,
-    Top,
     answers_to,
     ladder_of,
+    last_improvements,
     linked_improvements,
     origins_of,
     ranked_scores,
     sign_of,
     teams_with_moves,
-    tops,
 )
 from .transfers import linked_teams
 
@@ -33,7 +33,7 @@ FACTS = ("submission__team_id", "submission_id", "value", "submission__received_
 
 
 @dataclass(frozen=True)
-class Best:
+class StandingCandidate:
     """A candidate for a standing: one scored, ranked submission of a team."""
 
     team_id: int
@@ -48,10 +48,10 @@ class Best:
         return (self.sort_key, self.received_at)
 
 
-def bests(ground_truth: GroundTruth, split: Split) -> Iterator[Best]:
+def best_submissions(ground_truth: GroundTruth, split: Split) -> Iterator[StandingCandidate]:
     """Each team's best submission on a split, from the scores alone."""
     sign, scores = sign_of(ground_truth), ranked_scores(ground_truth, split)
-    return (make_candidate(sign, *facts) for facts in firsts(scores, ground_truth).values_list(*FACTS))
+    return (make_candidate(sign, *facts) for facts in best_per_team(scores, ground_truth).values_list(*FACTS))
 
 
 def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
@@ -84,33 +84,37 @@ def computed_best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | No
     return {team_id: value for team_id, value in rows if team_id is not None}
 
 
-def shown_bests(ground_truth: GroundTruth) -> Iterator[Best]:
+def shown_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate]:
     """What the public board shows of each team until the reveal, from the scores alone."""
     ladder = ladder_of(ground_truth)
     if ladder is None:
-        return bests(ground_truth, Split.PUBLIC)
-    return (candidate_of(ladder, top) for top in tops(ground_truth, ladder))
+        return best_submissions(ground_truth, Split.PUBLIC)
+    return (candidate_from_improvement(ladder, improvement) for improvement in last_improvements(ground_truth, ladder))
 
 
-def candidate_of(ladder: Ladder, top: Top) -> Best:
-    return make_candidate(ladder.sign, top.team_id, top.submission_id, top.shown, top.received_at)
+def candidate_from_improvement(ladder: Ladder, improvement: Improvement) -> StandingCandidate:
+    return make_candidate(
+        ladder.sign, improvement.team_id, improvement.submission_id, improvement.shown, improvement.received_at
+    )
 
 
-def _held(held: Standing) -> Best:
-    return Best(held.team_id, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system)
+def _from_standing(held: Standing) -> StandingCandidate:
+    return StandingCandidate(
+        held.team_id, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system
+    )
 
 
-def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[Best]]:
+def final_submissions(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, list[StandingCandidate]]:
     """Each team's final submissions, scored on the public split: the selected ones, else its best public ones.
 
     With `team`, of that team alone.
     """
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=None if team is None else [team.pk])
     # Selected files and the others have places of their own, so that one query finds both.
-    placed = scores.annotate(place=_place(ground_truth, "submission__is_selected"))
+    placed = scores.annotate(place=_rank_within_team(ground_truth, "submission__is_selected"))
     chosen = placed.filter(Q(submission__is_selected=True) | Q(place__lte=ground_truth.competition.limits.final_count))
-    picked: dict[int, list[Best]] = defaultdict(list)
-    left: dict[int, list[Best]] = defaultdict(list)
+    picked: dict[int, list[StandingCandidate]] = defaultdict(list)
+    left: dict[int, list[StandingCandidate]] = defaultdict(list)
     sign = sign_of(ground_truth)
     for *facts, is_selected in chosen.order_by("place").values_list(*FACTS, "submission__is_selected"):
         best = replace(make_candidate(sign, *facts), is_picked_by_system=not is_selected)
@@ -118,7 +122,7 @@ def finals(ground_truth: GroundTruth, *, team: Team | None = None) -> dict[int, 
     return {**left, **picked}
 
 
-def _place(ground_truth: GroundTruth, *apart: str) -> Window:
+def _rank_within_team(ground_truth: GroundTruth, *apart: str) -> Window:
     """The place of a score among those of its team, and of those that have the same in the fields `apart`. The database
     sorts: of hundreds of thousands of scores only the first few per team are read."""
     best_first = F("value").asc() if sign_of(ground_truth) > 0 else F("value").desc()
@@ -129,23 +133,25 @@ def _place(ground_truth: GroundTruth, *apart: str) -> Window:
     )
 
 
-def firsts(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySet[Score]:
+def best_per_team(scores: QuerySet[Score], ground_truth: GroundTruth) -> QuerySet[Score]:
     """Of each team the best of these scores."""
-    return scores.annotate(place=_place(ground_truth)).filter(place=1).order_by()
+    return scores.annotate(place=_rank_within_team(ground_truth)).filter(place=1).order_by()
 
 
-def make_candidate(sign: float, team_id: int | None, submission_id: UUID, value: float, received_at: datetime) -> Best:
+def make_candidate(
+    sign: float, team_id: int | None, submission_id: UUID, value: float, received_at: datetime
+) -> StandingCandidate:
     assert team_id is not None, "baselines are not ranked"
-    return Best(team_id, submission_id, value, sign * value, received_at)
+    return StandingCandidate(team_id, submission_id, value, sign * value, received_at)
 
 
-def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
+def final_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
     """After the reveal: one submission per team on both boards, the final with the best private score."""
-    sign, picks = sign_of(ground_truth), finals(ground_truth)
+    sign, picks = sign_of(ground_truth), final_submissions(ground_truth)
     private = _private_values(ground_truth, [best.submission_id for found in picks.values() for best in found])
     for team_id, candidates in picks.items():
         on_private = [
-            Best(team_id, c.submission_id, value, sign * value, c.received_at, c.is_picked_by_system)
+            StandingCandidate(team_id, c.submission_id, value, sign * value, c.received_at, c.is_picked_by_system)
             for c in candidates
             if (value := private.get(c.submission_id)) is not None
         ]
@@ -166,46 +172,46 @@ def _private_values(ground_truth: GroundTruth, submissions: Sequence[UUID]) -> d
     return found
 
 
-def decided(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
+def deciding_candidates(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
     """Both boards as the reveal made them or would make them now. For hosts alone before it."""
     competition = ground_truth.competition
     if competition.revealed_at is None or competition.ground_truth_id != ground_truth.pk:
         yield from final_standings(ground_truth)
         return
     for held in Standing.objects.filter(ground_truth=ground_truth):
-        yield Split(held.split), _held(held)
+        yield Split(held.split), _from_standing(held)
 
 
-def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Best]]:
+def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, StandingCandidate]]:
     """What the standings must be, computed from scores and picks alone."""
     if ground_truth.competition.revealed_at is not None:
         yield from final_standings(ground_truth)
     else:
-        vacated = _vacated(ground_truth)
-        yield from ((Split.PUBLIC, best) for best in shown_bests(ground_truth) if best.team_id not in vacated)
+        vacated = _teams_without_members(ground_truth)
+        yield from ((Split.PUBLIC, best) for best in shown_candidates(ground_truth) if best.team_id not in vacated)
 
 
-def _vacated(ground_truth: GroundTruth) -> set[int]:
+def _teams_without_members(ground_truth: GroundTruth) -> set[int]:
     """The teams of which no member is left."""
     teams = Team.objects.filter(competition=ground_truth.competition_id, vacated_at__isnull=False)
     return set(teams.order_by().values_list("pk", flat=True))
 
 
-def expected(ground_truth: GroundTruth) -> Iterator[Best]:
+def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate]:
     """What decides under a ground truth now, exactly, whatever the board shows: best public submissions, after the
     reveal best private finals. Where the board shows just these, it is read."""
     competition = ground_truth.competition
     is_revealed, is_current = competition.revealed_at is not None, competition.ground_truth_id == ground_truth.pk
     if is_current and (is_revealed or ladder_of(ground_truth) is None):
         split = Split.PRIVATE if is_revealed else Split.PUBLIC
-        return map(_held, Standing.objects.filter(ground_truth=ground_truth, split=split))
+        return map(_from_standing, Standing.objects.filter(ground_truth=ground_truth, split=split))
     if not is_revealed:
-        return bests(ground_truth, Split.PUBLIC)
+        return best_submissions(ground_truth, Split.PUBLIC)
     return (best for split, best in final_standings(ground_truth) if split == Split.PRIVATE)
 
 
 @transaction.atomic
-def rebuild(ground_truth: GroundTruth) -> int:
+def rebuild_standings(ground_truth: GroundTruth) -> int:
     """Make the standings of a ground truth again from its scores; returns their number."""
     Standing.objects.filter(ground_truth=ground_truth).delete()
     best_of = computed_best_values(ground_truth)
@@ -215,7 +221,7 @@ def rebuild(ground_truth: GroundTruth) -> int:
     return len(made)
 
 
-def differences(ground_truth: GroundTruth) -> list[str]:
+def standing_differences(ground_truth: GroundTruth) -> list[str]:
     """Sentences about standings that do not equal the rebuild; empty when the shown board is right."""
     best_of = computed_best_values(ground_truth)
     expected = {
@@ -236,7 +242,7 @@ def differences(ground_truth: GroundTruth) -> list[str]:
     ]
 
 
-def note_score(submission: Submission, ground_truth: GroundTruth, public: float) -> bool:
+def update_standing(submission: Submission, ground_truth: GroundTruth, public: float) -> bool:
     """Let a new public score stand for its team if it is its best; part of the transaction that writes the score.
 
     Returns whether the board changed. After the reveal, standings follow from finals, so they are rebuilt.
@@ -248,15 +254,15 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
     if not ranked:
         return False
     if ground_truth.competition.revealed_at is not None:
-        rebuild(ground_truth)
+        rebuild_standings(ground_truth)
         return True
     if ranked[0] is not None:
         return False
     if ladder := ladder_of(ground_truth):
-        _climb_again(submission.team_id, ground_truth, ladder, public)
+        _replay_ladder(submission.team_id, ground_truth, ladder, public)
         return True
     value = sign_of(ground_truth) * public
-    best = Best(submission.team_id, submission.pk, public, value, submission.received_at)
+    best = StandingCandidate(submission.team_id, submission.pk, public, value, submission.received_at)
     rows = Standing.objects.filter(ground_truth=ground_truth, team=submission.team_id, split=Split.PUBLIC)
     held = rows.values_list("pk", "sort_key", "received_at").first()
     if held is None:
@@ -268,43 +274,45 @@ def note_score(submission: Submission, ground_truth: GroundTruth, public: float)
     return True
 
 
-def _climb_again(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public: float) -> None:
+def _replay_ladder(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public: float) -> None:
     """Follow the ladder from a team's first file on: the new score may belong to a file received before others."""
     if team_id in teams_with_moves(ground_truth):
-        _climb_again_linked(team_id, ground_truth, ladder)
+        _replay_linked_ladders(team_id, ground_truth, ladder)
         return
     last = next(answer for answer in reversed(answers_to(team_id, ground_truth, ladder)) if answer.is_new)
-    top = make_candidate(ladder.sign, team_id, last.submission_id, last.shown or 0.0, last.received_at)
+    improvement = make_candidate(ladder.sign, team_id, last.submission_id, last.shown or 0.0, last.received_at)
     rows = Standing.objects.filter(ground_truth=ground_truth, team_id=team_id, split=Split.PUBLIC)
     pk, best = rows.values_list("pk", "best").first() or (None, None)
     if best is None:
         best_of = computed_best_values(ground_truth, teams=[team_id])
     else:
         best_of = {team_id: min(best, public, key=lambda value: ladder.sign * value)}
-    made = _standing(ground_truth, Split.PUBLIC, top, best_of)
+    made = _standing(ground_truth, Split.PUBLIC, improvement, best_of)
     made.pk = pk
     made.save()
 
 
-def _climb_again_linked(team_id: int, ground_truth: GroundTruth, ladder: Ladder) -> None:
+def _replay_linked_ladders(team_id: int, ground_truth: GroundTruth, ladder: Ladder) -> None:
     """The same for every team that people have come from or gone to: what one was shown holds for the others."""
     linked = linked_teams(origins_of(ground_truth), [team_id])
     best_of = computed_best_values(ground_truth, teams=sorted(linked))
-    vacated = _vacated(ground_truth)
+    vacated = _teams_without_members(ground_truth)
     made = [
-        _standing(ground_truth, Split.PUBLIC, candidate_of(ladder, top), best_of)
-        for top in linked_improvements(ground_truth, ladder, linked)
-        if top.team_id not in vacated
+        _standing(ground_truth, Split.PUBLIC, candidate_from_improvement(ladder, improvement), best_of)
+        for improvement in linked_improvements(ground_truth, ladder, linked)
+        if improvement.team_id not in vacated
     ]
     Standing.objects.filter(ground_truth=ground_truth, team__in=linked, split=Split.PUBLIC).delete()
     Standing.objects.bulk_create(made)
 
 
-def _other_best(split: Split, best: Best, best_of: Mapping[int, float]) -> float | None:
+def _other_best(split: Split, best: StandingCandidate, best_of: Mapping[int, float]) -> float | None:
     return best_of.get(best.team_id) if split == Split.PUBLIC else None
 
 
-def _standing(ground_truth: GroundTruth, split: Split, best: Best, best_of: Mapping[int, float]) -> Standing:
+def _standing(
+    ground_truth: GroundTruth, split: Split, best: StandingCandidate, best_of: Mapping[int, float]
+) -> Standing:
     return Standing(
         ground_truth=ground_truth,
         split=split,

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 
-class Steps(Protocol):
+class LadderRules(Protocol):
     """How a steady board rounds; a `Ladder`."""
 
     @property
@@ -35,7 +35,7 @@ class Origin(NamedTuple):
     at: datetime
 
 
-class HandedIn(NamedTuple):
+class ScoredFile(NamedTuple):
     """A file with its exact public score. `by` is the team that handed it in, which may be part of `team_id` by now."""
 
     received_at: datetime
@@ -45,9 +45,9 @@ class HandedIn(NamedTuple):
     value: float
 
 
-def replay(
-    ladder: Steps, files: Iterable[HandedIn], origins: Iterable[Origin]
-) -> Iterator[tuple[HandedIn, float, bool]]:
+def replay_transfers(
+    ladder: LadderRules, files: Iterable[ScoredFile], origins: Iterable[Origin]
+) -> Iterator[tuple[ScoredFile, float, bool]]:
     """For each file in order of receipt: the best score that its team has been shown after it, and whether it set it.
 
     A hidden board shows no score, so nothing follows anybody: the first file of each team is the new one.
@@ -66,7 +66,7 @@ def replay(
         yield file, shown[file.by], is_new
 
 
-def _take_over(ladder: Steps, shown: dict[int, float], team: int, former: int) -> None:
+def _take_over(ladder: LadderRules, shown: dict[int, float], team: int, former: int) -> None:
     """The better of two shown scores holds for the team from now on."""
     known = [shown[one] for one in (team, former) if one in shown]
     if known:

@@ -11,18 +11,20 @@ from leaderboard.common.numbers import number_text, rounded_text
 from ..models import GroundTruth, Standing
 from ..models.competition import Split
 from .ladder import Ladder, ladder_of
-from .standings import Best
+from .standings import StandingCandidate
 
 
 @dataclass(frozen=True)
-class Unpicked:
+class UnpickedFile:
     """A file that is better than all picked ones, with its public score as the board shows it."""
 
     file_name: str
     score: str
 
 
-def unpicked(ground_truth: GroundTruth, picks: Mapping[int, Sequence[Best]]) -> dict[int, Unpicked]:
+def unpicked_better_files(
+    ground_truth: GroundTruth, picks: Mapping[int, Sequence[StandingCandidate]]
+) -> dict[int, UnpickedFile]:
     """Team → its best public file, before the reveal, where the board itself tells that all files it picked are worse.
     `picks` are `finals`; one query."""
     ladder = ladder_of(ground_truth)
@@ -33,12 +35,12 @@ def unpicked(ground_truth: GroundTruth, picks: Mapping[int, Sequence[Best]]) -> 
     rows = held.values_list("team_id", "submission__file_name", "value", "sort_key", "received_at")
     text = rounded_text if ladder else number_text
     return {
-        team_id: Unpicked(file_name, text(value))
+        team_id: UnpickedFile(file_name, text(value))
         for team_id, file_name, value, sort_key, received_at in rows
         if all(_is_worse(pick, ladder, sort_key, received_at) for pick in picks[team_id])
     }
 
 
-def _is_worse(pick: Best, ladder: Ladder | None, sort_key: float, received_at: datetime) -> bool:
+def _is_worse(pick: StandingCandidate, ladder: Ladder | None, sort_key: float, received_at: datetime) -> bool:
     """A steady board says it of files before the last clear improvement; of those after it nobody may know."""
     return pick.sort_key > sort_key if ladder is None else pick.received_at < received_at

@@ -164,7 +164,7 @@ def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID,
         return status
     public = _write_scores(submission, ground_truth, outcome.result)
     ground_truth.competition = competition
-    if standings.note_score(submission, ground_truth, public):
+    if standings.update_standing(submission, ground_truth, public):
         competition.touch_board()
     return status
 

@@ -112,12 +112,12 @@ def remove_baseline(*, baseline: Baseline, user: User | None = None) -> None:
         remove_file(file.file_key)
 
 
-def reveal(*, competition: Competition, user: User | None = None) -> None:
+def reveal_competition(*, competition: Competition, user: User | None = None) -> None:
     """Open the private board now; raises `CannotHost` before the deadline or while files wait for their score."""
     with transaction.atomic():
         # With the lock that deadlines and grants take, so that nobody gets more time just after it was looked at.
         _refuse_early(Competition.objects.select_for_update().get(pk=competition.pk), now := database_now())
-        if not revealing.reveal(competition, now, user=user):
+        if not revealing.reveal_private_board(competition, now, user=user):
             raise CannotHost(_("The private board is open already."))
 
 
@@ -162,7 +162,7 @@ def board_csv(
         [*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in secondary_metrics)]
     )
     rows = _rows(competition, split, is_exact)
-    for row in finding.of_section(competition, section, rows) if section else rows:
+    for row in finding.rows_of_section(competition, section, rows) if section else rows:
         value = "" if row.value is None else repr(row.value)
         others = ["" if one.value is None else repr(one.value) for one in row.secondary]
         name = own.name if own and own.pk == row.team_id else row.real_name or row.name
@@ -172,23 +172,23 @@ def board_csv(
     return text.getvalue()
 
 
-def _rows(competition: Competition, split: Split, is_exact: bool) -> Iterator[rows_module.Row]:
+def _rows(competition: Competition, split: Split, is_exact: bool) -> Iterator[rows_module.BoardRowData]:
     is_live = competition.revealed_at is None
     if is_live and (is_exact or split == Split.PRIVATE):
-        return _now(competition, split)
-    return boards.lines(competition, split, sees_names=is_exact)
+        return _exact_rows_now(competition, split)
+    return boards.ranked_lines(competition, split, sees_names=is_exact)
 
 
-def _now(competition: Competition, split: Split) -> Iterator[rows_module.Row]:
+def _exact_rows_now(competition: Competition, split: Split) -> Iterator[rows_module.BoardRowData]:
     """The exact rows before the reveal: the best public files, or the private rows that a reveal would make now."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return
     if split == Split.PUBLIC:
-        found = {best.team_id: best for best in standings.bests(ground_truth, split)}
+        found = {best.team_id: best for best in standings.best_submissions(ground_truth, split)}
     else:
-        found = {best.team_id: best for its, best in standings.decided(ground_truth) if its == split}
-    ranks = boards.ranks_of(found.values())
+        found = {best.team_id: best for its, best in standings.deciding_candidates(ground_truth) if its == split}
+    ranks = boards.ranks_by_team(found.values())
     teams = competition.teams.annotate(
         files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
     ).in_bulk(ranks)
@@ -196,7 +196,7 @@ def _now(competition: Competition, split: Split) -> Iterator[rows_module.Row]:
     for team_id, rank in ranks.items():
         best, team = found[team_id], teams[team_id]
         name, real_name = boards.names_of(team, competition, sees_names=True)
-        yield rows_module.Row(
+        yield rows_module.BoardRowData(
             rank=rank,
             name=name,
             real_name=real_name,

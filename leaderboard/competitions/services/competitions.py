@@ -82,7 +82,7 @@ def rebuild_boards(competition: Competition) -> None:
     """Make the boards again after what may stand on them has changed."""
     if competition.ground_truth is not None:
         competition.ground_truth.competition = competition
-        standings.rebuild(competition.ground_truth)
+        standings.rebuild_standings(competition.ground_truth)
     else:
         competition.touch_board()
 
@@ -123,7 +123,7 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
             judge_lateness(held)
             hooks.deadline_changed(competition=held, before=had_deadline)
         if _stands_on(held) != stood_on and held.ground_truth:
-            standings.rebuild(held.ground_truth)
+            standings.rebuild_standings(held.ground_truth)
         if held.board.uses_pseudonyms:
             give_pseudonyms(held)
         elif before.get("uses_pseudonyms"):

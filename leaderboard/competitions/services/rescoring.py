@@ -145,14 +145,14 @@ def _moves(
         {
             best.team_id: best
             for best in (
-                standings.expected(ground_truth)
+                standings.expected_candidates(ground_truth)
                 if split is None
-                else [best for its, best in standings.decided(ground_truth) if its == split]
+                else [best for its, best in standings.deciding_candidates(ground_truth) if its == split]
             )
         }
         for ground_truth in (current, candidate)
     )
-    ranks_now, ranks_then = boards.ranks_of(now.values()), boards.ranks_of(then.values())
+    ranks_now, ranks_then = boards.ranks_by_team(now.values()), boards.ranks_by_team(then.values())
     moves = [
         Move(
             team,
@@ -184,7 +184,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         affected = _affected(held, current, candidate) if tells else []
         held.ground_truth, held.candidate = candidate, None
         held.save(update_fields=["ground_truth", "candidate"])
-        standings.rebuild(candidate)
+        standings.rebuild_standings(candidate)
         Rescoring.objects.create(competition=held, before=current, after=candidate, words=words)
         for pk in held.submissions.filter(status=Submission.Status.PENDING).values_list("pk", flat=True):
             tasks.wake_workers_after_commit(tasks.score_submission, pk, candidate.pk)

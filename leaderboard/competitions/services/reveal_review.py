@@ -12,7 +12,7 @@ from ..models import Competition, GroundTruth, Submission, Team
 from ..models.competition import Split
 from ..ranking import boards as boards_module
 from ..ranking import standings
-from ..ranking.standings import Best
+from ..ranking.standings import StandingCandidate
 
 FIRST = 20
 """So many rows of the private board are shown before it opens."""
@@ -61,7 +61,7 @@ def review(competition: Competition) -> Review:
     ground_truth = competition.ground_truth
     boards = _boards(competition, ground_truth)
     private = boards[Split.PRIVATE]
-    ranks, public_ranks = boards_module.ranks_of(private), boards_module.ranks_of(boards[Split.PUBLIC])
+    ranks, public_ranks = boards_module.ranks_by_team(private), boards_module.ranks_by_team(boards[Split.PUBLIC])
     disqualified = tuple(team for team in teams if team.disqualified_at is not None)
     numbers = competition.submissions.filter(team__isnull=False).aggregate(
         scored=Count("pk", filter=Q(status=Status.SCORED)),
@@ -81,18 +81,18 @@ def review(competition: Competition) -> Review:
     )
 
 
-def _boards(competition: Competition, ground_truth: GroundTruth | None) -> dict[Split, list[Best]]:
+def _boards(competition: Competition, ground_truth: GroundTruth | None) -> dict[Split, list[StandingCandidate]]:
     """Both boards by the files that would decide: who rises and falls is told by these afterwards."""
-    boards: dict[Split, list[Best]] = {Split.PUBLIC: [], Split.PRIVATE: []}
+    boards: dict[Split, list[StandingCandidate]] = {Split.PUBLIC: [], Split.PRIVATE: []}
     if ground_truth is not None:
         ground_truth.competition = competition
-        for split, best in standings.decided(ground_truth):
+        for split, best in standings.deciding_candidates(ground_truth):
             boards[split].append(best)
     return boards
 
 
 def _rows(
-    private: Sequence[Best], ranks: dict[int, int], teams: dict[int, Team], public: dict[int, int]
+    private: Sequence[StandingCandidate], ranks: dict[int, int], teams: dict[int, Team], public: dict[int, int]
 ) -> list[ReviewRow]:
     best_first = sorted(private, key=lambda best: (best.order, best.team_id))
     return [

@@ -54,7 +54,7 @@ def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[T
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return None
-    lines = tuple(_lines(courses_module.courses(ground_truth, also=mine, leaders=leaders), mine))
+    lines = tuple(_lines(courses_module.score_histories(ground_truth, also=mine, leaders=leaders), mine))
     moments = [at for line in lines for at, _ in line.steps]
     if len(moments) < 2 or min(moments) == max(moments):
         return None
@@ -71,7 +71,7 @@ def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[T
     return Chart(drawing, lines, top, bottom, field.first, field.last)
 
 
-def _lines(courses: Sequence[courses_module.Course], mine: Team | None) -> Iterator[Line]:
+def _lines(courses: Sequence[courses_module.ScoreHistory], mine: Team | None) -> Iterator[Line]:
     for place, course in enumerate(courses, start=1):
         is_mine = course.team == mine
         yield Line(course.team, f"line-{place}{' line-mine' if is_mine else ''}", is_mine, course.steps)

@@ -39,7 +39,7 @@ class SecondaryCell:
 class BoardLine:
     """A row with everything the template would have to work out."""
 
-    row: rows_module.Row
+    row: rows_module.BoardRowData
     anchor: str
     initials: str
     medal: str
@@ -63,7 +63,7 @@ def anchor_of(shown_name: str) -> str:
     return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=6).hexdigest()
 
 
-def scale_of(rows: Sequence[rows_module.Row]) -> tuple[float, float]:
+def scale_of(rows: Sequence[rows_module.BoardRowData]) -> tuple[float, float]:
     """From the least to the greatest end of the intervals of a page."""
     known = [row for row in rows if row.uncertainty is not None and row.value is not None]
     ends = [
@@ -82,7 +82,7 @@ def _score_text(value: float, ladder: ladder_module.Ladder | None) -> str:
 
 
 def line_of(
-    row: rows_module.Row,
+    row: rows_module.BoardRowData,
     split: Split,
     ladder: ladder_module.Ladder | None,
     scale: tuple[float, float],
@@ -111,7 +111,7 @@ def line_of(
     )
 
 
-def _band(row: rows_module.Row, scale: tuple[float, float]) -> SafeString | None:
+def _band(row: rows_module.BoardRowData, scale: tuple[float, float]) -> SafeString | None:
     uncertainty = row.uncertainty
     if uncertainty is None or row.value is None:
         return None

@@ -18,7 +18,7 @@ from .board_rows import line_of, scale_of
 def board_table(
     competition: Competition,
     split: Split,
-    rows: Sequence[rows_module.Row],
+    rows: Sequence[rows_module.BoardRowData],
     ladder: ladder_module.Ladder | None,
 ) -> SafeString:
     """Some rows of a board; "" for none."""

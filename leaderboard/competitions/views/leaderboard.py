@@ -125,7 +125,7 @@ class Wish:
         competition, at = self.visit.competition, self.visit.at
 
         def make() -> Table:
-            board = boards_module.board(
+            board = boards_module.board_page(
                 competition, self.split, page=self.page, at=at, sees_names=self.sees_names, people=self._people
             )
             html = self._html(board.rows)
@@ -134,12 +134,12 @@ class Wish:
         return board_cache.boards.get(("table", *self.key), make)
 
     @cached_property
-    def _classmates(self) -> finding.Sections | None:
+    def _classmates(self) -> finding.BoardSections | None:
         """For members who may ask for a section."""
         ground_truth = self.visit.competition.ground_truth
         if ground_truth is None or self.is_locked or self.visit.assists or not self.visit.sees_sections:
             return None
-        return finding.sections_on(ground_truth, self.split)
+        return finding.sections_of_board(ground_truth, self.split)
 
     @property
     def _people(self) -> Mapping[int, list[str]] | None:
@@ -169,7 +169,7 @@ class Wish:
 
     def _search(self) -> Table:
         visit = self.visit
-        found = finding.find(
+        found = finding.find_teams(
             visit.competition,
             self.split,
             self.text,
@@ -182,7 +182,7 @@ class Wish:
         html = self._html(found.rows)
         return Table(html, found.page, found.pages, found.total, within=found.within, among=found.among)
 
-    def _html(self, rows: Sequence[rows_module.Row]) -> str:
+    def _html(self, rows: Sequence[rows_module.BoardRowData]) -> str:
         visit = self.visit
         return board_table(visit.competition, self.split, rows, visit.ladder)
 
@@ -194,7 +194,7 @@ class Wish:
         team = membership.team
         if not self.is_selection and (found := self.table().placings.get(team.pk)):
             return found
-        return placings_module.placing(team, ground_truth, self.split)
+        return placings_module.placing_of(team, ground_truth, self.split)
 
     def chart(self) -> Chart | None:
         """Scores over time, under the first page of the public board alone: private ones have no history that anybody

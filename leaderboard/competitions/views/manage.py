@@ -141,7 +141,7 @@ def host_reveal(request: HttpRequest, visit: Visit) -> HttpResponse:
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         try:
-            boards.reveal(competition=visit.competition, user=person(visit.user))
+            boards.reveal_competition(competition=visit.competition, user=person(visit.user))
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:

@@ -91,10 +91,10 @@ def _measure(key: str, params: dict[str, Any]) -> Measure | None:
         return None
 
 
-def podium(visit: Visit) -> tuple[rows.Row, ...]:
+def podium(visit: Visit) -> tuple[rows.BoardRowData, ...]:
     """The first three ranks of the private board, for who runs it with the names behind pseudonyms; callers ask whether
     it is open."""
     competition = visit.competition
     names = competition.board.uses_pseudonyms and visit.assists
-    lines = boards.lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
+    lines = boards.ranked_lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
     return tuple(row for row in lines if row.rank is not None and row.rank <= 3)

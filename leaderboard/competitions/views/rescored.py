@@ -46,7 +46,7 @@ def rescored(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _rank(visit: Visit, ground_truth: GroundTruth, split: Split) -> rows_module.Placing | None:
     """Under the earlier ruler as it was when the later one came."""
     ground_truth.competition = visit.competition
-    return placings.placing(visit.membership.team, ground_truth, split) if visit.membership else None
+    return placings.placing_of(visit.membership.team, ground_truth, split) if visit.membership else None
 
 
 def _lines(visit: Visit, last: Rescoring, splits: list[Split]) -> list[Line]:

@@ -82,7 +82,9 @@ class Today:
     @cached_property
     def placing(self) -> rows_module.Placing | None:
         membership, ground_truth = self.visit.membership, self.visit.competition.ground_truth
-        return placings.placing(membership.team_id, ground_truth, Split.PUBLIC) if membership and ground_truth else None
+        return (
+            placings.placing_of(membership.team_id, ground_truth, Split.PUBLIC) if membership and ground_truth else None
+        )
 
     @property
     def best(self) -> float | None:
@@ -184,7 +186,7 @@ class Progress:
         return None if self.visit.sees_exact else self.visit.ladder
 
     @cached_property
-    def answers(self) -> list[ladder_module.Answer]:
+    def answers(self) -> list[ladder_module.LadderAnswer]:
         """The board's answers to the team's files up to this one; none where exact scores are seen."""
         team_id = self.submission.team_id
         if self.ladder is None:
@@ -313,7 +315,7 @@ class Progress:
             return None
         best = None if self.visit.competition.revealed_at is not None else self.earlier_best
         earlier = (ladder_module.sign_of(ground_truth) * best.value, best.received_at) if best else None
-        found = placings.placing(team_id, ground_truth, Split.PUBLIC, earlier=earlier)
+        found = placings.placing_of(team_id, ground_truth, Split.PUBLIC, earlier=earlier)
         if self.visit.membership is not None and self.visit.membership.team_id == team_id:
             self.today.placing = found
         return found

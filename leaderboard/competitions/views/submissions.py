@@ -182,16 +182,16 @@ def _selected(mine: QuerySet[Submission]) -> set[str]:
     return {str(pk) for pk in mine.filter(is_selected=True, hidden_at=None).values_list("pk", flat=True)}
 
 
-def _finals(visit: Visit) -> list[standings.Best]:
+def _finals(visit: Visit) -> list[standings.StandingCandidate]:
     """What decides as things stand, as the team's own picks or those of the system say."""
     ground_truth = visit.competition.ground_truth
     if ground_truth is None or visit.membership is None:
         return []
     team = visit.membership.team
-    return standings.finals(ground_truth, team=team).get(team.pk, [])
+    return standings.final_submissions(ground_truth, team=team).get(team.pk, [])
 
 
-def _picks(visit: Visit, found: list[standings.Best]) -> dict[str, bool]:
+def _picks(visit: Visit, found: list[standings.StandingCandidate]) -> dict[str, bool]:
     """Submission → whether the system picked it.
 
     The system picks by exact scores, so where these are not shown, only a team's own picks are.
@@ -203,13 +203,13 @@ def _picks(visit: Visit, found: list[standings.Best]) -> dict[str, bool]:
     }
 
 
-def _unpicked(visit: Visit, found: list[standings.Best]) -> unpicked.Unpicked | None:
+def _unpicked(visit: Visit, found: list[standings.StandingCandidate]) -> unpicked.UnpickedFile | None:
     """What a team forgets that may still pick it."""
     ground_truth = visit.competition.ground_truth
     if ground_truth is None or visit.membership is None or visit.at >= visit.closes_at:
         return None
     team_id = visit.membership.team_id
-    return unpicked.unpicked(ground_truth, {team_id: found}).get(team_id)
+    return unpicked.unpicked_better_files(ground_truth, {team_id: found}).get(team_id)
 
 
 def _hindsight(visit: Visit) -> shake_up.Hindsight | None:

@@ -25,7 +25,7 @@ def board_equals_scores(findings: Findings) -> Iterator[str]:
         assert ground_truth is not None
         ground_truth.competition = competition
         findings.looked_at += 1
-        yield from (f"{competition.slug}: {sentence}" for sentence in standings.differences(ground_truth))
+        yield from (f"{competition.slug}: {sentence}" for sentence in standings.standing_differences(ground_truth))
 
 
 def scores_recompute(findings: Findings) -> Iterator[str]:

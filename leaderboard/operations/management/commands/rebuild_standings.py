@@ -22,12 +22,12 @@ class Command(BaseCommand):
         for competition in competitions.order_by("slug"):
             ground_truth = competition.ground_truth
             assert ground_truth is not None
-            found = standings.differences(ground_truth)
+            found = standings.standing_differences(ground_truth)
             wrong += bool(found)
             for sentence in found:
                 self.stdout.write(f"{competition.slug}: {sentence}")
             if not options["check"]:
-                standings.rebuild(ground_truth)
+                standings.rebuild_standings(ground_truth)
         if wrong and options["check"]:
             raise CommandError(f"{wrong} of {len(competitions)} boards differ from their scores.")
         done = "compared" if options["check"] else "rebuilt"
