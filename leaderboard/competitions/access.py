@@ -53,18 +53,18 @@ class Audience(StrEnum):
 
 
 # Those who run a competition; for others, who are not told that it exists.
-RUNNING = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
+HOST_AUDIENCES = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
 
 
 def _find_competition(slug: str, user: Viewer, audience: Audience) -> Competition | None:
     # The navigation of those who run a competition shows its waiting ground truth on each page.
-    related = ["ground_truth", "candidate"] if audience in RUNNING else ["ground_truth"]
+    related = ["ground_truth", "candidate"] if audience in HOST_AUDIENCES else ["ground_truth"]
     # The order of the model would be written into the query of each page for nothing.
     return Competition.objects.seen_by(user).filter(slug=slug).select_related(*related).order_by().first()
 
 
 @dataclass
-class Visit:
+class PageContext:
     """One person looking at one competition at one moment (`at`, used for every rule of this request)."""
 
     competition: Competition
@@ -112,7 +112,7 @@ class Visit:
         return last_deadline(self.competition)
 
     @property
-    def may_look(self) -> bool:
+    def may_view(self) -> bool:
         """Whether the competition is there for this person; for members without a query of its own."""
         is_member = self.competition.launched_at is not None and self.membership is not None
         return is_member or self.competition.is_visible_to(self.user)
@@ -158,7 +158,7 @@ class Visit:
         ground_truth = self.competition.ground_truth
         return ladder_module.ladder_of(ground_truth) if ground_truth else None
 
-    def answers_to(self, team_id: int | None) -> list[ladder_module.LadderAnswer]:
+    def ladder_answers(self, team_id: int | None) -> list[ladder_module.LadderAnswer]:
         """What the public board says of a team's files; asked often for one page, worked out once."""
         ground_truth = self.competition.ground_truth
         if ground_truth is None or self.ladder is None or team_id is None:
@@ -169,7 +169,7 @@ class Visit:
 
     def shown_scores(self, team_id: int | None) -> dict[str, float]:
         """Submission → the public score that its team may be shown for it where the board shows no exact ones."""
-        told = self.answers_to(team_id)
+        told = self.ladder_answers(team_id)
         return {str(one.submission_id): one.shown for one in told if one.is_new and one.shown is not None}
 
     @property
@@ -190,16 +190,16 @@ def open_to(audience: Audience) -> Callable[[View], View]:
         def guarded(request: HttpRequest, *args: Any, slug: str, **kwargs: Any) -> HttpResponseBase:
             user: Viewer = request.user
             competition = _find_competition(slug, user, audience)
-            visit = Visit(competition, user, database_now()) if competition else None
-            if visit is None or not is_let_in(visit, audience):
-                return _refuse(request, visit, audience)
+            page_context = PageContext(competition, user, database_now()) if competition else None
+            if page_context is None or not may_open(page_context, audience):
+                return _refuse(request, page_context, audience)
             if audience is not Audience.VISITORS and user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
-            viewer_zone.show_in(request, visit.competition.zone)
-            if audience is Audience.MEMBERS and visit.membership is None and not visit.assists:
+            viewer_zone.show_in(request, page_context.competition.zone)
+            if audience is Audience.MEMBERS and page_context.membership is None and not page_context.assists:
                 messages.info(request, _("Join the competition first."))
                 return redirect("overview", slug=slug)
-            return view(request, visit, *args, **kwargs)
+            return view(request, page_context, *args, **kwargs)
 
         guarded.audience = audience  # type: ignore[attr-defined]
         return guarded
@@ -207,28 +207,28 @@ def open_to(audience: Audience) -> Callable[[View], View]:
     return declare
 
 
-def _refuse(request: HttpRequest, visit: Visit | None, audience: Audience) -> HttpResponseBase:
+def _refuse(request: HttpRequest, page_context: PageContext | None, audience: Audience) -> HttpResponseBase:
     if request.user.is_anonymous and audience is not Audience.VISITORS:
         return redirect_to_login(request.get_full_path())
-    if visit is not None and visit.assists:
+    if page_context is not None and page_context.assists:
         # An assistant knows that it exists, and may know whom to ask.
-        raise PermissionDenied(_for_hosts_alone(visit, audience))
+        raise PermissionDenied(_for_hosts_alone(page_context, audience))
     raise Http404(_("No competition of this name is open to you."))
 
 
-def _for_hosts_alone(visit: Visit, audience: Audience) -> str:
+def _for_hosts_alone(page_context: PageContext, audience: Audience) -> str:
     words = (
         _("You assist in “%(competition)s”, and its hosts have not let assistants export grades.")
         if audience is Audience.GRADERS
         else _("You assist in “%(competition)s”; this page is for its hosts. Ask one of them.")
     )
-    return words % {"competition": visit.competition}
+    return words % {"competition": page_context.competition}
 
 
-def is_let_in(visit: Visit, audience: Audience) -> bool:
+def may_open(page_context: PageContext, audience: Audience) -> bool:
     """Whether the competition exists for the viewer, as far as a page for this audience tells."""
     if audience is Audience.HOSTS:
-        return visit.is_host
+        return page_context.is_host
     if audience is Audience.GRADERS:
-        return visit.grades
-    return visit.assists if audience is Audience.ASSISTANTS else visit.may_look
+        return page_context.grades
+    return page_context.assists if audience is Audience.ASSISTANTS else page_context.may_view

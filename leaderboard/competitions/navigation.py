@@ -12,7 +12,7 @@ from functools import cache
 from django.urls import resolve, reverse
 from django.utils.translation import gettext_lazy as _
 
-from .access import Audience, Visit, is_let_in
+from .access import Audience, PageContext, may_open
 
 
 @cache
@@ -23,32 +23,32 @@ def _audience_of(name: str) -> Audience:
     return audience
 
 
-def _always(visit: Visit) -> bool:
+def _always(page_context: PageContext) -> bool:
     return True
 
 
-def _is_draft(visit: Visit) -> bool:
-    return visit.competition.launched_at is None
+def _is_draft(page_context: PageContext) -> bool:
+    return page_context.competition.launched_at is None
 
 
-def _is_on(visit: Visit) -> bool:
-    return visit.state == "live" or visit.competition.limits.paused_at is not None
+def _is_on(page_context: PageContext) -> bool:
+    return page_context.state == "live" or page_context.competition.limits.paused_at is not None
 
 
-def _is_over(visit: Visit) -> bool:
-    return visit.state in ("closed", "revealed")
+def _is_over(page_context: PageContext) -> bool:
+    return page_context.state in ("closed", "revealed")
 
 
-def _has_ground_truth(visit: Visit) -> bool:
-    return visit.competition.ground_truth_id is not None
+def _has_ground_truth(page_context: PageContext) -> bool:
+    return page_context.competition.ground_truth_id is not None
 
 
-def _has_candidate(visit: Visit) -> bool:
-    return visit.competition.candidate_id is not None
+def _has_candidate(page_context: PageContext) -> bool:
+    return page_context.competition.candidate_id is not None
 
 
-def _opens_competitions(visit: Visit) -> bool:
-    return getattr(visit.user, "is_host", False)
+def _opens_competitions(page_context: PageContext) -> bool:
+    return getattr(page_context.user, "is_host", False)
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ class Page:
     name: str
     label: object
     beneath: tuple[str, ...] = ()
-    when: Callable[[Visit], bool] = _always
+    when: Callable[[PageContext], bool] = _always
 
-    def opens_for(self, visit: Visit) -> bool:
-        return is_let_in(visit, _audience_of(self.name)) and self.when(visit)
+    def opens_for(self, page_context: PageContext) -> bool:
+        return may_open(page_context, _audience_of(self.name)) and self.when(page_context)
 
     def holds(self, name: str) -> bool:
         return name == self.name or name in self.beneath
@@ -145,18 +145,18 @@ class Group:
     pages: list[Link]
 
 
-def groups_of(visit: Visit, here: str) -> list[Group]:
+def groups_of(page_context: PageContext, here: str) -> list[Group]:
     """What a viewer on the page of this URL name reads; groups in which nothing opens are left out."""
-    return list(_groups(visit, here))
+    return list(_groups(page_context, here))
 
 
-def _groups(visit: Visit, here: str) -> Iterator[Group]:
-    slug = visit.competition.slug
+def _groups(page_context: PageContext, here: str) -> Iterator[Group]:
+    slug = page_context.competition.slug
     for label, pages in GROUPS:
         links = [
             Link(page.label, reverse(page.name, kwargs={"slug": slug}), "page" if page.holds(here) else "")
             for page in pages
-            if page.opens_for(visit)
+            if page.opens_for(page_context)
         ]
         if links:
             is_here = any(page.holds(here) for page in pages)

@@ -10,7 +10,7 @@ from ninja import Query
 
 from leaderboard.common.clock import database_now
 from leaderboard.common.responses import as_archive
-from leaderboard.competitions.access import Visit
+from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.api.answers import visible_competition
 from leaderboard.competitions.api.base import Scope, Token, answers, api, bytes_of, owner
 from leaderboard.competitions.api.files import asked, hosted
@@ -37,11 +37,11 @@ def export_grades(
 ) -> HttpResponse:
     """For who exports grades: everybody's grade as CSV, by the rules that were saved."""
     user = owner(request)
-    visit = Visit(visible_competition(user, slug), user, database_now())
-    if not visit.grades:
+    page_context = PageContext(visible_competition(user, slug), user, database_now())
+    if not page_context.grades:
         raise Http404(_("You host no competition of this name."))
-    sheet = sheets.grade_sheet(visit.competition, at=visit.at)
-    data = asked(lambda: files.grade_file(visit.competition, sheet, kind))
+    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    data = asked(lambda: files.grade_file(page_context.competition, sheet, kind))
     answer = HttpResponse(data, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{slug}-grades-{kind}.csv"'
     return answer

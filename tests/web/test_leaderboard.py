@@ -20,7 +20,7 @@ from leaderboard.competitions.ranking import revealing, standings
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
 from leaderboard.competitions.views.board_cache import Cache
 from leaderboard.competitions.views.board_rows import anchor_of, initials, movement
-from leaderboard.competitions.views.leaderboard import Table
+from leaderboard.competitions.views.leaderboard import RenderedBoard
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.markup import tidy
 from tests.web.test_join import signed_in
@@ -301,7 +301,7 @@ def test_a_cache_holds_so_many_bytes_and_keeps_no_failure() -> None:
     for key in "bc":
         assert cache.get(key, lambda: "≈" * 6_000) == "≈" * 6_000
     assert [key for key in "abc" if cache.find(key)] == ["b", "c"]
-    assert cache.get("a", lambda: Table("x" * 25_000, 1, 1, 1)).page == 1
+    assert cache.get("a", lambda: RenderedBoard("x" * 25_000, 1, 1, 1)).page == 1
     assert [key for key in "abc" if cache.find(key)] == ["a"]
     assert cache.get("d", lambda: "x" * 50_000) == "x" * 50_000
     assert [key for key in "abcd" if cache.find(key)] == ["d"]

@@ -16,7 +16,7 @@ from leaderboard.accounts.adapter import remember_way_in
 from leaderboard.accounts.slow_sign_in import SlowLane, Turn
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import address_of, person, see_other
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.student import CodeForm, RulesForm
 from leaderboard.competitions.models import Competition, Membership, Team
 
@@ -116,12 +116,12 @@ def join_card(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
 
 
 @open_to(Audience.VISITORS)
-def join_open(request: HttpRequest, visit: Visit) -> HttpResponse:
+def join_open(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Listed competitions that ask for no code."""
-    competition = visit.competition
+    competition = page_context.competition
     if request.user.is_anonymous:
         return _signed_out_page(request, competition, has_way_in=False)
-    if competition.admission.needs_code and visit.membership is None:
+    if competition.admission.needs_code and page_context.membership is None:
         return redirect("join")
     user = person(request.user)
     enter = lambda: joining.join_openly(user=user, competition=competition)  # noqa: E731

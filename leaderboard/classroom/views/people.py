@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import person, see_other
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, ask_first, is_meant, posted
@@ -31,15 +31,15 @@ ANY, NONE = "", "-"
 
 
 @open_to(Audience.ASSISTANTS)
-def host_people(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Everybody on the roster and in a team, by section, state or words."""
-    people = people_module.people_of(visit.competition)
+    people = people_module.people_of(page_context.competition)
     section, state, text = filter_in(request.GET)
     shown = filtered(people, section, state, text)
     page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
     states = Counter(person.state for person in people)
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "page": page,
         "section": section,
         "state": state,
@@ -67,34 +67,38 @@ def filtered(people: Sequence[people_module.Person], section: str, state: str, t
 
 
 @open_to(Audience.HOSTS)
-def host_admission(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_admission(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Who may join, and what the others then see of them."""
-    form = AdmissionForm(visit.competition, posted(request))
+    form = AdmissionForm(page_context.competition, posted(request))
     if request.method == "POST" and form.is_valid():
-        competitions.change(competition=visit.competition, user=person(visit.user), **form.cleaned_data)
+        competitions.change(competition=page_context.competition, user=person(page_context.user), **form.cleaned_data)
         messages.success(request, _("Saved."))
-        return see_other("host_admission", slug=visit.competition.slug)
-    context = {"visit": visit, "form": form, "roster_size": visit.competition.roster.filter(left_at=None).count()}
+        return see_other("host_admission", slug=page_context.competition.slug)
+    context = {
+        "page_context": page_context,
+        "form": form,
+        "roster_size": page_context.competition.roster.filter(left_at=None).count(),
+    }
     return render(request, "hosts/host_admission.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.HOSTS)
-def host_roles(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Hosts and assistants: who they are, add, remove."""
-    if question := _question(request, visit):
+    if question := _question(request, page_context):
         return question
-    competition, form = visit.competition, RoleForm(posted(request))
+    competition, form = page_context.competition, RoleForm(posted(request))
     if request.method == "POST":
         try:
-            if words := _change_roles(request, visit, form):
+            if words := _change_roles(request, page_context, form):
                 messages.success(request, words)
-                is_still = Competition.objects.get(pk=competition.pk).is_hosted_by(visit.user)
-                return see_other("host_roles", slug=competition.slug) if is_still else _out_of(visit)
+                is_still = Competition.objects.get(pk=competition.pk).is_hosted_by(page_context.user)
+                return see_other("host_roles", slug=competition.slug) if is_still else _out_of(page_context)
         except competitions.CannotHost as error:
             form.errors.clear()
             add_refusal(form, error)
     context: dict[str, Any] = {
-        "visit": visit,
+        "page_context": page_context,
         "form": form,
         "hosts": competition.hosts.order_by("username"),
         "assistants": competition.assistants.order_by("username"),
@@ -104,41 +108,46 @@ def host_roles(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 @open_to(Audience.ASSISTANTS)
-def host_leave(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_leave(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """An assistant gives up the role; hosts have a page of their own for it."""
-    competition, user = visit.competition, person(visit.user)
-    if visit.is_host:
+    competition, user = page_context.competition, person(page_context.user)
+    if page_context.is_host:
         return see_other("host_roles", slug=competition.slug)
     if not is_meant(request):
         dashboard = reverse("host_competition", kwargs={"slug": competition.slug})
         return ask_first(
-            request, visit, user.username, _loss(visit, user.username), role=role_module.Role.ASSISTANT, back=dashboard
+            request,
+            page_context,
+            user.username,
+            _loss(page_context, user.username),
+            role=role_module.Role.ASSISTANT,
+            back=dashboard,
         )
     roles.take_role(competition=competition, name=user.username, role=role_module.Role.ASSISTANT, user=user)
     messages.success(request, _("You no longer assist in “%(title)s”.") % {"title": competition})
-    return _out_of(visit)
+    return _out_of(page_context)
 
 
-def _out_of(visit: Visit) -> HttpResponse:
+def _out_of(page_context: PageContext) -> HttpResponse:
     """To the list of what one still runs, if there can be anything on it."""
-    user = person(visit.user)
+    user = person(page_context.user)
     return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "competitions")
 
 
-def _question(request: HttpRequest, visit: Visit) -> HttpResponse | None:
+def _question(request: HttpRequest, page_context: PageContext) -> HttpResponse | None:
     """Asked before somebody loses a role that they have."""
     name, role = request.POST.get("name", ""), request.POST.get("role", "")
     if request.POST.get("action") != "remove" or is_meant(request) or role not in list(role_module.Role):
         return None
-    people = visit.competition.hosts if role == role_module.Role.HOST else visit.competition.assistants
+    people = page_context.competition.hosts if role == role_module.Role.HOST else page_context.competition.assistants
     if not people.filter(username=name).exists():
         return None
-    return ask_first(request, visit, name, _loss(visit, name), role=role)
+    return ask_first(request, page_context, name, _loss(page_context, name), role=role)
 
 
-def _loss(visit: Visit, name: str) -> str:
+def _loss(page_context: PageContext, name: str) -> str:
     """What somebody loses with a role, in words to whoever takes it."""
-    user = person(visit.user)
+    user = person(page_context.user)
     if name != user.username:
         return _(
             "The pages for hosts and assistants are closed to {name} at once: answers, names, private scores, "
@@ -146,7 +155,7 @@ def _loss(visit: Visit, name: str) -> str:
         ).format(name=name)
     if user.is_superuser:
         return _("This is you. You operate this site, so everything here stays open to you.")
-    if not visit.is_host:
+    if not page_context.is_host:
         return _(
             "This is you. The pages for assistants are closed to you at once: answers, names, private scores, "
             "submissions. What you did stays. You cannot undo this; only a host can let you in again. You have seen "
@@ -159,9 +168,9 @@ def _loss(visit: Visit, name: str) -> str:
     )
 
 
-def _change_roles(request: HttpRequest, visit: Visit, form: RoleForm) -> str:
+def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleForm) -> str:
     """Add or remove somebody; the words for it, empty when the form is not filled in."""
-    competition, user = visit.competition, person(visit.user)
+    competition, user = page_context.competition, person(page_context.user)
     if request.POST.get("action") == "remove":
         name, role = request.POST.get("name", ""), request.POST.get("role", "")
         if role not in list(role_module.Role):

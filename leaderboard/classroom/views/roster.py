@@ -16,7 +16,7 @@ from leaderboard.common import absolute_addresses
 from leaderboard.common.qr_codes import qr_code
 from leaderboard.common.responses import person, see_other
 from leaderboard.common.storage import TooLarge
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted, refuse_too_large
@@ -31,32 +31,39 @@ MOST_SHOWN = 200
 
 
 @open_to(Audience.HOSTS)
-def host_roster(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows the form, or what the list that was chosen would do; POST chooses one, takes it over or forgets it."""
     action = request.POST.get("action", "")
     if action in ("take", "discard"):
-        return _decide(request, visit, action)
+        return _decide(request, page_context, action)
     if action == "take_back":
-        return _take_back(request, visit)
+        return _take_back(request, page_context)
     form = RosterForm(posted(request), request.FILES or None)
     status = 422 if request.method == "POST" else 200
     try:
         refuse_too_large(request)
         if request.method == "POST" and form.is_valid():
             name, data = form.list_given
-            roster.draft_roster(competition=visit.competition, user=person(visit.user), file_name=name, data=data)
-            return see_other("host_roster", slug=visit.competition.slug)
+            roster.draft_roster(
+                competition=page_context.competition, user=person(page_context.user), file_name=name, data=data
+            )
+            return see_other("host_roster", slug=page_context.competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    return _roster(request, visit, form, status=status)
+    return _roster(request, page_context, form, status=status)
 
 
-def _roster(request: HttpRequest, visit: Visit, form: RosterForm, *, status: int) -> HttpResponse:
-    draft = RosterDraft.objects.filter(competition=visit.competition).first()
-    context: dict[str, Any] = {"visit": visit, "form": form, "draft": draft, "most_rows": roster_files.MOST_ROWS}
-    context["lists"] = roster.roster_lists(visit.competition)
+def _roster(request: HttpRequest, page_context: PageContext, form: RosterForm, *, status: int) -> HttpResponse:
+    draft = RosterDraft.objects.filter(competition=page_context.competition).first()
+    context: dict[str, Any] = {
+        "page_context": page_context,
+        "form": form,
+        "draft": draft,
+        "most_rows": roster_files.MOST_ROWS,
+    }
+    context["lists"] = roster.roster_lists(page_context.competition)
     if draft is not None and not form.errors:
-        preview = roster.preview_roster(visit.competition, draft)
+        preview = roster.preview_roster(page_context.competition, draft)
         kinds = ("bad", "new", "changed", "missing", "unchanged", "left_out")
         context["preview"] = preview
         context["numbers"] = {kind: len(getattr(preview, kind)) for kind in kinds}
@@ -66,14 +73,14 @@ def _roster(request: HttpRequest, visit: Visit, form: RosterForm, *, status: int
     return render(request, "hosts/host_roster.html", context, status=status)
 
 
-def _decide(request: HttpRequest, visit: Visit, action: str) -> HttpResponse:
-    competition = visit.competition
+def _decide(request: HttpRequest, page_context: PageContext, action: str) -> HttpResponse:
+    competition = page_context.competition
     if action == "discard":
         roster.discard_roster(competition=competition)
         messages.info(request, _("The list is thrown away; the roster is as it was."))
         return see_other("host_roster", slug=competition.slug)
     try:
-        done = roster.take_over_roster(competition=competition, user=person(visit.user))
+        done = roster.take_over_roster(competition=competition, user=person(page_context.user))
     except competitions.CannotHost as error:
         messages.error(request, error.message)
         return see_other("host_roster", slug=competition.slug)
@@ -83,37 +90,41 @@ def _decide(request: HttpRequest, visit: Visit, action: str) -> HttpResponse:
     return see_other("host_people", slug=competition.slug)
 
 
-def _take_back(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _take_back(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     try:
         chosen = (_numbers(request.POST.getlist("list")) or [0])[0]
-        number = roster.take_back_roster(competition=visit.competition, number=chosen, user=person(visit.user))
+        number = roster.take_back_roster(
+            competition=page_context.competition, number=chosen, user=person(page_context.user)
+        )
     except competitions.CannotHost as error:
         messages.error(request, error.message)
     else:
         words = ngettext("{number} person is removed.", "{number} people are removed.", number)
         messages.success(request, words.format(number=number))
-    return see_other("host_roster", slug=visit.competition.slug)
+    return see_other("host_roster", slug=page_context.competition.slug)
 
 
 @open_to(Audience.HOSTS)
-def host_join_cards(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Print join slips for the ticked people, or for those of the list shown who have no invitation. The codes are in
     this answer alone."""
     if request.method != "POST":
-        return redirect("host_people", slug=visit.competition.slug)
+        return redirect("host_people", slug=page_context.competition.slug)
     try:
-        chosen = chosen_entries(request) or _uninvited(request, visit)
-        join_cards = roster.make_join_cards(competition=visit.competition, entries=chosen, user=person(visit.user))
+        chosen = chosen_entries(request) or _uninvited(request, page_context)
+        join_cards = roster.make_join_cards(
+            competition=page_context.competition, entries=chosen, user=person(page_context.user)
+        )
     except competitions.CannotHost as error:
         messages.error(request, error.message)
-        return see_other("host_people", slug=visit.competition.slug)
+        return see_other("host_people", slug=page_context.competition.slug)
     rows = [
         {"entry": entry, "code": "-".join((code[:4], code[4:8], code[8:])), "link": link, "picture": qr_code(link)}
         for entry, code in join_cards
         for link in [_link(request, code)]
     ]
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "join_cards": rows,
         "address": _address(request),
         "opening_command": absolute_addresses.opening_command(request),
@@ -125,9 +136,9 @@ def host_join_cards(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 @open_to(Audience.HOSTS)
-def host_invite(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Shows who would get which letter. POST sends it to those whose box is ticked, or to all not yet invited."""
-    competition, user = visit.competition, person(visit.user)
+    competition, user = page_context.competition, person(page_context.user)
     waiting = list(inviting.not_invited(competition).values_list("pk", flat=True))
     if request.method == "POST" and (chosen_entries(request) or "all" in request.POST):
         try:
@@ -140,7 +151,7 @@ def host_invite(request: HttpRequest, visit: Visit) -> HttpResponse:
         words = ngettext("{number} letter is on its way.", "{number} letters are on their way.", number)
         messages.success(request, words.format(number=number))
         return see_other("host_people", slug=competition.slug)
-    context = {"visit": visit, "waiting": len(waiting), **_invitation_emails(request, competition, user)}
+    context = {"page_context": page_context, "waiting": len(waiting), **_invitation_emails(request, competition, user)}
     return render(request, "hosts/host_invite.html", context)
 
 
@@ -159,12 +170,14 @@ def _invitation_emails(request: HttpRequest, competition: Competition, user: Use
 
 
 @open_to(Audience.HOSTS)
-def host_left(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_left(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Mark people as having left the course, or as being back."""
     if request.method == "POST":
         left = request.POST.get("action") != "back"
-        user = person(visit.user)
-        number = roster.mark_left(competition=visit.competition, entries=chosen_entries(request), user=user, left=left)
+        user = person(page_context.user)
+        number = roster.mark_left(
+            competition=page_context.competition, entries=chosen_entries(request), user=user, left=left
+        )
         if not number:
             messages.error(request, _("Choose people of the roster first."))
         elif left:
@@ -173,7 +186,7 @@ def host_left(request: HttpRequest, visit: Visit) -> HttpResponse:
         else:
             words = ngettext("{number} person is back.", "{number} people are back.", number)
             messages.success(request, words.format(number=number))
-    return see_other("host_people", slug=visit.competition.slug)
+    return see_other("host_people", slug=page_context.competition.slug)
 
 
 def chosen_entries(request: HttpRequest) -> list[int]:
@@ -185,9 +198,9 @@ def _numbers(given: list[str]) -> list[int]:
     return [int(number) for number in given if number.isascii() and number.isdecimal() and len(number) < 16]
 
 
-def _uninvited(request: HttpRequest, visit: Visit) -> list[int]:
+def _uninvited(request: HttpRequest, page_context: PageContext) -> list[int]:
     """Of the people whom the page showed, by its filter and on all its pages."""
-    shown = filtered(people.people_of(visit.competition), *filter_in(request.POST))
+    shown = filtered(people.people_of(page_context.competition), *filter_in(request.POST))
     return [one.entry.pk for one in shown if one.entry and one.entry.state == RosterEntry.State.NEW]
 
 

@@ -7,18 +7,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 
 from .. import joining
 
 
 @open_to(Audience.VISITORS)
-def rules(request: HttpRequest, visit: Visit) -> HttpResponse:
+def rules(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Read the rules; members accept them here, again after each change."""
     if request.method == "POST":
-        if visit.membership is None:
+        if page_context.membership is None:
             return redirect("join")
-        joining.accept_rules(membership=visit.membership)
+        joining.accept_rules(membership=page_context.membership)
         messages.success(request, _("You accepted the rules."))
-        return redirect("data", slug=visit.competition.slug)
-    return render(request, "visitors/rules.html", {"visit": visit})
+        return redirect("data", slug=page_context.competition.slug)
+    return render(request, "visitors/rules.html", {"page_context": page_context})

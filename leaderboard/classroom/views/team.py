@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common import absolute_addresses
 from leaderboard.common.responses import see_other
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.student import MergeForm, TeamNameForm
 from leaderboard.competitions.models import Membership, MergeOffer
 
@@ -20,30 +20,30 @@ from .. import captains, joining_refusals, team_merges, teams
 
 
 @open_to(Audience.MEMBERS)
-def team(request: HttpRequest, visit: Visit) -> HttpResponse:
-    membership = visit.membership
+def team(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    membership = page_context.membership
     if membership is None:
         messages.info(request, _("You host this competition and are in no team of it."))
-        return redirect("overview", slug=visit.competition.slug)
+        return redirect("overview", slug=page_context.competition.slug)
     action = request.POST.get("action", "")
     name = TeamNameForm(
         request.POST if action == "rename" else None,
         initial={"name": membership.team.name},
-        competition=visit.competition,
-        is_on_board=not visit.is_disqualified,
+        competition=page_context.competition,
+        is_on_board=not page_context.is_disqualified,
     )
     offer = MergeForm(request.POST if action == "offer" else None)
     if request.method == "POST":
         try:
             if words := _change(request, membership, name, offer):
                 messages.success(request, words)
-                return see_other("team", slug=visit.competition.slug)
+                return see_other("team", slug=page_context.competition.slug)
         except (joining_refusals.CannotJoin, team_merges.CannotMerge) as error:
             if (field := _field_of(action, name, offer)) is None:
                 messages.error(request, str(error))
-                return see_other("team", slug=visit.competition.slug)
+                return see_other("team", slug=page_context.competition.slug)
             field[0].add_error(field[1], str(error))
-    context = _context(request, visit, membership) | {"form": name, "offer_form": offer}
+    context = _context(request, page_context, membership) | {"form": name, "offer_form": offer}
     return render(request, "students/team.html", context, status=422 if name.errors or offer.errors else 200)
 
 
@@ -52,28 +52,28 @@ def _field_of(action: str, name: TeamNameForm, offer: MergeForm) -> tuple[Form, 
     return {"rename": (name, "name"), "offer": (offer, "invitation")}.get(action)
 
 
-def _context(request: HttpRequest, visit: Visit, membership: Membership) -> dict[str, Any]:
-    competition, own = visit.competition, membership.team
+def _context(request: HttpRequest, page_context: PageContext, membership: Membership) -> dict[str, Any]:
+    competition, own = page_context.competition, membership.team
     members = list(own.memberships.select_related("user"))
     between = MergeOffer.between(own).filter(team__disqualified_at=None, other__disqualified_at=None)
     offers = list(between.select_related("team__competition__board", "other__competition__board"))
-    stays = competition.why_teams_stay(visit.at)
-    if visit.is_disqualified:
+    stays = competition.why_teams_stay(page_context.at)
+    if page_context.is_disqualified:
         stays = stays or _("Your team is disqualified: nobody joins or leaves it, and it becomes part of no other.")
     context: dict[str, Any] = {
-        "visit": visit,
+        "page_context": page_context,
         "team": own,
         "members": members,
         "invitation_link": absolute_addresses.whole(request, "invitation", own.invitation),
         "stays": stays,
-        "names_stay": visit.at >= competition.closes_at,
+        "names_stay": page_context.at >= competition.closes_at,
         "is_full": len(members) >= competition.limits.team_size,
         "is_captain": own.is_led_by(membership.user),
         "made": [one for one in offers if one.team_id == own.pk],
         "received": [one for one in offers if one.other_id == own.pk],
     }
     if not stays and competition.limits.team_size > 1:
-        context["balance"] = team_merges.balance(competition, [own], visit.at)
+        context["balance"] = team_merges.balance(competition, [own], page_context.at)
     return context
 
 

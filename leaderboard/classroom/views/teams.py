@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import person, see_other
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.host import ReasonForm
 from leaderboard.competitions.models import Grant, Membership, Team
 from leaderboard.competitions.services import competitions, submitting
@@ -26,20 +26,22 @@ PER_PAGE = 50
 
 
 @open_to(Audience.ASSISTANTS)
-def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """All teams, or those that a tile of the dashboard counts."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
-    below = team_lines.teams_below_baselines(visit.competition)
-    found = _shown(visit, show, below)
+    below = team_lines.teams_below_baselines(page_context.competition)
+    found = _shown(page_context, show, below)
     if text:
         found = found.filter(
-            Exists(Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(visit.competition, text)))
-        ) | found.filter(_called(visit, text))
+            Exists(
+                Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(page_context.competition, text))
+            )
+        ) | found.filter(_called(page_context, text))
     page = Paginator(found.order_by("name", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "page": page,
-        "lines": team_lines.team_lines(list(page), visit.competition, visit.at.astimezone(UTC).date()),
+        "lines": team_lines.team_lines(list(page), page_context.competition, page_context.at.astimezone(UTC).date()),
         "below": below,
         "show": show,
         "q": text,
@@ -47,35 +49,35 @@ def host_teams(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "hosts/host_teams.html", context)
 
 
-def _called(visit: Visit, text: str) -> Q:
+def _called(page_context: PageContext, text: str) -> Q:
     """Teams by their name, and by the one that others see: that is what a student who writes about one knows."""
     named = Q(name__icontains=text)
-    return named | Q(pseudonym__icontains=text) if visit.competition.board.uses_pseudonyms else named
+    return named | Q(pseudonym__icontains=text) if page_context.competition.board.uses_pseudonyms else named
 
 
 @open_to(Audience.ASSISTANTS)
-def host_team(request: HttpRequest, visit: Visit, team_id: int) -> HttpResponse:
+def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> HttpResponse:
     """One team: what it handed in, what it was granted, and the forms for more or less."""
-    team = get_object_or_404(visit.competition.teams, pk=team_id)
+    team = get_object_or_404(page_context.competition.teams, pk=team_id)
     action = request.POST.get("action", "")
-    grant_form = GrantForm(visit.competition, request.POST if action == "grant" else None)
+    grant_form = GrantForm(page_context.competition, request.POST if action == "grant" else None)
     reason_form = ReasonForm(request.POST if action == "disqualify" else None, auto_id="out_%s")
     refusal = ""
     if request.method == "POST":
         try:
-            if done := _do_action(visit, team, request, grant_form, reason_form):
+            if done := _do_action(page_context, team, request, grant_form, reason_form):
                 messages.success(request, done)
-                return see_other("host_team", slug=visit.competition.slug, team_id=team.pk)
+                return see_other("host_team", slug=page_context.competition.slug, team_id=team.pk)
         except ValidationError as error:
             grant_form.add_error(None, error)
         except competitions.CannotHost as error:
             refusal = error.message
-    context = _context(visit, team) | {"grant_form": grant_form, "reason_form": reason_form, "refusal": refusal}
+    context = _context(page_context, team) | {"grant_form": grant_form, "reason_form": reason_form, "refusal": refusal}
     return render(request, "hosts/host_team.html", context, status=422 if request.method == "POST" else 200)
 
 
-def _shown(visit: Visit, show: str, below: list[team_lines.TeamsBelowBaseline]) -> QuerySet[Team]:
-    competition = visit.competition
+def _shown(page_context: PageContext, show: str, below: list[team_lines.TeamsBelowBaseline]) -> QuerySet[Team]:
+    competition = page_context.competition
     if show == "nothing":
         return team_lines.teams_without_valid_file(competition)
     if show == "granted":
@@ -88,10 +90,12 @@ def _shown(visit: Visit, show: str, below: list[team_lines.TeamsBelowBaseline]) 
     return competition.teams.all()
 
 
-def _do_action(visit: Visit, team: Team, request: HttpRequest, grant_form: GrantForm, reason_form: ReasonForm) -> str:
+def _do_action(
+    page_context: PageContext, team: Team, request: HttpRequest, grant_form: GrantForm, reason_form: ReasonForm
+) -> str:
     """Do what was asked for and say so; empty where a form has mistakes."""
-    user, action = person(visit.user), request.POST.get("action", "")
-    if action in ("disqualify", "readmit") and not visit.is_host:
+    user, action = person(page_context.user), request.POST.get("action", "")
+    if action in ("disqualify", "readmit") and not page_context.is_host:
         raise competitions.CannotHost(_("Only hosts decide who is out. Ask one of them."))
     if action == "grant" and grant_form.is_valid():
         extensions.grant(team=team, user=user, **grant_form.cleaned_data)
@@ -115,12 +119,12 @@ def _do_action(visit: Visit, team: Team, request: HttpRequest, grant_form: Grant
     return ""
 
 
-def _context(visit: Visit, team: Team) -> dict[str, object]:
-    day = visit.at.astimezone(UTC).date()
-    line = team_lines.team_lines([team], visit.competition, day)[0]
-    allowed = submitting.allowances({team.pk: visit.competition}, visit.at, terms={team.pk: line.terms})
+def _context(page_context: PageContext, team: Team) -> dict[str, object]:
+    day = page_context.at.astimezone(UTC).date()
+    line = team_lines.team_lines([team], page_context.competition, day)[0]
+    allowed = submitting.allowances({team.pk: page_context.competition}, page_context.at, terms={team.pk: line.terms})
     return {
-        "visit": visit,
+        "page_context": page_context,
         "team": team,
         "line": line,
         "allowance": allowed[team.pk] if line.memberships else None,

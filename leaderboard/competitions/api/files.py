@@ -16,7 +16,7 @@ from leaderboard.common.responses import as_download
 from leaderboard.common.storage import TooLarge
 from leaderboard.scorer._places import JobFailed
 
-from ..access import Visit
+from ..access import PageContext
 from ..models import Competition, DataFile
 from ..services import competitions, data_files, publishing, submitting
 from .answers import visible_competition
@@ -37,9 +37,9 @@ Found = TypeVar("Found")
 )
 def list_files(request: HttpRequest, slug: str) -> Files:
     """The data files, for who accepted the rules; the sample submission, which the site makes, comes first."""
-    visit = _let_in(request, slug)
-    found = [file_out(file) for file in visit.competition.data_files.all()]
-    if visit.competition.ground_truth is not None and all(file.name != SAMPLE for file in found):
+    page_context = _let_in(request, slug)
+    found = [file_out(file) for file in page_context.competition.data_files.all()]
+    if page_context.competition.ground_truth is not None and all(file.name != SAMPLE for file in found):
         words = _("A valid submission that knows nothing.")
         found.insert(0, FileOut(name=SAMPLE, description=words, size=None, sha256=None, rows=None))
     return Files(items=found)
@@ -54,15 +54,16 @@ def list_files(request: HttpRequest, slug: str) -> Files:
 )
 def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     """One data file, byte by byte as the host gave it."""
-    visit = _let_in(request, slug)
-    wanted = visit.competition.data_files.filter(name=name.replace("\0", "")).first()
+    page_context = _let_in(request, slug)
+    wanted = page_context.competition.data_files.filter(name=name.replace("\0", "")).first()
     if wanted is not None:
         return as_download(wanted.file_key, wanted.name)
-    if name != SAMPLE or visit.competition.ground_truth is None:
+    if name != SAMPLE or page_context.competition.ground_truth is None:
         raise Http404(_("This competition has no such file."))
     try:
         return HttpResponse(
-            publishing.sample_submission_of(visit.competition.ground_truth), content_type="application/octet-stream"
+            publishing.sample_submission_of(page_context.competition.ground_truth),
+            content_type="application/octet-stream",
         )
     except JobFailed as error:
         raise ApiError(503, _("The sample submission could not be made. Please tell your host.")) from error
@@ -150,14 +151,14 @@ def file_out(file: DataFile) -> FileOut:
     return FileOut(name=file.name, description=file.description, size=file.size, sha256=file.sha256, rows=file.rows)
 
 
-def _let_in(request: HttpRequest, slug: str) -> Visit:
+def _let_in(request: HttpRequest, slug: str) -> PageContext:
     user = owner(request)
-    visit = Visit(visible_competition(user, slug), user, database_now())
-    if visit.has_data:
-        return visit
-    if visit.membership is None:
+    page_context = PageContext(visible_competition(user, slug), user, database_now())
+    if page_context.has_data:
+        return page_context
+    if page_context.membership is None:
         code, words = "not_joined", _("Join the competition first.")
-    elif visit.at < visit.competition.opens_at:
+    elif page_context.at < page_context.competition.opens_at:
         code, words = "not_open", _("The files come when the competition opens.")
     else:
         code, words = "rules", _("Accept the rules first; the page of the competition shows them.")

@@ -14,7 +14,7 @@ from ninja.files import UploadedFile
 import metrics
 from leaderboard.common.clock import database_now
 
-from ..access import Visit
+from ..access import PageContext
 from ..models import Competition, GroundTruth, TruthDraft
 from ..services import answer_spreadsheets, folder_zips, launches, publishing, rescoring, scoring_again, truth_drafts
 from .answers import competition_of, line_of, visible_competition
@@ -214,16 +214,16 @@ def score_again(
 ) -> Again:
     """For who runs the competition: score files again that failed or were invalid, 500 at once, the oldest first."""
     user = owner(request)
-    visit = Visit(visible_competition(user, slug), user, database_now())
-    if not visit.assists:
+    page_context = PageContext(visible_competition(user, slug), user, database_now())
+    if not page_context.assists:
         raise Http404(_("You run no competition of this name."))
     if not submissions and status is None:
         words = _("Name submissions, or give a status.")
         raise ApiError(422, words, [{"code": "status", "message": words, "column": "status"}])
-    found = visit.competition.submissions.all()
+    found = page_context.competition.submissions.all()
     found = found.filter(pk__in=submissions) if submissions else found
     found = found.filter(status=status) if status else found
-    done = asked(lambda: scoring_again.score_again(competition=visit.competition, user=user, files=found))
+    done = asked(lambda: scoring_again.score_again(competition=page_context.competition, user=user, files=found))
     return Again(number=done)
 
 

@@ -24,7 +24,7 @@ from leaderboard.common.counting_rows import number_of
 from leaderboard.common.moments import moment
 
 from .. import navigation, parameter_texts, problem_labels
-from ..access import Visit
+from ..access import PageContext
 from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty
 from ..ranking import secondary
 from ..views.metric_choice import metric_choice
@@ -181,10 +181,10 @@ def next_here(context: Context) -> str:
 
 
 @register.inclusion_tag("hosts/manage_nav.html", takes_context=True)
-def host_nav(context: Context, visit: Visit) -> dict[str, Any]:
+def host_nav(context: Context, page_context: PageContext) -> dict[str, Any]:
     """The links over a host's page about one competition."""
     match = getattr(context.get("request"), "resolver_match", None)
-    return {"groups": navigation.groups_of(visit, match.url_name or "" if match else "")}
+    return {"groups": navigation.groups_of(page_context, match.url_name or "" if match else "")}
 
 
 @register.simple_tag

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..models import Team
 
 PER_PAGE = 50
@@ -23,9 +23,9 @@ NUMBERED = re.compile(r"(team|account) #([0-9]{1,18})")
 
 
 @open_to(Audience.HOSTS)
-def host_audit(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Who changed what, newest first. People and teams are numbers in the trail; who left has no name any more."""
-    found = AuditEntry.objects.filter(competition=visit.competition.pk).order_by("-number")
+    found = AuditEntry.objects.filter(competition=page_context.competition.pk).order_by("-number")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     names = _names_for(page)
     rows = [
@@ -38,7 +38,7 @@ def host_audit(request: HttpRequest, visit: Visit) -> HttpResponse:
         )
         for entry in page
     ]
-    return render(request, "hosts/host_audit.html", {"visit": visit, "page": page, "rows": rows})
+    return render(request, "hosts/host_audit.html", {"page_context": page_context, "page": page, "rows": rows})
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import person, see_other
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.host import MomentField, moment_in, wall_text
 from ..models import Competition
 from ..services import competitions
@@ -48,11 +48,16 @@ class BoardForm(forms.Form):
 
 
 @open_to(Audience.HOSTS)
-def host_board(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition = visit.competition
+def host_board(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
     form = BoardForm(competition, posted(request))
     if request.method == "POST" and form.is_valid():
-        competitions.change(competition=competition, user=person(visit.user), **form.cleaned_data)
+        competitions.change(competition=competition, user=person(page_context.user), **form.cleaned_data)
         messages.success(request, _("Saved."))
         return see_other("host_board", slug=competition.slug)
-    return render(request, "hosts/host_board.html", {"visit": visit, "form": form}, status=422 if form.errors else 200)
+    return render(
+        request,
+        "hosts/host_board.html",
+        {"page_context": page_context, "form": form},
+        status=422 if form.errors else 200,
+    )

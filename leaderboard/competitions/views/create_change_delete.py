@@ -17,7 +17,7 @@ from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.counting_rows import number_of
 from leaderboard.common.responses import person, see_other
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.host import CompetitionForm, SlugForm
 from ..models import Competition, Submission, Team
 from ..services import competitions, launching
@@ -50,14 +50,14 @@ def _number(rows: QuerySet[Any]) -> Coalesce:
 
 
 @open_to(Audience.HOSTS)
-def host_settings(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_settings(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     # A copy, because filling the form in changes it and the head of the page must not.
-    copy = Competition.objects.get(pk=visit.competition.pk)
+    copy = Competition.objects.get(pk=page_context.competition.pk)
     form = CompetitionForm(posted(request), instance=copy)
     if request.method == "POST" and form.is_valid():
         try:
             changed = competitions.change(
-                competition=visit.competition, user=person(visit.user), **form.fields_for_verb
+                competition=page_context.competition, user=person(page_context.user), **form.fields_for_verb
             )
         except ValidationError as error:
             form.add_error(None, error)
@@ -65,19 +65,22 @@ def host_settings(request: HttpRequest, visit: Visit) -> HttpResponse:
             messages.success(request, _("Saved."))
             return see_other("host_settings", slug=changed.slug)
     return render(
-        request, "hosts/host_settings.html", {"visit": visit, "form": form}, status=422 if form.errors else 200
+        request,
+        "hosts/host_settings.html",
+        {"page_context": page_context, "form": form},
+        status=422 if form.errors else 200,
     )
 
 
 @open_to(Audience.HOSTS)
-def host_delete(request: HttpRequest, visit: Visit) -> HttpResponse:
-    form = SlugForm(visit.competition.slug, posted(request))
+def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    form = SlugForm(page_context.competition.slug, posted(request))
     if request.method == "POST" and form.is_valid():
-        title = str(visit.competition)
-        competitions.remove(competition=visit.competition, user=person(visit.user))
+        title = str(page_context.competition)
+        competitions.remove(competition=page_context.competition, user=person(page_context.user))
         messages.success(request, _("“%(title)s” is deleted.") % {"title": title})
         return see_other("host" if person(request.user).is_host else "competitions")
-    context = {"visit": visit, "form": form, "numbers": _numbers(visit.competition)}
+    context = {"page_context": page_context, "form": form, "numbers": _numbers(page_context.competition)}
     return render(request, "hosts/host_delete.html", context, status=422 if form.errors else 200)
 
 

@@ -6,18 +6,18 @@ from django.http import HttpRequest, HttpResponseBase
 
 from leaderboard.common.responses import as_archive
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..services import folder_zips, submissions_zip
 
 
 @open_to(Audience.HOSTS)
-def host_submissions_zip(request: HttpRequest, visit: Visit) -> HttpResponseBase:
+def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
     """Made while it is sent, so it begins at once however much there is."""
-    pieces = submissions_zip.submissions_zip(visit.competition, visit.at)
-    return as_archive(pieces, f"{visit.competition.slug}-submissions.zip")
+    pieces = submissions_zip.submissions_zip(page_context.competition, page_context.at)
+    return as_archive(pieces, f"{page_context.competition.slug}-submissions.zip")
 
 
 @open_to(Audience.HOSTS)
-def host_export(request: HttpRequest, visit: Visit) -> HttpResponseBase:
+def host_export(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
     """The competition as a folder that any site of this kind makes a draft of. It holds the answers."""
-    return as_archive(folder_zips.export_zip(visit.competition), f"{visit.competition.slug}.zip")
+    return as_archive(folder_zips.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")

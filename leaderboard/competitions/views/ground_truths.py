@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import STOP_POLLING, as_download, person, see_other
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import ApplyForm
 from ..models import GroundTruth, TruthCheck
 from ..models.competition import Split
@@ -23,27 +23,27 @@ MOVES_PER_PAGE = 50
 
 
 @open_to(Audience.ASSISTANTS)
-def host_truth_file(request: HttpRequest, visit: Visit, number: int) -> HttpResponseBase:
+def host_truth_file(request: HttpRequest, page_context: PageContext, number: int) -> HttpResponseBase:
     """The answers, for hosts and assistants alone, with the split that was published."""
-    ground_truth = visit.competition.ground_truths.filter(number=number).first()
+    ground_truth = page_context.competition.ground_truths.filter(number=number).first()
     if ground_truth is None:
         raise Http404(_("This competition has no such ground truth."))
-    return as_download(ground_truth.file_key, f"{visit.competition.slug}-truth-{number}.csv")
+    return as_download(ground_truth.file_key, f"{page_context.competition.slug}-truth-{number}.csv")
 
 
 @open_to(Audience.HOSTS)
-def host_candidate(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Who would move under the ground truth that waits. Asked by htmx, the measured part alone."""
     if request.method == "POST":
-        return _decide(request, visit)
-    is_revealed, current = visit.competition.revealed_at is not None, visit.competition.ground_truth
+        return _decide(request, page_context)
+    is_revealed, current = page_context.competition.revealed_at is not None, page_context.competition.ground_truth
     # After the reveal the private board is the one that counts, and the only one to ask for.
     split = Split.PRIVATE if request.GET.get("board") == "private" and not is_revealed else None
-    preview = rescoring.preview(visit.competition, split=split)
+    preview = rescoring.preview(page_context.competition, split=split)
     if preview is None or current is None:
-        return redirect("host_truth", slug=visit.competition.slug)
+        return redirect("host_truth", slug=page_context.competition.slug)
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "preview": preview,
         "is_private": is_revealed or split is not None,
         "asks_private": not is_revealed and split is None,
@@ -67,22 +67,24 @@ def _differences(candidate: GroundTruth) -> dict[str, Any] | None:
     return check.report.get("differs") if check else None
 
 
-def _decide(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Apply or discard the candidate."""
-    competition = visit.competition
+    competition = page_context.competition
     action = request.POST.get("action")
     number = competition.candidate.number if competition.candidate else None
     try:
         form = ApplyForm(request.POST)
         if action == "apply" and form.is_valid():
-            told = rescoring.apply_candidate(competition=competition, user=person(visit.user), **form.cleaned_data)
+            told = rescoring.apply_candidate(
+                competition=competition, user=person(page_context.user), **form.cleaned_data
+            )
             messages.success(
                 request,
                 _("The board stands on ground truth %(number)s now. People told: %(people)s.")
                 % {"number": number, "people": told},
             )
         elif action == "discard":
-            rescoring.discard_candidate(competition=competition, user=person(visit.user))
+            rescoring.discard_candidate(competition=competition, user=person(page_context.user))
             messages.info(
                 request, _("Ground truth %(number)s is discarded; the board stays as it is.") % {"number": number}
             )

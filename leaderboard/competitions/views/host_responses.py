@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.storage import TooLarge
 
-from ..access import Visit
+from ..access import PageContext
 from ..models import DataFile
 from ..services.answer_leaks import is_table_unread
 from ..services.competitions import CannotHost
@@ -45,12 +45,19 @@ def is_meant(request: HttpRequest) -> bool:
 
 
 def ask_first(
-    request: HttpRequest, visit: Visit, name: str, consequence: str, *, role: str = "", back: str = ""
+    request: HttpRequest, page_context: PageContext, name: str, consequence: str, *, role: str = "", back: str = ""
 ) -> HttpResponse:
     """The question before something is removed, or somebody from a `role`; yes sends the same form once more, and no
     leads `back`, else to the page that asks."""
-    is_self = bool(role) and not visit.user.is_anonymous and name == visit.user.username
-    context = {"visit": visit, "name": name, "consequence": consequence, "role": role, "is_self": is_self, "back": back}
+    is_self = bool(role) and not page_context.user.is_anonymous and name == page_context.user.username
+    context = {
+        "page_context": page_context,
+        "name": name,
+        "consequence": consequence,
+        "role": role,
+        "is_self": is_self,
+        "back": back,
+    }
     return render(request, "hosts/ask_first.html", context)
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from leaderboard.common.responses import person, see_other
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..models import Submission
 from ..services import competitions, scoring_again
 from .manage import files_of
@@ -23,21 +23,23 @@ ASKED = ("file", "status", "q")
 
 
 @open_to(Audience.ASSISTANTS)
-def host_score_again(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """What scoring some files again would mean, before it is done."""
     asked = request.POST if request.method == "POST" else request.GET
-    files, refusal, status = _files(visit, asked), "", 200
+    files, refusal, status = _files(page_context, asked), "", 200
     if request.method == "POST":
         try:
-            done = scoring_again.score_again(competition=visit.competition, user=person(visit.user), files=files)
+            done = scoring_again.score_again(
+                competition=page_context.competition, user=person(page_context.user), files=files
+            )
         except competitions.CannotHost as error:
             refusal, status = error.message, 409
         else:
             words = ngettext("%(number)d file is scored again.", "%(number)d files are scored again.", done)
             messages.success(request, words % {"number": done})
-            return see_other("host_submissions", slug=visit.competition.slug)
+            return see_other("host_submissions", slug=page_context.competition.slug)
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "refusal": refusal,
         **_facts(files),
         "asked": {name: asked.get(name, "") for name in ASKED},
@@ -55,9 +57,9 @@ def _facts(files: QuerySet[Submission]) -> dict[str, Any]:
     return {"numbers": numbers, "number": number, "files": list(files.select_related("team")[:NAMED])}
 
 
-def _files(visit: Visit, asked: QueryDict) -> QuerySet[Submission]:
+def _files(page_context: PageContext, asked: QueryDict) -> QuerySet[Submission]:
     """One file by its number, or those of a list; never one with a score."""
-    found = files_of(visit.competition, asked.get("status", ""), asked.get("q", "").strip()[:60])
+    found = files_of(page_context.competition, asked.get("status", ""), asked.get("q", "").strip()[:60])
     if wanted := asked.get("file", ""):
         number = _number(wanted)
         found = found.filter(pk=number) if number else found.none()

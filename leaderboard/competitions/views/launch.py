@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from leaderboard.common.responses import STOP_POLLING, person, see_other
 from leaderboard.scorer._places import JobFailed
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.wizard import CloneForm, ScheduleForm
 from ..models import StudentPreview, TruthCheck
 from ..services import competitions, copying, launches, launching
@@ -23,32 +23,32 @@ from .wizard import frame, step
 
 @open_to(Audience.HOSTS)
 @step("launch")
-def host_setup_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Everything once more, what is missing, and the launch; POST plans it for a time, or takes that back."""
-    competition, status = visit.competition, 200
+    competition, status = page_context.competition, 200
     if request.POST.get("action") == "cancel":
-        return _cancel(request, visit)
+        return _cancel(request, page_context)
     form = ScheduleForm(competition, posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             at, seen = form.cleaned_data["launches_at"], request.POST.get("seen", "")
-            launches.schedule_launch(competition=competition, user=person(visit.user), at=at, seen=seen)
+            launches.schedule_launch(competition=competition, user=person(page_context.user), at=at, seen=seen)
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
             competition.refresh_from_db()
         else:
             messages.success(request, _("The launch is planned."))
             return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
-    return _review(request, visit, form, status=422 if form.errors and status == 200 else status)
+    return _review(request, page_context, form, status=422 if form.errors and status == 200 else status)
 
 
-def _cancel(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition, seen = visit.competition, request.POST.get("seen", "")
+def _cancel(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition, seen = page_context.competition, request.POST.get("seen", "")
     try:
-        is_cancelled = launches.cancel_launch(competition=competition, user=person(visit.user), seen=seen)
+        is_cancelled = launches.cancel_launch(competition=competition, user=person(page_context.user), seen=seen)
     except competitions.CannotHost as error:
         competition.refresh_from_db()
-        return _review(request, visit, ScheduleForm(competition), status=409, problem=error.message)
+        return _review(request, page_context, ScheduleForm(competition), status=409, problem=error.message)
     if is_cancelled:
         messages.info(request, _("The launch is cancelled. The competition stays a draft."))
     else:
@@ -56,12 +56,14 @@ def _cancel(request: HttpRequest, visit: Visit) -> HttpResponse:
     return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
 
 
-def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: int, problem: str = "") -> HttpResponse:
-    competition = visit.competition
+def _review(
+    request: HttpRequest, page_context: PageContext, form: ScheduleForm, *, status: int, problem: str = ""
+) -> HttpResponse:
+    competition = page_context.competition
     needs = checklist_of(competition)
     check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
     context = {
-        **frame(request, visit, "launch"),
+        **frame(request, page_context, "launch"),
         "form": form,
         "problem": problem,
         "checklist": needs,
@@ -76,12 +78,12 @@ def _review(request: HttpRequest, visit: Visit, form: ScheduleForm, *, status: i
 
 
 @open_to(Audience.HOSTS)
-def host_preview(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_preview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """What a student meets: overview, data, and a file's way. POST sends the sample; htmx asks what came of it."""
-    competition = visit.competition
+    competition = page_context.competition
     if request.method == "POST":
         try:
-            launches.start_preview(competition=competition, user=person(visit.user))
+            launches.start_preview(competition=competition, user=person(page_context.user))
         except competitions.CannotHost as error:
             messages.error(request, error.message)
         except JobFailed:
@@ -89,7 +91,7 @@ def host_preview(request: HttpRequest, visit: Visit) -> HttpResponse:
         return see_other("host_preview", fragment="#sent", slug=competition.slug)
     student_preview = StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first()
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "student_preview": student_preview,
         "measure": measure_of(competition.ground_truth),
         "files": competition.data_files.all(),
@@ -101,23 +103,23 @@ def host_preview(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 @open_to(Audience.HOSTS)
-def host_launch(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Let students in; what is missing is said on the page where it was asked for."""
     if request.method != "POST":
-        return redirect("host_competition", slug=visit.competition.slug)
+        return redirect("host_competition", slug=page_context.competition.slug)
     try:
-        launches.launch(competition=visit.competition, user=person(visit.user), needs_preview=True)
+        launches.launch(competition=page_context.competition, user=person(page_context.user), needs_preview=True)
     except competitions.CannotHost as error:
         messages.error(request, " ".join([error.message, *error.details]))
-        return see_other("host_setup_launch", slug=visit.competition.slug)
+        return see_other("host_setup_launch", slug=page_context.competition.slug)
     messages.success(request, _("Launched. Give your students the join code or the link on this page."))
-    return see_other("host_competition", slug=visit.competition.slug)
+    return see_other("host_competition", slug=page_context.competition.slug)
 
 
 @open_to(Audience.HOSTS)
-def host_clone(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A new draft of one's own from this competition."""
-    source, user = visit.competition, person(visit.user)
+    source, user = page_context.competition, person(page_context.user)
     if not user.is_host:
         raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
     form = CloneForm(posted(request), initial={"title": source.title})
@@ -135,5 +137,5 @@ def host_clone(request: HttpRequest, visit: Visit) -> HttpResponse:
         else:
             messages.success(request, _("“%(title)s” is a new draft.") % {"title": copy})
             return see_other("host_setup", slug=copy.slug)
-    context = {"visit": visit, "form": form, "baselines": source.baselines.count()}
+    context = {"page_context": page_context, "form": form, "baselines": source.baselines.count()}
     return render(request, "hosts/host_clone.html", context, status=status)

@@ -19,7 +19,7 @@ from leaderboard.common.responses import as_download, person, see_other
 from leaderboard.common.storage import TooLarge
 
 from .. import hooks
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.host import BaselineForm, DataFileForm, SlugForm
 from ..models import Competition, Score, Submission
 from ..models.competition import Split
@@ -44,13 +44,13 @@ class Measured(NamedTuple):
 
 
 @open_to(Audience.HOSTS)
-def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition = visit.competition
+def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
     if request.POST.get("action") == "remove":
         wanted = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
         if not is_meant(request):
-            return ask_first(request, visit, str(wanted), _("Students can no longer download it."))
-        data_files.remove_data_file(data_file=wanted, user=person(visit.user))
+            return ask_first(request, page_context, str(wanted), _("Students can no longer download it."))
+        data_files.remove_data_file(data_file=wanted, user=person(page_context.user))
         messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
         return see_other("host_data", slug=competition.slug)
     form = DataFileForm(posted(request), request.FILES or None)
@@ -64,25 +64,25 @@ def host_data(request: HttpRequest, visit: Visit) -> HttpResponse:
                 file_name=file.name,
                 chunks=file.chunks(),
                 description=words,
-                user=person(visit.user),
+                user=person(page_context.user),
             )
             message_data_file_added(request, added)
             return see_other("host_data", slug=competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    context = {"visit": visit, "form": form, "files": competition.data_files.all()}
+    context = {"page_context": page_context, "form": form, "files": competition.data_files.all()}
     return render(request, "hosts/host_data.html", context, status=status)
 
 
 @open_to(Audience.ASSISTANTS)
-def host_submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     status, text = request.GET.get("status", ""), request.GET.get("q", "").strip()[:60]
-    found = _with_names(files_of(visit.competition, status, text))
+    found = _with_names(files_of(page_context.competition, status, text))
     page = Paginator(found.order_by("-received_at", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "page": page,
-        "rows": _rows(visit.competition, page),
+        "rows": _rows(page_context.competition, page),
         "status": status,
         "q": text,
         "statuses": Submission.Status.choices,
@@ -91,21 +91,23 @@ def host_submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 @open_to(Audience.ASSISTANTS)
-def host_submission_file(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponseBase:
-    submission = visit.competition.submissions.filter(pk=submission_id).first()
+def host_submission_file(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponseBase:
+    submission = page_context.competition.submissions.filter(pk=submission_id).first()
     if submission is None:
         raise Http404(_("This competition has no such submission."))
     return as_download(submission.file_key, submission.file_name)
 
 
 @open_to(Audience.HOSTS)
-def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition = visit.competition
+def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
     if request.POST.get("action") == "remove":
         wanted = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
         if not is_meant(request):
-            return ask_first(request, visit, str(wanted), _("It leaves the board, with its file and its scores."))
-        boards.remove_baseline(baseline=wanted, user=person(visit.user))
+            return ask_first(
+                request, page_context, str(wanted), _("It leaves the board, with its file and its scores.")
+            )
+        boards.remove_baseline(baseline=wanted, user=person(page_context.user))
         messages.success(request, _("“%(name)s” is removed from the board.") % {"name": wanted})
         return see_other("host_baselines", slug=competition.slug)
     form = BaselineForm(posted(request), request.FILES or None)
@@ -113,7 +115,7 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
     try:
         refuse_too_large(request)
         if request.method == "POST" and form.is_valid():
-            _add_baseline(visit, form)
+            _add_baseline(page_context, form)
             messages.success(request, _("The baseline is being scored."))
             return see_other("host_baselines", slug=competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
@@ -121,43 +123,43 @@ def host_baselines(request: HttpRequest, visit: Visit) -> HttpResponse:
     # Named from the few baselines on, because all files are many.
     files = Submission.objects.filter(baseline__in=competition.baselines.order_by().values("pk"))
     rows = _rows(competition, _with_names(files).order_by("baseline__name"))
-    context = {"visit": visit, "form": form, "rows": rows}
+    context = {"page_context": page_context, "form": form, "rows": rows}
     return render(request, "hosts/host_baselines.html", context, status=status)
 
 
 @open_to(Audience.ASSISTANTS)
-def host_board_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_board_csv(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A board as a file, exact whatever students see; the private one before the reveal as it would be revealed now."""
     split = Split.PRIVATE if request.GET.get("board") == "private" else Split.PUBLIC
-    text = boards.board_csv(visit.competition, split, is_exact=True)
+    text = boards.board_csv(page_context.competition, split, is_exact=True)
     response = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-{split}.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{page_context.competition.slug}-{split}.csv"'
     return response
 
 
 @open_to(Audience.HOSTS)
-def host_reveal(request: HttpRequest, visit: Visit) -> HttpResponse:
-    form = SlugForm(visit.competition.slug, posted(request))
+def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    form = SlugForm(page_context.competition.slug, posted(request))
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         try:
-            boards.reveal_competition(competition=visit.competition, user=person(visit.user))
+            boards.reveal_competition(competition=page_context.competition, user=person(page_context.user))
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:
             messages.success(request, _("The private board is open."))
-            return see_other("leaderboard", slug=visit.competition.slug)
-    has_choice = visit.state == "closed" and visit.last_deadline <= visit.at
-    review = reveal_review.review(visit.competition) if has_choice else None
-    context = {"visit": visit, "form": form, "review": review}
+            return see_other("leaderboard", slug=page_context.competition.slug)
+    has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
+    review = reveal_review.review(page_context.competition) if has_choice else None
+    context = {"page_context": page_context, "form": form, "review": review}
     return render(request, "hosts/host_reveal.html", context, status=status)
 
 
-def _add_baseline(visit: Visit, form: BaselineForm) -> None:
+def _add_baseline(page_context: PageContext, form: BaselineForm) -> None:
     file = form.cleaned_data["file"]
     boards.add_baseline(
-        competition=visit.competition,
-        user=person(visit.user),
+        competition=page_context.competition,
+        user=person(page_context.user),
         name=form.cleaned_data["name"],
         file_name=file.name,
         chunks=file.chunks(),

@@ -12,7 +12,7 @@ from django.shortcuts import render
 
 import metrics
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..models import GroundTruth
 from ..models.competition import Split
 from ..ranking import boards, rows
@@ -22,12 +22,12 @@ from .worked_examples import best_of
 
 
 @open_to(Audience.VISITORS)
-def overview(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition = visit.competition
+def overview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "measure": measure_of(competition.ground_truth),
-        "podium": podium(visit) if visit.state == "revealed" else (),
+        "podium": podium(page_context) if page_context.state == "revealed" else (),
         "site": request.build_absolute_uri("/").rstrip("/"),
     }
     return render(request, "visitors/overview.html", context)
@@ -91,10 +91,10 @@ def _measure(key: str, params: dict[str, Any]) -> Measure | None:
         return None
 
 
-def podium(visit: Visit) -> tuple[rows.BoardRowData, ...]:
+def podium(page_context: PageContext) -> tuple[rows.BoardRowData, ...]:
     """The first three ranks of the private board, for who runs it with the names behind pseudonyms; callers ask whether
     it is open."""
-    competition = visit.competition
-    names = competition.board.uses_pseudonyms and visit.assists
+    competition = page_context.competition
+    names = competition.board.uses_pseudonyms and page_context.assists
     lines = boards.ranked_lines(competition, Split.PRIVATE, at_most=6, sees_names=names)
     return tuple(row for row in lines if row.rank is not None and row.rank <= 3)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from leaderboard.common.responses import person, see_other
 
 from .. import hooks
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.host import ReasonForm
 from ..models import Submission
 from ..models.competition import Split
@@ -21,53 +21,55 @@ from .host_responses import add_refusal, posted
 
 
 @open_to(Audience.ASSISTANTS)
-def host_submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+def host_submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """One file of a team, to hide it or show it again."""
-    files = visit.competition.submissions.filter(team__isnull=False).select_related("team", "user")
+    files = page_context.competition.submissions.filter(team__isnull=False).select_related("team", "user")
     submission = files.annotate(listed_as=hooks.roster.name_on_roster()).filter(pk=submission_id).first()
     if submission is None:
         raise Http404(_("No team of this competition handed in such a file."))
     form = ReasonForm(posted(request) if request.POST.get("action") == "hide" else None)
     status = 422 if request.method == "POST" else 200
     try:
-        if done := _hide_or_show(request, visit, submission, form):
+        if done := _hide_or_show(request, page_context, submission, form):
             messages.success(request, done)
-            return see_other("host_submission", slug=visit.competition.slug, submission_id=submission.pk)
+            return see_other("host_submission", slug=page_context.competition.slug, submission_id=submission.pk)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
-    found = dict(submission.scores.filter(ground_truth=visit.competition.ground_truth).values_list("split", "value"))
+    found = dict(
+        submission.scores.filter(ground_truth=page_context.competition.ground_truth).values_list("split", "value")
+    )
     scores = {split: found.get(split) for split in Split.values}
-    context = {"visit": visit, "submission": submission, "form": form, "scores": scores}
+    context = {"page_context": page_context, "submission": submission, "form": form, "scores": scores}
     return render(request, "hosts/host_submission.html", context, status=status)
 
 
 @open_to(Audience.HOSTS)
-def host_pause(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Take no more files for a while, in the host's words; and end that."""
-    competition = visit.competition
+    competition = page_context.competition
     form = ReasonForm(posted(request) if request.POST.get("action") == "pause" else None)
     status = 422 if request.method == "POST" else 200
     try:
         if request.POST.get("action") == "resume":
-            pausing.resume(competition=competition, user=person(visit.user))
+            pausing.resume(competition=competition, user=person(page_context.user))
             messages.success(request, _("Files are taken again."))
             return see_other("host_pause", slug=competition.slug)
         if form.is_bound and form.is_valid():
             reason = form.cleaned_data["reason"]
-            pausing.pause(competition=competition, user=person(visit.user), reason=reason)
+            pausing.pause(competition=competition, user=person(page_context.user), reason=reason)
             messages.success(request, _("Paused: no files are taken until you end the pause."))
             return see_other("host_pause", slug=competition.slug)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
-    return render(request, "hosts/host_pause.html", {"visit": visit, "form": form}, status=status)
+    return render(request, "hosts/host_pause.html", {"page_context": page_context, "form": form}, status=status)
 
 
-def _hide_or_show(request: HttpRequest, visit: Visit, submission: Submission, form: ReasonForm) -> str:
+def _hide_or_show(request: HttpRequest, page_context: PageContext, submission: Submission, form: ReasonForm) -> str:
     if request.POST.get("action") == "show":
-        pausing.show_submission(submission=submission, user=person(visit.user))
+        pausing.show_submission(submission=submission, user=person(page_context.user))
         return _("The file is shown again.")
     if form.is_bound and form.is_valid():
         reason = form.cleaned_data["reason"]
-        pausing.hide_submission(submission=submission, user=person(visit.user), reason=reason)
+        pausing.hide_submission(submission=submission, user=person(page_context.user), reason=reason)
         return _("The file is hidden; its team reads why.")
     return ""

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..models import GroundTruth, Refusal, Rescoring, Score, Submission
 from ..models.competition import Split
 from ..ranking import ladder, placings
@@ -27,35 +27,37 @@ class Line:
 
 
 @open_to(Audience.MEMBERS)
-def rescored(request: HttpRequest, visit: Visit) -> HttpResponse:
+def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The last time that all files were scored anew; earlier ones are in the list of words alone."""
-    rescorings = list(visit.competition.rescorings.select_related("before", "after")[:20])
+    rescorings = list(page_context.competition.rescorings.select_related("before", "after")[:20])
     last = rescorings[0] if rescorings else None
-    splits = [Split.PUBLIC, Split.PRIVATE] if visit.state == "revealed" else [Split.PUBLIC]
+    splits = [Split.PUBLIC, Split.PRIVATE] if page_context.state == "revealed" else [Split.PUBLIC]
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "last": last,
         "earlier": rescorings[1:],
         "splits": splits,
-        "lines": _lines(visit, last, splits) if last else [],
-        "ranks": [_rank(visit, ground_truth, splits[-1]) for ground_truth in (last.before, last.after)] if last else [],
+        "lines": _lines(page_context, last, splits) if last else [],
+        "ranks": [_rank(page_context, ground_truth, splits[-1]) for ground_truth in (last.before, last.after)]
+        if last
+        else [],
     }
     return render(request, "students/rescored.html", context)
 
 
-def _rank(visit: Visit, ground_truth: GroundTruth, split: Split) -> rows_module.Placing | None:
+def _rank(page_context: PageContext, ground_truth: GroundTruth, split: Split) -> rows_module.Placing | None:
     """Under the earlier ruler as it was when the later one came."""
-    ground_truth.competition = visit.competition
-    return placings.placing_of(visit.membership.team, ground_truth, split) if visit.membership else None
+    ground_truth.competition = page_context.competition
+    return placings.placing_of(page_context.membership.team, ground_truth, split) if page_context.membership else None
 
 
-def _lines(visit: Visit, last: Rescoring, splits: list[Split]) -> list[Line]:
-    if visit.membership is None:
+def _lines(page_context: PageContext, last: Rescoring, splits: list[Split]) -> list[Line]:
+    if page_context.membership is None:
         return []
     files = Submission.objects.filter(
-        team=visit.membership.team, status=Submission.Status.SCORED, received_at__lt=last.applied_at
+        team=page_context.membership.team, status=Submission.Status.SCORED, received_at__lt=last.applied_at
     ).order_by("-received_at")[:MOST_FILES]
-    before, after = (_scores(visit, ground_truth, splits) for ground_truth in (last.before, last.after))
+    before, after = (_scores(page_context, ground_truth, splits) for ground_truth in (last.before, last.after))
     refusals = {
         one.submission_id: one for one in Refusal.objects.filter(ground_truth=last.after, submission__in=list(files))
     }
@@ -69,12 +71,12 @@ def _lines(visit: Visit, last: Rescoring, splits: list[Split]) -> list[Line]:
     ]
 
 
-def _scores(visit: Visit, ground_truth: GroundTruth, splits: list[Split]) -> dict[tuple[str, str], float]:
+def _scores(page_context: PageContext, ground_truth: GroundTruth, splits: list[Split]) -> dict[tuple[str, str], float]:
     """(submission, split) → value under a ruler, as the team may see it."""
-    assert visit.membership is not None
-    ground_truth.competition, team = visit.competition, visit.membership.team
+    assert page_context.membership is not None
+    ground_truth.competition, team = page_context.competition, page_context.membership.team
     shown = ladder.shown_scores(team, ground_truth)
-    if shown is not None and not visit.sees_exact:
+    if shown is not None and not page_context.sees_exact:
         return {(key, Split.PUBLIC.value): value for key, value in shown.items()}
     files = Submission.objects.filter(team=team).order_by().values("pk")
     rows: Any = Score.objects.filter(ground_truth=ground_truth, submission__in=files, split__in=splits)

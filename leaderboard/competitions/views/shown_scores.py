@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..access import Visit
+from ..access import PageContext
 from ..models import GroundTruth, Score, Submission
 from ..models.competition import Split
 from ..ranking import secondary
@@ -34,24 +34,26 @@ class ShownScores:
 NO_SCORES = ShownScores({})
 
 
-def shown_scores_of(submissions: Sequence[Submission], visit: Visit) -> dict[str, ShownScores]:
+def shown_scores_of(submissions: Sequence[Submission], page_context: PageContext) -> dict[str, ShownScores]:
     """Submission → what its viewer may be told; files of which nothing may be said are left out. One query where exact
     scores are seen.
 
     Private values are not even read before the reveal, and public ones not where the board shows something else.
     """
-    ground_truth = visit.competition.ground_truth
+    ground_truth = page_context.competition.ground_truth
     if ground_truth is None:
         return {}
     return (
-        _exact_scores(submissions, visit, ground_truth)
-        if visit.sees_exact
-        else _board_scores(submissions, visit, ground_truth)
+        _exact_scores(submissions, page_context, ground_truth)
+        if page_context.sees_exact
+        else _board_scores(submissions, page_context, ground_truth)
     )
 
 
-def _exact_scores(submissions: Sequence[Submission], visit: Visit, ground_truth: GroundTruth) -> dict[str, ShownScores]:
-    splits = [Split.PUBLIC, Split.PRIVATE] if visit.sees_private else [Split.PUBLIC]
+def _exact_scores(
+    submissions: Sequence[Submission], page_context: PageContext, ground_truth: GroundTruth
+) -> dict[str, ShownScores]:
+    splits = [Split.PUBLIC, Split.PRIVATE] if page_context.sees_private else [Split.PUBLIC]
     rows = Score.objects.filter(
         submission__in=[submission.pk for submission in submissions], ground_truth=ground_truth, split__in=splits
     )
@@ -64,13 +66,15 @@ def _exact_scores(submissions: Sequence[Submission], visit: Visit, ground_truth:
     return {key: ShownScores(scores[key], _lines(secondary_metrics, values[key])) for key in scores}
 
 
-def _board_scores(submissions: Sequence[Submission], visit: Visit, ground_truth: GroundTruth) -> dict[str, ShownScores]:
+def _board_scores(
+    submissions: Sequence[Submission], page_context: PageContext, ground_truth: GroundTruth
+) -> dict[str, ShownScores]:
     """Only of files whose public score a steady board shows."""
     teams = {submission.team_id for submission in submissions}
-    shown = {key: value for team in teams for key, value in visit.shown_scores(team).items()}
+    shown = {key: value for team in teams for key, value in page_context.shown_scores(team).items()}
     files = [submission.pk for submission in submissions if str(submission.pk) in shown]
     secondary_metrics = secondary.secondary_metrics_of(ground_truth)
-    public = secondary.secondary_values(ground_truth, Split.PUBLIC, files, visit.ladder)
+    public = secondary.secondary_values(ground_truth, Split.PUBLIC, files, page_context.ladder)
     return {
         str(pk): ShownScores(
             {Split.PUBLIC.value: shown[str(pk)]},

@@ -8,13 +8,13 @@ from django.db.models import Exists, OuterRef
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from ..access import Visit
+from ..access import PageContext
 from ..models import Submission
 
 
-def own_submission(visit: Visit, submission_id: UUID | str) -> Submission:
+def own_submission(page_context: PageContext, submission_id: UUID | str) -> Submission:
     """A file of the viewer's own team, or of a competition they host; for everybody else it does not exist."""
-    mine = Submission.objects.for_user(visit.user).filter(competition=visit.competition)
+    mine = Submission.objects.for_user(page_context.user).filter(competition=page_context.competition)
     twins = Submission.objects.filter(
         team=OuterRef("team"), sha256=OuterRef("sha256"), received_at__lt=OuterRef("received_at")
     )
@@ -23,5 +23,5 @@ def own_submission(visit: Visit, submission_id: UUID | str) -> Submission:
     found = mine.select_related("user", "team", "baseline").filter(pk=submission_id).first()
     if found is None:
         raise Http404(_("You have no submission with this number."))
-    found.competition = visit.competition  # with its ground truth, which the receipt reads
+    found.competition = page_context.competition  # with its ground truth, which the receipt reads
     return found

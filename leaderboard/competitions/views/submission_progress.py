@@ -15,7 +15,7 @@ import metrics
 from leaderboard.common import numbers
 from metrics.core.uncertainty import probability_better
 
-from ..access import Visit
+from ..access import PageContext
 from ..models import Score, Submission, Uncertainty
 from ..models.competition import Split
 from ..ranking import ladder as ladder_module
@@ -61,27 +61,31 @@ class Earlier:
 class Today:
     """The card beside the form: what the viewer's team has today. Read when first asked for."""
 
-    visit: Visit
+    page_context: PageContext
 
     @cached_property
     def allowance(self) -> submitting.Allowance | None:
-        membership = self.visit.membership
-        return submitting.allowance(membership, self.visit.at) if membership else None
+        membership = self.page_context.membership
+        return submitting.allowance(membership, self.page_context.at) if membership else None
 
     @property
     def is_over(self) -> bool:
         """Whether nothing can be handed in any more, today or later."""
-        return self.visit.state in ("closed", "revealed") and not self.visit.competition.limits.allows_late
+        return (
+            self.page_context.state in ("closed", "revealed") and not self.page_context.competition.limits.allows_late
+        )
 
     @property
     def resets_in_time(self) -> bool:
         """Whether the next day's attempts come while the team may still hand in."""
         allowed = self.allowance
-        return allowed is None or self.visit.competition.limits.allows_late or allowed.resets_at < allowed.closes_at
+        return (
+            allowed is None or self.page_context.competition.limits.allows_late or allowed.resets_at < allowed.closes_at
+        )
 
     @cached_property
     def placing(self) -> rows_module.Placing | None:
-        membership, ground_truth = self.visit.membership, self.visit.competition.ground_truth
+        membership, ground_truth = self.page_context.membership, self.page_context.competition.ground_truth
         return (
             placings.placing_of(membership.team_id, ground_truth, Split.PUBLIC) if membership and ground_truth else None
         )
@@ -95,7 +99,7 @@ class Today:
 class Progress:
     """One file as its team sees it now. Public scores alone: what is private goes through `private_score`."""
 
-    visit: Visit
+    page_context: PageContext
     submission: Submission
     today: Today
 
@@ -106,7 +110,7 @@ class Progress:
     @cached_property
     def is_being_scored(self) -> bool:
         lease = self.submission.lease_until
-        return lease is not None and lease > self.visit.at
+        return lease is not None and lease > self.page_context.at
 
     @cached_property
     def ahead(self) -> int:
@@ -118,13 +122,13 @@ class Progress:
     @cached_property
     def scorer_is_down(self) -> bool:
         """Waiting for long while no worker touched any file."""
-        waits = not self.is_over and self.submission.received_at < self.visit.at - PATIENCE
-        return waits and not _somebody_scores(self.visit.at)
+        waits = not self.is_over and self.submission.received_at < self.page_context.at - PATIENCE
+        return waits and not _somebody_scores(self.page_context.at)
 
     @property
     def takes_a_while(self) -> bool:
         """Longer than usual, so that its team wonders; where the scorer is down, other words say more."""
-        waits = not self.is_over and self.submission.received_at < self.visit.at - USUAL_WAIT
+        waits = not self.is_over and self.submission.received_at < self.page_context.at - USUAL_WAIT
         return waits and not self.scorer_is_down
 
     @property
@@ -152,7 +156,7 @@ class Progress:
     @property
     def pause(self) -> str:
         """Between two polls: short while the score may come any moment, longer in a queue."""
-        is_fresh = self.visit.at - self.submission.received_at < timedelta(seconds=4)
+        is_fresh = self.page_context.at - self.submission.received_at < timedelta(seconds=4)
         return "300ms" if is_fresh and self.ahead <= 5 else "1s"
 
     @property
@@ -163,7 +167,7 @@ class Progress:
 
     @cached_property
     def own(self) -> ShownScores:
-        return shown_scores_of([self.submission], self.visit).get(str(self.submission.pk), NO_SCORES)
+        return shown_scores_of([self.submission], self.page_context).get(str(self.submission.pk), NO_SCORES)
 
     @property
     def scores(self) -> Mapping[str, float]:
@@ -183,7 +187,7 @@ class Progress:
     @cached_property
     def ladder(self) -> ladder_module.Ladder | None:
         """How the board answers; None where the viewer sees exact scores."""
-        return None if self.visit.sees_exact else self.visit.ladder
+        return None if self.page_context.sees_exact else self.page_context.ladder
 
     @cached_property
     def answers(self) -> list[ladder_module.LadderAnswer]:
@@ -191,7 +195,7 @@ class Progress:
         team_id = self.submission.team_id
         if self.ladder is None:
             return []
-        told = self.visit.answers_to(team_id)
+        told = self.page_context.ladder_answers(team_id)
         here = [place for place, answer in enumerate(told) if answer.submission_id == self.submission.pk]
         return told[: here[0] + 1] if here else []
 
@@ -212,7 +216,7 @@ class Progress:
     @property
     def is_off_board(self) -> bool:
         """Whether hosts took the file, or its whole team, from the boards."""
-        return self.submission.hidden_at is not None or self.visit.is_disqualified
+        return self.submission.hidden_at is not None or self.page_context.is_disqualified
 
     @property
     def shown(self) -> float | None:
@@ -246,7 +250,7 @@ class Progress:
     def rows(self) -> list[Score]:
         """The file's public score and the best one received before it, with their doubts, in one query. Where exact
         scores are not shown there are none."""
-        ground_truth = self.visit.competition.ground_truth
+        ground_truth = self.page_context.competition.ground_truth
         if ground_truth is None or self.ladder is not None or self.submission.status != Submission.Status.SCORED:
             return []
         best_first = "value" if ladder_module.sign_of(ground_truth) > 0 else "-value"
@@ -271,7 +275,7 @@ class Progress:
     @cached_property
     def difference(self) -> float | None:
         """To the earlier best: positive is better, whatever the metric's direction."""
-        ground_truth = self.visit.competition.ground_truth
+        ground_truth = self.page_context.competition.ground_truth
         if ground_truth is None or self.earlier_best is None or self.public_score is None:
             return None
         return -ladder_module.sign_of(ground_truth) * (self.public_score - self.earlier_best.value)
@@ -285,7 +289,7 @@ class Progress:
     @cached_property
     def certainty(self) -> float | None:
         """How sure it is that the better of this file and the earlier best is the better one, from 0.5 to 1."""
-        ground_truth, earlier = self.visit.competition.ground_truth, self.earlier_best
+        ground_truth, earlier = self.page_context.competition.ground_truth, self.earlier_best
         if (
             ground_truth is None
             or self.uncertainty is None
@@ -310,13 +314,13 @@ class Progress:
     @cached_property
     def placing(self) -> rows_module.Placing | None:
         """Where the file's team stands; a host looks at other teams than their own."""
-        ground_truth, team_id = self.visit.competition.ground_truth, self.submission.team_id
+        ground_truth, team_id = self.page_context.competition.ground_truth, self.submission.team_id
         if ground_truth is None or team_id is None:
             return None
-        best = None if self.visit.competition.revealed_at is not None else self.earlier_best
+        best = None if self.page_context.competition.revealed_at is not None else self.earlier_best
         earlier = (ladder_module.sign_of(ground_truth) * best.value, best.received_at) if best else None
         found = placings.placing_of(team_id, ground_truth, Split.PUBLIC, earlier=earlier)
-        if self.visit.membership is not None and self.visit.membership.team_id == team_id:
+        if self.page_context.membership is not None and self.page_context.membership.team_id == team_id:
             self.today.placing = found
         return found
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import as_download, person, see_other
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.student import NoteForm
 from ..models import Refusal, Submission
 from ..models.competition import Split
@@ -40,51 +40,51 @@ TABS = (
 
 
 @open_to(Audience.MEMBERS)
-def submissions(request: HttpRequest, visit: Visit) -> HttpResponse:
-    return _list(request, visit, request.GET.get("show", "all"))
+def submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _list(request, page_context, request.GET.get("show", "all"))
 
 
-def _list(request: HttpRequest, visit: Visit, show: str) -> HttpResponse:
+def _list(request: HttpRequest, page_context: PageContext, show: str) -> HttpResponse:
     mine = Submission.objects.none()
-    if visit.membership is not None:
-        mine = Submission.objects.filter(team=visit.membership.team).select_related("user")
-    best = _finals(visit)
-    picks = _picks(visit, best)
-    can_pick = visit.membership is not None and visit.at < visit.closes_at
+    if page_context.membership is not None:
+        mine = Submission.objects.filter(team=page_context.membership.team).select_related("user")
+    best = _finals(page_context)
+    picks = _picks(page_context, best)
+    can_pick = page_context.membership is not None and page_context.at < page_context.closes_at
     # What a disqualified team picked decides nothing, and is kept.
-    marks_stand = can_pick or visit.is_disqualified
+    marks_stand = can_pick or page_context.is_disqualified
     selected = _selected(mine) if marks_stand else {pk for pk, is_by_system in picks.items() if not is_by_system}
     page = Paginator(_shown(mine, show, {*picks, *selected}), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
-    told = shown_scores_of(rows, visit)
+    told = shown_scores_of(rows, page_context)
     # Ticks that could not be saved come back as they were made.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "show": show if show in dict(TABS) else "all",
         "tabs": TABS,
         "page": page,
         "rows": [_row(row, told.get(str(row.pk), NO_SCORES), picks, ticked) for row in rows],
         "selected": selected,
-        "unpicked": _unpicked(visit, best),
+        "unpicked": _unpicked(page_context, best),
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
         "picks": picks,
-        "hindsight": _hindsight(visit),
+        "hindsight": _hindsight(page_context),
         "can_pick": can_pick,
-        "sees_private": visit.sees_private,
-        "is_told_at_once": visit.sees_exact,
+        "sees_private": page_context.sees_private,
+        "is_told_at_once": page_context.sees_exact,
         "offers_picks": any(row.status == "scored" and not row.is_late and not row.hidden_at for row in rows),
-        "chart": _chart(visit),
+        "chart": _chart(page_context),
     }
     return render(request, "students/submissions.html", context)
 
 
 @open_to(Audience.MEMBERS)
-def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+def submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """The receipt: everything that a score rests on."""
-    found = own_submission(visit, submission_id)
-    is_own = visit.membership is not None and visit.membership.team_id == found.team_id
+    found = own_submission(page_context, submission_id)
+    is_own = page_context.membership is not None and page_context.membership.team_id == found.team_id
     form = NoteForm(request.POST if request.method == "POST" else None, initial={"note": found.note})
     if request.method == "POST":
         if not is_own:
@@ -92,73 +92,76 @@ def submission(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpR
         if form.is_valid():
             submitting.annotate(submission=found, note=form.cleaned_data["note"])
             messages.success(request, _("The note is saved."))
-            return see_other("submission", slug=visit.competition.slug, submission_id=found.pk)
-    progress = Progress(visit, found, Today(visit))
-    ground_truth = visit.competition.ground_truth
+            return see_other("submission", slug=page_context.competition.slug, submission_id=found.pk)
+    progress = Progress(page_context, found, Today(page_context))
+    ground_truth = page_context.competition.ground_truth
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "submission": found,
         "note_form": form if is_own else None,
         "progress": progress,
         "ground_truth": ground_truth,
         # All digits: a receipt is compared with the scorer at home.
         "full": {split: repr(value) for split, value in progress.scores.items()},
-        "receipt": _receipt(visit, found),
+        "receipt": _receipt(page_context, found),
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
     }
     return render(request, "students/submission.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.MEMBERS)
-def submission_receipt(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+def submission_receipt(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """The receipt for programs: what somebody needs who computes the score again."""
-    found = own_submission(visit, submission_id)
-    response = JsonResponse(_receipt(visit, found), json_dumps_params={"indent": 1})
+    found = own_submission(page_context, submission_id)
+    response = JsonResponse(_receipt(page_context, found), json_dumps_params={"indent": 1})
     response["Content-Disposition"] = f'attachment; filename="receipt-{str(found.pk)[:8]}.json"'
     return response
 
 
 @open_to(Audience.MEMBERS)
-def submission_file(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponseBase:
-    found = own_submission(visit, submission_id)
+def submission_file(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponseBase:
+    found = own_submission(page_context, submission_id)
     return as_download(found.file_key, found.file_name)
 
 
 @open_to(Audience.MEMBERS)
-def submission_problems(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
-    found = own_submission(visit, submission_id)
+def submission_problems(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
+    found = own_submission(page_context, submission_id)
     response = HttpResponse(as_csv(found.problems), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="problems-{str(found.pk)[:8]}.csv"'
     return response
 
 
 @open_to(Audience.MEMBERS)
-def finals(request: HttpRequest, visit: Visit) -> HttpResponse:
+def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows what decides as things stand; POST picks."""
     if request.method != "POST":
-        return _list(request, visit, "finals")
+        return _list(request, page_context, "finals")
     wanted = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
     try:
         submitting.select_finals(
-            competition=visit.competition, user=person(visit.user), submission_ids=wanted, at=visit.at
+            competition=page_context.competition,
+            user=person(page_context.user),
+            submission_ids=wanted,
+            at=page_context.at,
         )
     except submitting.Refused as refusal:
         messages.error(request, _("%(message)s Nothing was changed.") % {"message": refusal.message})
         ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
-        return see_other("submissions", query=f"?{ticks}", slug=visit.competition.slug)
+        return see_other("submissions", query=f"?{ticks}", slug=page_context.competition.slug)
     else:
         words = (
             _("Your final picks are saved.") if wanted else _("You picked none: your best public ones will be taken.")
         )
         messages.success(request, words)
-    return see_other("finals", slug=visit.competition.slug)
+    return see_other("finals", slug=page_context.competition.slug)
 
 
-def _receipt(visit: Visit, submission: Submission) -> dict[str, Any]:
+def _receipt(page_context: PageContext, submission: Submission) -> dict[str, Any]:
     """With the scores that the viewer may see in full; what a steady or hidden board keeps back is not in it."""
-    splits = [Split.PUBLIC] if visit.sees_exact else []
-    splits += [Split.PRIVATE] if visit.sees_private else []
-    return receipts.receipt(submission, splits, is_over=visit.competition.is_revealed(visit.at))
+    splits = [Split.PUBLIC] if page_context.sees_exact else []
+    splits += [Split.PRIVATE] if page_context.sees_private else []
+    return receipts.receipt(submission, splits, is_over=page_context.competition.is_revealed(page_context.at))
 
 
 def _row(
@@ -182,16 +185,16 @@ def _selected(mine: QuerySet[Submission]) -> set[str]:
     return {str(pk) for pk in mine.filter(is_selected=True, hidden_at=None).values_list("pk", flat=True)}
 
 
-def _finals(visit: Visit) -> list[standings.StandingCandidate]:
+def _finals(page_context: PageContext) -> list[standings.StandingCandidate]:
     """What decides as things stand, as the team's own picks or those of the system say."""
-    ground_truth = visit.competition.ground_truth
-    if ground_truth is None or visit.membership is None:
+    ground_truth = page_context.competition.ground_truth
+    if ground_truth is None or page_context.membership is None:
         return []
-    team = visit.membership.team
+    team = page_context.membership.team
     return standings.final_submissions(ground_truth, team=team).get(team.pk, [])
 
 
-def _picks(visit: Visit, found: list[standings.StandingCandidate]) -> dict[str, bool]:
+def _picks(page_context: PageContext, found: list[standings.StandingCandidate]) -> dict[str, bool]:
     """Submission → whether the system picked it.
 
     The system picks by exact scores, so where these are not shown, only a team's own picks are.
@@ -199,25 +202,29 @@ def _picks(visit: Visit, found: list[standings.StandingCandidate]) -> dict[str, 
     return {
         str(best.submission_id): best.is_picked_by_system
         for best in found
-        if visit.sees_exact or not best.is_picked_by_system
+        if page_context.sees_exact or not best.is_picked_by_system
     }
 
 
-def _unpicked(visit: Visit, found: list[standings.StandingCandidate]) -> unpicked.UnpickedFile | None:
+def _unpicked(page_context: PageContext, found: list[standings.StandingCandidate]) -> unpicked.UnpickedFile | None:
     """What a team forgets that may still pick it."""
-    ground_truth = visit.competition.ground_truth
-    if ground_truth is None or visit.membership is None or visit.at >= visit.closes_at:
+    ground_truth = page_context.competition.ground_truth
+    if ground_truth is None or page_context.membership is None or page_context.at >= page_context.closes_at:
         return None
-    team_id = visit.membership.team_id
+    team_id = page_context.membership.team_id
     return unpicked.unpicked_better_files(ground_truth, {team_id: found}).get(team_id)
 
 
-def _hindsight(visit: Visit) -> shake_up.Hindsight | None:
+def _hindsight(page_context: PageContext) -> shake_up.Hindsight | None:
     """After the reveal, what the team should have picked; None where it picked that, or has no rank."""
-    ground_truth = visit.competition.ground_truth
-    if ground_truth is None or visit.membership is None or not visit.competition.is_revealed(visit.at):
+    ground_truth = page_context.competition.ground_truth
+    if (
+        ground_truth is None
+        or page_context.membership is None
+        or not page_context.competition.is_revealed(page_context.at)
+    ):
         return None
-    found = shake_up.hindsight(visit.membership.team, ground_truth)
+    found = shake_up.hindsight(page_context.membership.team, ground_truth)
     return None if found is None or found.picked_the_best else found
 
 
@@ -231,24 +238,24 @@ def _shown(mine: QuerySet[Submission], show: str, picks: set[str]) -> QuerySet[S
     return mine
 
 
-def _chart(visit: Visit) -> SafeString | str:
-    ground_truth = visit.competition.ground_truth
+def _chart(page_context: PageContext) -> SafeString | str:
+    ground_truth = page_context.competition.ground_truth
     if ground_truth is None:
         return ""
-    is_rounded = visit.ladder is not None and not visit.sees_exact
-    return score_chart(_history(visit), sign=ladder.sign_of(ground_truth), is_rounded=is_rounded)
+    is_rounded = page_context.ladder is not None and not page_context.sees_exact
+    return score_chart(_history(page_context), sign=ladder.sign_of(ground_truth), is_rounded=is_rounded)
 
 
-def _history(visit: Visit) -> list[tuple[datetime, float]]:
+def _history(page_context: PageContext) -> list[tuple[datetime, float]]:
     """Receipt and public score of the team's ranked files, oldest first; where the board shows no exact ones, of those
     alone that set the score it shows: of the others it tells none."""
-    ground_truth = visit.competition.ground_truth
-    if visit.membership is None or ground_truth is None:
+    ground_truth = page_context.competition.ground_truth
+    if page_context.membership is None or ground_truth is None:
         return []
-    if visit.ladder is not None and not visit.sees_exact:
-        told = visit.answers_to(visit.membership.team_id)
+    if page_context.ladder is not None and not page_context.sees_exact:
+        told = page_context.ladder_answers(page_context.membership.team_id)
         return [(answer.received_at, answer.shown) for answer in told if answer.is_new and answer.shown is not None]
-    scores = ladder.ranked_scores(ground_truth, Split.PUBLIC, teams=[visit.membership.team_id])
+    scores = ladder.ranked_scores(ground_truth, Split.PUBLIC, teams=[page_context.membership.team_id])
     return list(scores.order_by("submission__received_at").values_list("submission__received_at", "value"))
 
 

@@ -20,7 +20,7 @@ from leaderboard.common.responses import STOP_POLLING, person, see_other, sha256
 from leaderboard.common.storage import TooLarge, clean_name, path_of
 from leaderboard.scorer._places import JobFailed
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.student import AgainForm, UploadForm
 from ..models import Submission
 from ..services import submitting
@@ -64,44 +64,44 @@ class Same:
 
 
 @open_to(Audience.MEMBERS)
-def submit(request: HttpRequest, visit: Visit) -> HttpResponse:
+def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     if request.method != "POST":
-        return _page(request, visit, UploadForm.fresh(), shown=_asked_for(request, visit))
+        return _page(request, page_context, UploadForm.fresh(), shown=_asked_for(request, page_context))
     form = UploadForm(request.POST, request.FILES)
     fresh = UploadForm.fresh(note=request.POST.get("note", ""), check_only=bool(request.POST.get("check_only")))
     try:
         if request.META.get("leaderboard.too_large"):
-            raise TooLarge(min(visit.competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES))
+            raise TooLarge(min(page_context.competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES))
         if "again" in request.POST:
-            submission = _hand_in_again(visit, AgainForm(request.POST))
+            submission = _hand_in_again(page_context, AgainForm(request.POST))
         elif not form.is_valid():
-            return _page(request, visit, form, status=422)
+            return _page(request, page_context, form, status=422)
         elif form.cleaned_data["check_only"]:
-            return _page(request, visit, fresh, checked=_check(visit, form.cleaned_data["file"]))
+            return _page(request, page_context, fresh, checked=_check(page_context, form.cleaned_data["file"]))
         else:
-            submission = _hand_in(visit, form)
+            submission = _hand_in(page_context, form)
     except submitting.SameBytes as same:
-        return _page(request, visit, fresh, same=_same(same.earlier, form), status=409)
+        return _page(request, page_context, fresh, same=_same(same.earlier, form), status=409)
     except (TooLarge, submitting.Refused, NotTaken) as error:
         words, status = _why_not(error)
-        return _page(request, visit, fresh, not_taken=words, status=status)
+        return _page(request, page_context, fresh, not_taken=words, status=status)
     query = f"?submission={submission.pk}"
-    return see_other("submit", query=query, fragment="#progress", slug=visit.competition.slug)
+    return see_other("submit", query=query, fragment="#progress", slug=page_context.competition.slug)
 
 
 @open_to(Audience.MEMBERS)
-def submission_progress(request: HttpRequest, visit: Visit, submission_id: UUID) -> HttpResponse:
+def submission_progress(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """The state of one file as a fragment: 204 while nothing changed, 286 when it is over.
 
     Opened as a page of its own it leads to the Submit page.
     """
-    card = Today(visit)
-    progress = Progress(visit, own_submission(visit, submission_id), card)
+    card = Today(page_context)
+    progress = Progress(page_context, own_submission(page_context, submission_id), card)
     if not getattr(request, "htmx", False):
-        return see_other("submit", query=f"?submission={submission_id}", slug=visit.competition.slug)
+        return see_other("submit", query=f"?submission={submission_id}", slug=page_context.competition.slug)
     if not progress.is_over and request.GET.get("seen") == progress.seen:
         return HttpResponse(status=204)
-    context = {"visit": visit, "progress": progress, "today": card, "is_poll": True}
+    context = {"page_context": page_context, "progress": progress, "today": card, "is_poll": True}
     status = STOP_POLLING if progress.is_over else 200
     return render(request, "students/submission_progress.html", context, status=status)
 
@@ -114,11 +114,11 @@ def _why_not(error: TooLarge | submitting.Refused | NotTaken) -> tuple[str, int]
     return error.message, HOW_REFUSED.get(error.code, 409)
 
 
-def _hand_in(visit: Visit, form: UploadForm) -> Submission:
+def _hand_in(page_context: PageContext, form: UploadForm) -> Submission:
     file: UploadedFile[Any] = form.cleaned_data["file"]
     return submitting.submit(
-        competition=visit.competition,
-        user=person(visit.user),
+        competition=page_context.competition,
+        user=person(page_context.user),
         file_name=file.name or "",
         chunks=file.chunks(),
         note=form.cleaned_data["note"],
@@ -146,13 +146,13 @@ def _same(earlier: Submission, form: UploadForm) -> Same:
     return Same(earlier, AgainForm(initial=given))
 
 
-def _hand_in_again(visit: Visit, form: AgainForm) -> Submission:
+def _hand_in_again(page_context: PageContext, form: AgainForm) -> Submission:
     """The bytes of an earlier submission as a new one, after the person was asked."""
-    if not form.is_valid() or visit.membership is None:
+    if not form.is_valid() or page_context.membership is None:
         raise NotTaken(_("This form is damaged. Choose your file again."), 422)
     given = form.cleaned_data
-    earlier = own_submission(visit, given["again"])
-    if earlier.team_id != visit.membership.team_id:
+    earlier = own_submission(page_context, given["again"])
+    if earlier.team_id != page_context.membership.team_id:
         raise Http404(_("You have no submission with this number."))
     try:
         file = path_of(earlier.file_key, earlier.sha256).open("rb")
@@ -160,8 +160,8 @@ def _hand_in_again(visit: Visit, form: AgainForm) -> Submission:
         raise NotTaken(_("The earlier file is gone from the server. Choose yours again."), 409) from None
     with file:
         return submitting.submit(
-            competition=visit.competition,
-            user=person(visit.user),
+            competition=page_context.competition,
+            user=person(page_context.user),
             file_name=given["file_name"],
             chunks=iter(partial(file.read, PIECE), b""),
             note=given["note"],
@@ -169,34 +169,34 @@ def _hand_in_again(visit: Visit, form: AgainForm) -> Submission:
         )
 
 
-def _check(visit: Visit, file: UploadedFile[Any]) -> Checked:
-    user = person(visit.user)
+def _check(page_context: PageContext, file: UploadedFile[Any]) -> Checked:
+    user = person(page_context.user)
     try:
-        found = submitting.check(competition=visit.competition, user=user, chunks=file.chunks())
+        found = submitting.check(competition=page_context.competition, user=user, chunks=file.chunks())
     except JobFailed as error:
         raise NotTaken(
             _("The check did not work, through no fault of your file. Try it again in a moment."), 503
         ) from error
-    team_id = visit.membership.team_id if visit.membership else None
+    team_id = page_context.membership.team_id if page_context.membership else None
     return Checked(file.name or "", *found, Submission.objects.of_bytes(team_id, sha256_of(file)).first())
 
 
-def _asked_for(request: HttpRequest, visit: Visit) -> Submission | None:
+def _asked_for(request: HttpRequest, page_context: PageContext) -> Submission | None:
     """The file named in the address, else the one of this team that still waits."""
     if asked := request.GET.get("submission"):
         try:
-            return own_submission(visit, asked)
+            return own_submission(page_context, asked)
         except (ValidationError, ValueError) as error:
             raise Http404(_("You have no submission with this number.")) from error
-    if visit.membership is None:
+    if page_context.membership is None:
         return None
-    waiting = Submission.objects.filter(team=visit.membership.team_id, status=Submission.Status.PENDING)
+    waiting = Submission.objects.filter(team=page_context.membership.team_id, status=Submission.Status.PENDING)
     return waiting.select_related("user", "team").first()
 
 
 def _page(
     request: HttpRequest,
-    visit: Visit,
+    page_context: PageContext,
     form: UploadForm,
     *,
     shown: Submission | None = None,
@@ -205,14 +205,14 @@ def _page(
     not_taken: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    competition = visit.competition
-    card = Today(visit)
+    competition = page_context.competition
+    card = Today(page_context)
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "form": form,
         "today": card,
-        "refusal": submitting.reason_not_to(competition, visit.membership, visit.at, card.allowance),
-        "progress": Progress(visit, shown, card) if shown else None,
+        "refusal": submitting.reason_not_to(competition, page_context.membership, page_context.at, card.allowance),
+        "progress": Progress(page_context, shown, card) if shown else None,
         "checked": checked,
         "same": same,
         "not_taken": not_taken,

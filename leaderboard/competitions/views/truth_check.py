@@ -10,16 +10,16 @@ from django.utils.translation import gettext as _
 from leaderboard.common.responses import see_other
 from leaderboard.scorer._places import JobFailed
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..models import TruthCheck
 from ..services import truth_checks
-from .truth_check_names import looked_for
+from .truth_check_names import check_topics
 from .truth_context import metric_or_none
 
 
 @open_to(Audience.HOSTS)
-def host_truth_check(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition, ground_truth = visit.competition, visit.competition.ground_truth
+def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition, ground_truth = page_context.competition, page_context.competition.ground_truth
     if ground_truth is None:
         return redirect("host_truth", slug=competition.slug)
     if request.method == "POST":
@@ -32,11 +32,11 @@ def host_truth_check(request: HttpRequest, visit: Visit) -> HttpResponse:
     check = TruthCheck.objects.filter(ground_truth=ground_truth).first()
     report = check.report if check else {"findings": ground_truth.findings}
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "ground_truth": ground_truth,
         "check": check,
         "report": report,
         "metric": metric_or_none(ground_truth.metric_key),
-        "looked_for": looked_for(report["findings"]),
+        "looked_for": check_topics(report["findings"]),
     }
     return render(request, "hosts/host_truth_check.html", context)

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 # Words → codes of the findings that are about it. What is in no line blocks reading at all.
-LOOKED_FOR: tuple[tuple[Promise, frozenset[str]], ...] = (
+CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
     (_("The first line names the columns"), frozenset({"header_like_row"})),
     (_("Every id is there once"), frozenset({"repeated_ids", "blank_id", "similar_ids", "swallowed_rows"})),
     (
@@ -36,7 +36,7 @@ LOOKED_FOR: tuple[tuple[Promise, frozenset[str]], ...] = (
 
 
 @dataclass(frozen=True)
-class Look:
+class CheckTopic:
     """One thing looked for: how many findings there are about it, and whether one blocks."""
 
     words: Promise
@@ -44,11 +44,11 @@ class Look:
     is_blocking: bool
 
 
-def looked_for(findings: Iterable[Mapping[str, Any]]) -> list[Look]:
+def check_topics(findings: Iterable[Mapping[str, Any]]) -> list[CheckTopic]:
     """All things looked for, in the order of reading a file."""
     held = list(findings)
     looks = []
-    for words, codes in LOOKED_FOR:
+    for words, codes in CHECK_TOPICS:
         mine = [finding for finding in held if finding["code"] in codes]
-        looks.append(Look(words, len(mine), any(finding["blocking"] for finding in mine)))
+        looks.append(CheckTopic(words, len(mine), any(finding["blocking"] for finding in mine)))
     return looks

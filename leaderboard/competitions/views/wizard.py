@@ -18,7 +18,7 @@ from leaderboard.common.responses import person, see_other
 from leaderboard.common.storage import TooLarge
 from leaderboard.common.viewer_zone import chosen_zone
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.wizard import BasicsForm, EntryForm, FolderForm, LimitsForm, StepForm
 from ..models import Competition
 from ..services import competitions, copying, folder_zips
@@ -35,11 +35,11 @@ def step(key: str) -> Callable[[StepView], StepView]:
 
     def declare(view: StepView) -> StepView:
         @wraps(view)
-        def guarded(request: HttpRequest, visit: Visit, **parts: Any) -> HttpResponse:
-            if visit.competition.launched_at is None:
-                return view(request, visit, **parts)
-            after = next(step.after for step in steps_of(visit.competition) if step.key == key)
-            return redirect(after, slug=visit.competition.slug)
+        def guarded(request: HttpRequest, page_context: PageContext, **parts: Any) -> HttpResponse:
+            if page_context.competition.launched_at is None:
+                return view(request, page_context, **parts)
+            after = next(step.after for step in steps_of(page_context.competition) if step.key == key)
+            return redirect(after, slug=page_context.competition.slug)
 
         return guarded
 
@@ -63,15 +63,15 @@ def place_of(competition: Competition, key: str) -> str:
     return f"host_setup_{key}" if competition.launched_at is None else under_manage[key]
 
 
-def frame(request: HttpRequest, visit: Visit, key: str) -> dict[str, Any]:
+def frame(request: HttpRequest, page_context: PageContext, key: str) -> dict[str, Any]:
     """What the frame of a page needs; `key` is the step shown."""
-    places = {f"{key}_page": place_of(visit.competition, key) for key in ("data", "metric")}
-    if visit.competition.launched_at is not None:
-        return {"visit": visit, "frame": "hosts/manage.html", **places}
-    steps = steps_of(visit.competition)
+    places = {f"{key}_page": place_of(page_context.competition, key) for key in ("data", "metric")}
+    if page_context.competition.launched_at is not None:
+        return {"page_context": page_context, "frame": "hosts/manage.html", **places}
+    steps = steps_of(page_context.competition)
     place = [step.key for step in steps].index(key)
     return {
-        "visit": visit,
+        "page_context": page_context,
         "frame": "hosts/setup.html",
         **places,
         "steps": steps,
@@ -81,7 +81,7 @@ def frame(request: HttpRequest, visit: Visit, key: str) -> dict[str, Any]:
         "behind": steps[place + 1] if place + 1 < len(steps) else None,
         "origin": origin(request),
         "origin_query": origin_query(request),
-        "lacks": _lacks(visit.competition) if key != "launch" else [],
+        "lacks": _lacks(page_context.competition) if key != "launch" else [],
     }
 
 
@@ -136,50 +136,54 @@ def _bring(request: HttpRequest) -> HttpResponse:
 
 @open_to(Audience.HOSTS)
 @step("launch")
-def host_setup(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Go on where something is missing."""
-    return redirect(next_step(visit.competition).page, slug=visit.competition.slug)
+    return redirect(next_step(page_context.competition).page, slug=page_context.competition.slug)
 
 
 @open_to(Audience.HOSTS)
 @step("basics")
-def host_setup_basics(request: HttpRequest, visit: Visit) -> HttpResponse:
-    return _fields(request, visit, "basics", BasicsForm)
+def host_setup_basics(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _fields(request, page_context, "basics", BasicsForm)
 
 
 @open_to(Audience.HOSTS)
 @step("limits")
-def host_setup_limits(request: HttpRequest, visit: Visit) -> HttpResponse:
-    return _fields(request, visit, "limits", LimitsForm)
+def host_setup_limits(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _fields(request, page_context, "limits", LimitsForm)
 
 
 @open_to(Audience.HOSTS)
 @step("people")
-def host_setup_people(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_setup_people(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Who gets in. Hosts are added on the page that stays under Manage."""
     more = {
-        "hosts": visit.competition.hosts.order_by("username"),
-        "join_link": absolute_addresses.whole(request, "join_code", visit.competition.admission.join_code),
+        "hosts": page_context.competition.hosts.order_by("username"),
+        "join_link": absolute_addresses.whole(request, "join_code", page_context.competition.admission.join_code),
         "opening_command": absolute_addresses.opening_command(request),
     }
-    return _fields(request, visit, "people", EntryForm, more)
+    return _fields(request, page_context, "people", EntryForm, more)
 
 
 def _fields(
-    request: HttpRequest, visit: Visit, key: str, form_class: type[StepForm], more: dict[str, Any] | None = None
+    request: HttpRequest,
+    page_context: PageContext,
+    key: str,
+    form_class: type[StepForm],
+    more: dict[str, Any] | None = None,
 ) -> HttpResponse:
     """A step that is a form: save, and go on to the next one, or back to the checklist."""
     # A copy, because filling the form in changes it and the head of the page must not.
-    form = form_class(posted(request), instance=Competition.objects.get(pk=visit.competition.pk))
+    form = form_class(posted(request), instance=Competition.objects.get(pk=page_context.competition.pk))
     if request.method == "POST" and form.is_valid():
         try:
             changed = competitions.change(
-                competition=visit.competition, user=person(visit.user), **form.fields_for_verb
+                competition=page_context.competition, user=person(page_context.user), **form.fields_for_verb
             )
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            here = frame(request, visit, key)
+            here = frame(request, page_context, key)
             return see_other(here["origin"] or here["behind"].page, slug=changed.slug)
-    context = {**frame(request, visit, key), "form": form, **(more or {})}
+    context = {**frame(request, page_context, key), "form": form, **(more or {})}
     return render(request, f"hosts/host_setup_{key}.html", context, status=422 if form.errors else 200)

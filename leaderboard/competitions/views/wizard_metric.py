@@ -14,7 +14,7 @@ from leaderboard.common.responses import person, see_other
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer._places import JobFailed
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import MetricForm, PublishForm
 from ..forms.metric_parameters import ParameterForm
 from ..forms.secondary_metrics import SecondaryForm
@@ -41,32 +41,32 @@ from .wizard import frame, origin, origin_query, place_of, step
 
 @open_to(Audience.HOSTS)
 @step("metric")
-def host_setup_metric(request: HttpRequest, visit: Visit) -> HttpResponse:
-    return _choice(request, visit)
+def host_setup_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _choice(request, page_context)
 
 
 @open_to(Audience.HOSTS)
-def host_truth_metric(request: HttpRequest, visit: Visit) -> HttpResponse:
-    return _choice(request, visit)
+def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _choice(request, page_context)
 
 
-def _choice(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _choice(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows (`?metric=` chooses); POST measures with another metric (`look`, `parameters` without a script), or
     takes the metric and goes on."""
     action = request.POST.get("action", "")
     if request.method == "POST" and action != "parameters":
-        return _metric(request, visit, goes_on=action != "look")
-    draft = draft_of(visit.competition)
-    key = chosen_metric(request, visit.competition, draft)
-    parameters = known_parameters(visit.competition, draft, key)
+        return _metric(request, page_context, goes_on=action != "look")
+    draft = draft_of(page_context.competition)
+    key = chosen_metric(request, page_context.competition, draft)
+    parameters = known_parameters(page_context.competition, draft, key)
     if getattr(request, "htmx", False):
         return render(request, "hosts/parameters.html", about(key, parameters))
-    return _metric_page(request, visit, MetricForm(initial={"metric": key}), parameters)
+    return _metric_page(request, page_context, MetricForm(initial={"metric": key}), parameters)
 
 
-def _metric(request: HttpRequest, visit: Visit, *, goes_on: bool) -> HttpResponse:
+def _metric(request: HttpRequest, page_context: PageContext, *, goes_on: bool) -> HttpResponse:
     """Measure with what was chosen, unless that was done already; then publish, where nothing stands against it."""
-    competition, draft = visit.competition, draft_of(visit.competition)
+    competition, draft = page_context.competition, draft_of(page_context.competition)
     form = MetricForm(request.POST)
     key = chosen_metric(request, competition, draft)
     parameters = parameters_in(request, form, key, truth_drafts.columns_at_hand(competition))
@@ -80,13 +80,13 @@ def _metric(request: HttpRequest, visit: Visit, *, goes_on: bool) -> HttpRespons
             if not goes_on or (draft and not draft.report["ok"]):
                 page, here = place_of(competition, "metric"), origin_query(request)
                 return see_other(page, query=here, fragment="#check", slug=competition.slug)
-            return _go_on(request, visit, draft, **publish_form.cleaned_data)
+            return _go_on(request, page_context, draft, **publish_form.cleaned_data)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
     except JobFailed:
         form.add_error(None, BROKEN)
         status = 503
-    return _metric_page(request, visit, form, parameters, secondary, status=status)
+    return _metric_page(request, page_context, form, parameters, secondary, status=status)
 
 
 def _is_measured(held: Any, key: str, params: dict[str, Any], asked: list[secondary_metrics.Asked]) -> bool:
@@ -116,12 +116,12 @@ def _measure(
 
 
 def _go_on(
-    request: HttpRequest, visit: Visit, draft: TruthDraft | None, *, note: str, is_confirmed: bool
+    request: HttpRequest, page_context: PageContext, draft: TruthDraft | None, *, note: str, is_confirmed: bool
 ) -> HttpResponse:
     """Publish the draft, where there is one; what is published already stays as it is."""
-    competition = visit.competition
+    competition = page_context.competition
     if draft is not None:
-        user = person(visit.user)
+        user = person(page_context.user)
         ground_truth = publishing.publish_draft(
             competition=competition, user=user, note=note, is_confirmed=is_confirmed
         )
@@ -131,7 +131,7 @@ def _go_on(
             else _("Ground truth %(number)s is published.")
         )
         messages.success(request, words % {"number": ground_truth.number})
-        if competitions.make_board_plain(competition=competition, user=person(visit.user)):
+        if competitions.make_board_plain(competition=competition, user=person(page_context.user)):
             messages.info(request, _("A steady board needs a step, and none can be worked out here: it is plain now."))
     is_launched = competition.launched_at is not None
     following = place_of(competition, "data") if is_launched else origin(request) or "host_setup_limits"
@@ -140,17 +140,17 @@ def _go_on(
 
 def _metric_page(
     request: HttpRequest,
-    visit: Visit,
+    page_context: PageContext,
     form: MetricForm,
     parameters: ParameterForm,
     secondary: SecondaryForm | None = None,
     *,
     status: int = 200,
 ) -> HttpResponse:
-    competition, draft = visit.competition, draft_of(visit.competition)
+    competition, draft = page_context.competition, draft_of(page_context.competition)
     held = draft or competition.ground_truth
     context = {
-        **frame(request, visit, "metric"),
+        **frame(request, page_context, "metric"),
         **report_of(competition),
         **about(parameters.key, parameters),
         "form": form,

@@ -15,7 +15,7 @@ from leaderboard.common.responses import person, see_other
 from leaderboard.common.storage import TooLarge
 from leaderboard.scorer._places import JobFailed
 
-from ..access import Audience, Visit, open_to
+from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import AnswersForm
 from ..forms.host import DataFileForm
 from ..models import Competition
@@ -27,25 +27,25 @@ from .wizard import frame, origin_query, place_of, step
 
 @open_to(Audience.HOSTS)
 @step("data")
-def host_setup_data(request: HttpRequest, visit: Visit) -> HttpResponse:
-    return _data(request, visit)
+def host_setup_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _data(request, page_context)
 
 
 @open_to(Audience.HOSTS)
-def host_truth(request: HttpRequest, visit: Visit) -> HttpResponse:
-    return _data(request, visit)
+def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _data(request, page_context)
 
 
-def _data(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows; POST checks an answer file with its split, takes it as its spreadsheet meant it (`action=as_meant`) or
     with some of its columns (`keep`), or throws what was checked away (`discard`). Before the launch it also adds or
     removes a file for students (`add`, `remove`)."""
     if request.method != "POST":
-        return _data_page(request, visit, _answers_form(visit.competition))
+        return _data_page(request, page_context, _answers_form(page_context.competition))
     actions = {"as_meant": _take_as_meant, "keep": _select_answer_columns, "discard": _discard}
-    if visit.competition.launched_at is None:
+    if page_context.competition.launched_at is None:
         actions |= {"add": _add_file, "remove": _remove_file}
-    return actions.get(request.POST.get("action", ""), _answers)(request, visit)
+    return actions.get(request.POST.get("action", ""), _answers)(request, page_context)
 
 
 def _answers_form(competition: Competition, request: HttpRequest | None = None) -> AnswersForm:
@@ -60,10 +60,10 @@ def _answers_form(competition: Competition, request: HttpRequest | None = None) 
     return AnswersForm(initial=initial_split(competition, draft), **about_file)
 
 
-def _answers(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _answers(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Look at a file. Before the launch a new one gets the metric that is most usual for its answers, until another is
     chosen; a correction keeps the metric that counts."""
-    competition = visit.competition
+    competition = page_context.competition
     form, status = _answers_form(competition, request), 422
     try:
         refuse_too_large(request)
@@ -75,7 +75,7 @@ def _answers(request: HttpRequest, visit: Visit) -> HttpResponse:
     except JobFailed:
         form.add_error(None, BROKEN)
         status = 503
-    return _data_page(request, visit, form, status=status)
+    return _data_page(request, page_context, form, status=status)
 
 
 def _see_data(request: HttpRequest, competition: Competition, fragment: str = "") -> HttpResponse:
@@ -83,38 +83,40 @@ def _see_data(request: HttpRequest, competition: Competition, fragment: str = ""
     return see_other(page, query=origin_query(request), fragment=fragment, slug=competition.slug)
 
 
-def _take_as_meant(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _take_as_meant(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A spreadsheet's file, read as the page offered to."""
-    return _read_otherwise(request, visit, lambda: truth_conversion.take_as_meant(competition=visit.competition))
+    return _read_otherwise(
+        request, page_context, lambda: truth_conversion.take_as_meant(competition=page_context.competition)
+    )
 
 
-def _select_answer_columns(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _select_answer_columns(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A file of which some columns alone are answers."""
     names, group = request.POST.getlist("answers"), request.POST.get("group", "")
     return _read_otherwise(
         request,
-        visit,
-        lambda: truth_conversion.select_answer_columns(competition=visit.competition, names=names, group=group),
+        page_context,
+        lambda: truth_conversion.select_answer_columns(competition=page_context.competition, names=names, group=group),
     )
 
 
-def _read_otherwise(request: HttpRequest, visit: Visit, read: Callable[[], object]) -> HttpResponse:
-    form, status = _answers_form(visit.competition), 422
+def _read_otherwise(request: HttpRequest, page_context: PageContext, read: Callable[[], object]) -> HttpResponse:
+    form, status = _answers_form(page_context.competition), 422
     try:
         read()
-        return _see_data(request, visit.competition, "#check")
+        return _see_data(request, page_context.competition, "#check")
     except competitions.CannotHost as error:
         words: object = error
     except JobFailed:
         words, status = BROKEN, 503
     messages.error(request, str(words))
-    return _data_page(request, visit, form, status=status)
+    return _data_page(request, page_context, form, status=status)
 
 
-def _discard(request: HttpRequest, visit: Visit) -> HttpResponse:
-    truth_drafts.discard_draft(competition=visit.competition)
+def _discard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    truth_drafts.discard_draft(competition=page_context.competition)
     messages.info(request, _("The checked file is thrown away."))
-    return _see_data(request, visit.competition)
+    return _see_data(request, page_context.competition)
 
 
 def _draft(competition: Competition, form: AnswersForm) -> None:
@@ -141,14 +143,14 @@ def data_file_form(request: HttpRequest | None = None) -> DataFileForm:
     return DataFileForm(data, files, auto_id="id_data_%s")
 
 
-def _add_file(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition = visit.competition
+def _add_file(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
     form, status = data_file_form(request), 422
     try:
         refuse_too_large(request)
         if form.is_valid():
             file, words = form.cleaned_data["file"], form.cleaned_data["description"]
-            user, chunks = person(visit.user), file.chunks()
+            user, chunks = person(page_context.user), file.chunks()
             added = data_files.add_data_file(
                 competition=competition, file_name=file.name, chunks=chunks, description=words, user=user
             )
@@ -156,25 +158,30 @@ def _add_file(request: HttpRequest, visit: Visit) -> HttpResponse:
             return _see_data(request, competition, "#files")
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    return _data_page(request, visit, _answers_form(competition), form, status=status)
+    return _data_page(request, page_context, _answers_form(competition), form, status=status)
 
 
-def _remove_file(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _remove_file(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """No student has seen a file of a draft, so nobody is asked twice."""
-    wanted = get_object_or_404(visit.competition.data_files, name=request.POST.get("name", ""))
-    data_files.remove_data_file(data_file=wanted, user=person(visit.user))
+    wanted = get_object_or_404(page_context.competition.data_files, name=request.POST.get("name", ""))
+    data_files.remove_data_file(data_file=wanted, user=person(page_context.user))
     messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
     with suppress(JobFailed):  # the button to look at the file is still there
-        truth_drafts.look_again(competition=visit.competition)
-    return _see_data(request, visit.competition, "#files")
+        truth_drafts.look_again(competition=page_context.competition)
+    return _see_data(request, page_context.competition, "#files")
 
 
 def _data_page(
-    request: HttpRequest, visit: Visit, form: AnswersForm, file_form: DataFileForm | None = None, *, status: int = 200
+    request: HttpRequest,
+    page_context: PageContext,
+    form: AnswersForm,
+    file_form: DataFileForm | None = None,
+    *,
+    status: int = 200,
 ) -> HttpResponse:
-    competition = visit.competition
+    competition = page_context.competition
     context = {
-        **frame(request, visit, "data"),
+        **frame(request, page_context, "data"),
         **report_of(competition),
         "form": form,
         "history": competition.ground_truths.select_related("published_by").order_by("-number"),

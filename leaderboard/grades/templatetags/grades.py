@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from leaderboard.competitions.access import Visit
+from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.templatetags.leaderboard import number_in
 
 from .. import marks
@@ -19,6 +19,6 @@ def points(value: float | str | None, decimals: int) -> str:
 
 
 @register.filter
-def is_graded(visit: Visit) -> bool:
+def is_graded(page_context: PageContext) -> bool:
     """Whether the viewer has a team and students can see their grades; `membership_facts` is where it is found."""
-    return visit.competition.revealed_at is not None and getattr(visit.membership, "is_graded", False)
+    return page_context.competition.revealed_at is not None and getattr(page_context.membership, "is_graded", False)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import person, see_other
 from leaderboard.common.storage import TooLarge
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted, refuse_too_large
 
@@ -33,40 +33,40 @@ class GradebookForm(forms.Form):
 
 
 @open_to(Audience.GRADERS)
-def host_grade_file(request: HttpRequest, visit: Visit, kind: str) -> HttpResponse:
+def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) -> HttpResponse:
     if kind not in KINDS:
         raise Http404(_("There is no such file."))
-    sheet = sheets.grade_sheet(visit.competition, at=visit.at)
+    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
     try:
-        data = files.grade_file(visit.competition, sheet, kind)
+        data = files.grade_file(page_context.competition, sheet, kind)
     except competitions.CannotHost as error:
         messages.error(request, " ".join([error.message, *error.details]))
-        return see_other("host_grades", slug=visit.competition.slug)
+        return see_other("host_grades", slug=page_context.competition.slug)
     response = HttpResponse(data, content_type="text/csv")
-    response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-grades-{kind}.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{page_context.competition.slug}-grades-{kind}.csv"'
     return response
 
 
 @open_to(Audience.GRADERS)
-def host_grade_canvas(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Upload Canvas's own gradebook, see who was found in it, choose the column, take it back filled."""
     form = GradebookForm(posted(request), request.FILES or None)
     status = 422 if request.method == "POST" else 200
     try:
         refuse_too_large(request)
-        if request.method == "POST" and _done(request, visit, form):
-            return see_other("host_grade_canvas", slug=visit.competition.slug)
+        if request.method == "POST" and _done(request, page_context, form):
+            return see_other("host_grade_canvas", slug=page_context.competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
-    sheet = sheets.grade_sheet(visit.competition, at=visit.at)
-    filling = files.filling_of(visit.competition, sheet)
-    context = {"visit": visit, "sheet": sheet, "form": form, "filling": filling}
+    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    filling = files.filling_of(page_context.competition, sheet)
+    context = {"page_context": page_context, "sheet": sheet, "form": form, "filling": filling}
     return render(request, "hosts/host_grade_canvas.html", context, status=status)
 
 
-def _done(request: HttpRequest, visit: Visit, form: GradebookForm) -> bool:
+def _done(request: HttpRequest, page_context: PageContext, form: GradebookForm) -> bool:
     """Do what was asked; False where the form has mistakes."""
-    competition, action = visit.competition, request.POST.get("action")
+    competition, action = page_context.competition, request.POST.get("action")
     if action == "forget":
         files.forget_gradebook(competition=competition)
         messages.success(request, _("The file is deleted here."))
@@ -81,5 +81,5 @@ def _done(request: HttpRequest, visit: Visit, form: GradebookForm) -> bool:
     file = form.cleaned_data["file"]
     if file.size > canvas.MOST_BYTES:
         raise TooLarge(canvas.MOST_BYTES)
-    files.save_gradebook(competition=competition, user=person(visit.user), file_name=file.name, data=file.read())
+    files.save_gradebook(competition=competition, user=person(page_context.user), file_name=file.name, data=file.read())
     return True

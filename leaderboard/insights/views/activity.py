@@ -14,26 +14,28 @@ from django.utils.translation import gettext as _
 from leaderboard.classroom.team_lines import teams_below_baselines
 from leaderboard.common.charts import bars
 from leaderboard.common.responses import see_other
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 
 from .. import activity
 
 
 @open_to(Audience.HOSTS)
-def host_activity(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_activity(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The tiles as a fragment: 204 while nothing changed. Opened as a page of its own it leads to the dashboard."""
     if not getattr(request, "htmx", False):
-        return see_other("host_competition", slug=visit.competition.slug)
-    found = activity_context(visit)
+        return see_other("host_competition", slug=page_context.competition.slug)
+    found = activity_context(page_context)
     if request.GET.get("seen") == found["seen"]:
         return HttpResponse(status=204)
-    return render(request, "hosts/host_activity.html", {"visit": visit, **found})
+    return render(request, "hosts/host_activity.html", {"page_context": page_context, **found})
 
 
-def activity_context(visit: Visit) -> dict[str, Any]:
+def activity_context(page_context: PageContext) -> dict[str, Any]:
     """The pulse with its chart; `seen` changes whenever a host would see a difference."""
-    found = activity.class_activity(visit.competition, visit.at, teams_below_baselines(visit.competition))
-    this = visit.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    found = activity.class_activity(
+        page_context.competition, page_context.at, teams_below_baselines(page_context.competition)
+    )
+    this = page_context.at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     hours = [this - timedelta(hours=activity.HOURS - 1 - place) for place in range(activity.HOURS)]
     words = _("Files per hour in the last 24 hours: %(all)d in all, at most %(most)d in one hour.") % {
         "all": sum(found.hours),

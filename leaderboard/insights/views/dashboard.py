@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from leaderboard.common import absolute_addresses
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import launching
 from leaderboard.competitions.views.launch_checklist import checklist_of
@@ -19,19 +19,19 @@ from .activity import activity_context
 
 
 @open_to(Audience.ASSISTANTS)
-def host_competition(request: HttpRequest, visit: Visit) -> HttpResponse:
-    competition = visit.competition
+def host_competition(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
     parts = _parts(competition)
     context = {
-        "visit": visit,
-        "checklist": checklist_of(competition) if visit.state == "draft" else [],
+        "page_context": page_context,
+        "checklist": checklist_of(competition) if page_context.state == "draft" else [],
         "trouble": launching.missing_in_words(competition.launch_plan.trouble),
         "parts": parts,
-        "chat_trouble": _chat_trouble(parts) if visit.is_host else {},
+        "chat_trouble": _chat_trouble(parts) if page_context.is_host else {},
         "join_link": absolute_addresses.whole(request, "join_code", competition.admission.join_code),
         "opening_command": absolute_addresses.opening_command(request),
         # In a draft all of its numbers are zero.
-        **({} if visit.state == "draft" else activity_context(visit)),
+        **({} if page_context.state == "draft" else activity_context(page_context)),
     }
     return render(request, "hosts/host_competition.html", context)
 

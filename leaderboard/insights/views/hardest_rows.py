@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import see_other
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import RowReport
 from leaderboard.competitions.services import competitions
 from leaderboard.scorer._places import JobFailed
@@ -44,31 +44,31 @@ class Line:
 
 
 @open_to(Audience.HOSTS)
-def host_rows(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_rows(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows what was found last; POST looks again, or makes a draft of the corrected answers."""
     action = request.POST.get("action") if request.method == "POST" else ""
     try:
         if action == "find":
-            hardest_rows.find_hard_rows(competition=visit.competition)
-            return see_other("host_rows", slug=visit.competition.slug)
+            hardest_rows.find_hard_rows(competition=page_context.competition)
+            return see_other("host_rows", slug=page_context.competition.slug)
         if action == "correct":
-            _correct(request, visit)
+            _correct(request, page_context)
             messages.success(request, _("The corrected ground truth is checked. Look at it, then publish it."))
-            return see_other("host_truth", fragment="#check", slug=visit.competition.slug)
+            return see_other("host_truth", fragment="#check", slug=page_context.competition.slug)
     except competitions.CannotHost as error:
-        return _page(request, visit, problems=[error.message, *error.details], status=409)
+        return _page(request, page_context, problems=[error.message, *error.details], status=409)
     except JobFailed:
         again = _("This did not work, through no fault of a file. Try it again in a moment.")
-        return _page(request, visit, problems=[again], status=503)
-    return _page(request, visit)
+        return _page(request, page_context, problems=[again], status=503)
+    return _page(request, page_context)
 
 
-def _report_of(visit: Visit) -> RowReport | None:
-    return RowReport.objects.filter(ground_truth=visit.competition.ground_truth_id).first()
+def _report_of(page_context: PageContext) -> RowReport | None:
+    return RowReport.objects.filter(ground_truth=page_context.competition.ground_truth_id).first()
 
 
-def _correct(request: HttpRequest, visit: Visit) -> None:
-    report = _report_of(visit)
+def _correct(request: HttpRequest, page_context: PageContext) -> None:
+    report = _report_of(page_context)
     if report is None or request.POST.get("made") != report.made_at.isoformat():
         raise competitions.CannotHost(_("The list was made anew meanwhile. Nothing was changed: look at it again."))
     lines = _lines(report, request.POST)
@@ -76,7 +76,7 @@ def _correct(request: HttpRequest, visit: Visit) -> None:
     if empty := [name for name, cells in corrected.items() if not all(cells)]:
         raise competitions.CannotHost(_("Write the right answer for the row %(id)s, or ignore it.") % {"id": empty[0]})
     ignored = [line.row["id"] for line in lines if line.choice == IGNORE]
-    hardest_rows.correct_truth(competition=visit.competition, corrected=corrected, ignored=ignored)
+    hardest_rows.correct_truth(competition=page_context.competition, corrected=corrected, ignored=ignored)
 
 
 def _lines(report: RowReport, filled: QueryDict) -> list[Line]:
@@ -92,14 +92,16 @@ def _lines(report: RowReport, filled: QueryDict) -> list[Line]:
     return lines
 
 
-def _page(request: HttpRequest, visit: Visit, *, problems: list[str] | None = None, status: int = 200) -> HttpResponse:
-    report = _report_of(visit)
+def _page(
+    request: HttpRequest, page_context: PageContext, *, problems: list[str] | None = None, status: int = 200
+) -> HttpResponse:
+    report = _report_of(page_context)
     lines = _lines(report, request.POST) if report else []
     by_agreement = request.GET.get("sort") == "agree"
     if by_agreement:
         lines.sort(key=lambda line: -line.row["agree"])
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "report": report,
         "lines": lines,
         "doubtful": sum(line.is_disputed for line in lines),

@@ -9,21 +9,21 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from leaderboard.common import numbers, plots
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 
 from .. import report as report_module
 
 
 @open_to(Audience.HOSTS)
-def host_report(request: HttpRequest, visit: Visit) -> HttpResponse:
-    report = report_module.class_report(visit.competition)
-    return render(request, "hosts/host_report.html", {"visit": visit, "report": report, **_drawn(report)})
+def host_report(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    report = report_module.class_report(page_context.competition)
+    return render(request, "hosts/host_report.html", {"page_context": page_context, "report": report, **_drawn(report)})
 
 
 @open_to(Audience.HOSTS)
-def host_report_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
-    response = HttpResponse(report_module.report_csv(visit.competition), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}-report.csv"'
+def host_report_csv(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    response = HttpResponse(report_module.report_csv(page_context.competition), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{page_context.competition.slug}-report.csv"'
     return response
 
 

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common import plots
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.ranking import shake_up as shake_up_module
 from leaderboard.competitions.views.overview import podium
 
@@ -33,21 +33,21 @@ class Line:
 
 
 @open_to(Audience.VISITORS)
-def shake_up(request: HttpRequest, visit: Visit) -> HttpResponse:
+def shake_up(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Before the reveal there is nothing to compare: the leaderboard says when there will be."""
-    competition = visit.competition
-    names = competition.board.uses_pseudonyms and visit.assists
-    is_open = visit.state == "revealed"
+    competition = page_context.competition
+    names = competition.board.uses_pseudonyms and page_context.assists
+    is_open = page_context.state == "revealed"
     found = shake_up_module.shake_up(competition, sees_names=names) if is_open else None
     if found is None:
         return redirect("leaderboard", slug=competition.slug)
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "found": found,
-        "podium": podium(visit),
+        "podium": podium(page_context),
         "risers": found.risers[:NAMED],
         "fallers": found.fallers[:NAMED],
-        **_drawn(found, visit.membership.team_id if visit.membership else 0),
+        **_drawn(found, page_context.membership.team_id if page_context.membership else 0),
     }
     return render(request, "visitors/shake_up.html", context)
 

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.storage import Unreachable
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
 from leaderboard.scorer._places import JobFailed
 
@@ -15,19 +15,19 @@ from .. import similar
 
 
 @open_to(Audience.HOSTS)
-def host_similar(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_similar(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """What the database tells; a POST has the best files of all teams compared too, and keeps nothing."""
     comparison, refusal, status = None, "", 200
     if request.method == "POST":
         try:
-            comparison = similar.compare_answers(competition=visit.competition)
+            comparison = similar.compare_answers(competition=page_context.competition)
         except competitions.CannotHost as error:
             refusal, status = error.message, 409
         except (JobFailed, Unreachable, OSError):
             refusal, status = _("The comparison did not work this time. Try it again in a moment."), 503
-    same_bytes, same_scores = similar.alike_by_facts(visit.competition)
+    same_bytes, same_scores = similar.alike_by_facts(page_context.competition)
     context = {
-        "visit": visit,
+        "page_context": page_context,
         "same_bytes": same_bytes,
         "same_scores": same_scores,
         "comparison": comparison,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.access import Visit
+from leaderboard.competitions.access import PageContext
 
 from .. import notices
 from ..models import Announcement
@@ -22,9 +22,9 @@ def header_of(user: User) -> notices.PageHeader:
 
 
 @register.simple_tag
-def announcements_for(visit: Visit) -> list[Announcement]:
+def announcements_for(page_context: PageContext) -> list[Announcement]:
     """What the class was told, for members what was written to them, for hosts all that stands."""
-    found = Announcement.objects.filter(competition=visit.competition)
-    if visit.membership is not None:
-        return list(found.for_user(visit.user)[:MOST_ANNOUNCEMENTS])
-    return list(found.filter(withdrawn_at=None)[:MOST_ANNOUNCEMENTS]) if visit.assists else []
+    found = Announcement.objects.filter(competition=page_context.competition)
+    if page_context.membership is not None:
+        return list(found.for_user(page_context.user)[:MOST_ANNOUNCEMENTS])
+    return list(found.filter(withdrawn_at=None)[:MOST_ANNOUNCEMENTS]) if page_context.assists else []

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common.responses import person, see_other
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted
@@ -84,46 +84,46 @@ def _people(number: int) -> str:
 
 
 @open_to(Audience.ASSISTANTS)
-def host_announcements(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Write an announcement; all that were written, withdrawn ones too."""
-    competition, status = visit.competition, 200
+    competition, status = page_context.competition, 200
     form = AnnouncementForm(competition, posted(request))
     if request.method == "POST":
         status = 422
         if form.is_valid():
             try:
-                sent = announcements.announce(competition=competition, user=person(visit.user), **form.for_verb)
+                sent = announcements.announce(competition=competition, user=person(page_context.user), **form.for_verb)
                 messages.success(request, _("Sent to %(people)s.") % {"people": _people(sent.reached)})
                 return see_other("host_announcements", slug=competition.slug)
             except competitions.CannotHost as error:
                 status = add_refusal(form, error)
     found = Announcement.objects.filter(competition=competition).select_related("by")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
-    context = {"visit": visit, "form": form, "page": page}
+    context = {"page_context": page_context, "form": form, "page": page}
     return render(request, "hosts/host_announcements.html", context, status=status)
 
 
 @open_to(Audience.ASSISTANTS)
-def host_announcement(request: HttpRequest, visit: Visit, number: int) -> HttpResponse:
+def host_announcement(request: HttpRequest, page_context: PageContext, number: int) -> HttpResponse:
     """Change the words of one announcement, or take it back."""
-    announcement = get_object_or_404(Announcement, competition=visit.competition, pk=number)
+    announcement = get_object_or_404(Announcement, competition=page_context.competition, pk=number)
     is_withdrawing = request.POST.get("action") == "withdraw"
     form = WordsForm(None if is_withdrawing else posted(request), instance=announcement)
     status = 422 if form.is_bound and not form.is_valid() else 200
     if request.method == "POST" and status == 200:
         try:
-            messages.success(request, _change(announcement, visit, None if is_withdrawing else form))
-            return see_other("host_announcements", slug=visit.competition.slug)
+            messages.success(request, _change(announcement, page_context, None if is_withdrawing else form))
+            return see_other("host_announcements", slug=page_context.competition.slug)
         except competitions.CannotHost as error:
             messages.error(request, str(error))
-            return see_other("host_announcements", slug=visit.competition.slug)
-    context = {"visit": visit, "form": form, "announcement": announcement}
+            return see_other("host_announcements", slug=page_context.competition.slug)
+    context = {"page_context": page_context, "form": form, "announcement": announcement}
     return render(request, "hosts/host_announcement.html", context, status=status)
 
 
-def _change(announcement: Announcement, visit: Visit, form: WordsForm | None) -> str:
+def _change(announcement: Announcement, page_context: PageContext, form: WordsForm | None) -> str:
     """Do what the button says; the words for it."""
-    user = person(visit.user)
+    user = person(page_context.user)
     if form is None:
         announcements.withdraw_announcement(announcement=announcement, user=user)
         return _("The announcement is withdrawn; its notices say so.")

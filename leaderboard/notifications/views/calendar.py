@@ -16,7 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.clock import database_now
 from leaderboard.common.responses import person
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.models.extension import extended_to
 
@@ -52,10 +52,14 @@ def my_calendar(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 @open_to(Audience.VISITORS)
-def competition_calendar(request: HttpRequest, visit: Visit) -> HttpResponse:
+def competition_calendar(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The dates of one competition; for a member, with what their team was granted."""
-    answer = as_calendar(visit.competition.title, [_dates(request, visit.competition, visit.closes_at)], visit.at)
-    answer["Content-Disposition"] = f'attachment; filename="{visit.competition.slug}.ics"'
+    answer = as_calendar(
+        page_context.competition.title,
+        [_dates(request, page_context.competition, page_context.closes_at)],
+        page_context.at,
+    )
+    answer["Content-Disposition"] = f'attachment; filename="{page_context.competition.slug}.ics"'
     return answer
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import person, see_other
-from leaderboard.competitions.access import Audience, Visit, open_to
+from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted
 
@@ -49,29 +49,29 @@ class ChatForm(forms.Form):
 
 
 @open_to(Audience.HOSTS)
-def host_chat(request: HttpRequest, visit: Visit) -> HttpResponse:
+def host_chat(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Which channel hears of what, a test of it, and what became of the last messages."""
-    competition, status = visit.competition, 200
+    competition, status = page_context.competition, 200
     hook = Webhook.objects.filter(competition=competition).first()
     form = ChatForm(hook, posted(request) if request.POST.get("action") == "save" else None)
     if request.method == "POST":
         status = 422
         try:
-            if done := _do(request, visit, form):
+            if done := _do(request, page_context, form):
                 messages.success(request, done)
                 return see_other("host_chat", slug=competition.slug)
         except competitions.CannotHost as error:
             form = form if form.is_bound else ChatForm(hook, {})
             status = add_refusal(form, error)
-    context = {"visit": visit, "form": form, "hook": hook, **_last_messages(hook)}
+    context = {"page_context": page_context, "form": form, "hook": hook, **_last_messages(hook)}
     is_part = request.htmx and request.method == "GET"  # type: ignore[attr-defined]
     template = "hosts/chat_messages.html" if is_part else "hosts/host_chat.html"
     return render(request, template, context, status=status)
 
 
-def _do(request: HttpRequest, visit: Visit, form: ChatForm) -> str:
+def _do(request: HttpRequest, page_context: PageContext, form: ChatForm) -> str:
     """What the button says; the words for it, none when the form needs another look."""
-    competition, user = visit.competition, person(visit.user)
+    competition, user = page_context.competition, person(page_context.user)
     action = request.POST.get("action")
     if action == "test":
         chat_settings.send_test(competition=competition)
