@@ -282,11 +282,11 @@ def _run(term: Term, competition: Competition) -> None:
         competition=competition, user=ada, title="The data has a new column", text="See **train.csv**.", is_pinned=True
     )
     teams = {team.name: team for team in competition.teams.all()}
-    extensions.grant(
+    extensions.grant_extension(
         team=teams["Null Hypothesis"], user=ada, reason="Ill last week", extra_attempts=3,
         closes_at=competition.closes_at + timedelta(days=2),
     )  # fmt: skip
-    extensions.disqualify(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
+    extensions.disqualify_team(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
     submission = _file_of(competition, "Residuals")
     pausing.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
     captain = Membership.objects.get(team=teams["Null Hypothesis"])

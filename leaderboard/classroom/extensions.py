@@ -12,7 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_values
-from leaderboard.competitions.models import Competition, DailyAttempts, Grant, Team
+from leaderboard.competitions.models import Competition, DailyAttempts, Extension, Team
 from leaderboard.competitions.services.competitions import (
     CannotHost,
     judge_lateness,
@@ -28,7 +28,7 @@ from leaderboard.notifications.host_events import (
 )
 
 
-def grant(
+def grant_extension(
     *,
     team: Team,
     user: User | None,
@@ -36,7 +36,7 @@ def grant(
     extra_attempts: int = 0,
     day: date | None = None,
     closes_at: datetime | None = None,
-) -> Grant:
+) -> Extension:
     """Give a team more attempts (on `day` (UTC), or on every day), a later deadline, or both.
 
     Raises `ValidationError` for what makes no grant, `CannotHost` for an extension once the private board is open.
@@ -46,43 +46,45 @@ def grant(
         if closes_at is not None and competition.revealed_at is not None:
             raise CannotHost(_("The private board is open, so no team can have more time."))
         team = Team.objects.select_related("competition").get(pk=team.pk)
-        given = Grant(team=team, extra_attempts=extra_attempts, day=day, closes_at=closes_at, reason=reason, by=user)
+        given = Extension(
+            team=team, extra_attempts=extra_attempts, day=day, closes_at=closes_at, reason=reason, by=user
+        )
         given.full_clean()
         if day is not None and day < database_now().astimezone(UTC).date():
             raise ValidationError({"day": _("This day is over (UTC), so its attempts would help nobody.")})
         given.save()
-        _settle(competition, is_about_time=closes_at is not None)
+        _apply_change(competition, is_about_time=closes_at is not None)
         notify_extension(given)
         AuditEntry.append(
-            AuditEvent.GRANTED,
+            AuditEvent.EXTENSION_GRANTED,
             user=user,
             competition=competition,
             about=audit_team(team),
-            after=audit_values(_facts(given)),
+            after=audit_values(_extension_facts(given)),
         )
     return given
 
 
-def revoke_grant(*, grant: Grant, user: User | None) -> None:
+def revoke_extension(*, extension: Extension, user: User | None) -> None:
     """Take a grant back. Attempts already used stay used; files that only its deadline made good become late."""
     with transaction.atomic():
-        competition = lock_competition(grant.team.competition_id)
-        if grant.closes_at is not None and competition.revealed_at is not None:
+        competition = lock_competition(extension.team.competition_id)
+        if extension.closes_at is not None and competition.revealed_at is not None:
             raise CannotHost(_("The private board is open; the files that this extension let in count."))
-        if not Grant.objects.live().filter(pk=grant.pk).update(revoked_at=database_now()):
+        if not Extension.objects.active().filter(pk=extension.pk).update(revoked_at=database_now()):
             return
-        _settle(competition, is_about_time=grant.closes_at is not None)
-        notify_extension_revoked(grant)
+        _apply_change(competition, is_about_time=extension.closes_at is not None)
+        notify_extension_revoked(extension)
         AuditEntry.append(
-            AuditEvent.GRANT_REVOKED,
+            AuditEvent.EXTENSION_REVOKED,
             user=user,
             competition=competition,
-            about=audit_team(grant.team),
-            before=audit_values(_facts(grant)),
+            about=audit_team(extension.team),
+            before=audit_values(_extension_facts(extension)),
         )
 
 
-def disqualify(*, team: Team, user: User | None, reason: str) -> None:
+def disqualify_team(*, team: Team, user: User | None, reason: str) -> None:
     """Take a team from the boards and let it hand in nothing more; its files and scores stay, and it reads why."""
     reason = require_reason(reason)
     with transaction.atomic():
@@ -100,7 +102,7 @@ def disqualify(*, team: Team, user: User | None, reason: str) -> None:
         )
 
 
-def readmit(*, team: Team, user: User | None) -> None:
+def readmit_team(*, team: Team, user: User | None) -> None:
     """End a disqualification: the team stands where its scores put it. Raises `CannotHost`."""
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
@@ -122,7 +124,7 @@ def readmit(*, team: Team, user: User | None) -> None:
         )
 
 
-def forgive_files(*, team: Team, user: User | None) -> None:
+def reset_failed_files(*, team: Team, user: User | None) -> None:
     """Begin to count today's failed and unreadable files of a team anew, so that it can hand in again."""
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
@@ -137,21 +139,21 @@ def forgive_files(*, team: Team, user: User | None) -> None:
         )
 
 
-def _settle(competition: Competition, *, is_about_time: bool) -> None:
+def _apply_change(competition: Competition, *, is_about_time: bool) -> None:
     if is_about_time:
         judge_lateness(competition)
         rebuild_boards(competition)
 
 
 def _has_time_beyond(team: Team, moment: datetime) -> bool:
-    return team.grants.filter(revoked_at=None, closes_at__gt=moment).exists()
+    return team.extensions.filter(revoked_at=None, closes_at__gt=moment).exists()
 
 
-def _facts(grant: Grant) -> dict[str, object]:
+def _extension_facts(extension: Extension) -> dict[str, object]:
     facts = {
-        "extra_attempts": grant.extra_attempts or None,
-        "day": grant.day.isoformat() if grant.day else None,
-        "closes_at": grant.closes_at,
-        "reason": grant.reason,
+        "extra_attempts": extension.extra_attempts or None,
+        "day": extension.day.isoformat() if extension.day else None,
+        "closes_at": extension.closes_at,
+        "reason": extension.reason,
     }
     return {name: value for name, value in facts.items() if value is not None}

@@ -8,10 +8,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.competitions.forms.host import MomentField, moment_in
-from leaderboard.competitions.models import Competition, Grant
+from leaderboard.competitions.models import Competition, Extension
 
 
-class GrantForm(forms.Form):
+class ExtensionForm(forms.Form):
     """More attempts, more time. The deadline is meant in the competition's zone."""
 
     extra_attempts = forms.IntegerField(
@@ -30,7 +30,7 @@ class GrantForm(forms.Form):
     closes_at = MomentField(label=_("New deadline"), required=False)
     reason = forms.CharField(
         label=_("Reason"),
-        max_length=Grant._meta.get_field("reason").max_length,
+        max_length=Extension._meta.get_field("reason").max_length,
         help_text=_("The team and the other hosts read it."),
         error_messages={"required": _("Give a reason.")},
     )

@@ -10,9 +10,9 @@ from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
-from leaderboard.competitions.models import Competition, Grant, Membership, Submission, Team
+from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.models.extension import Terms
+from leaderboard.competitions.models.extension import EffectiveLimits
 from leaderboard.competitions.ranking import boards, ladder, standings
 
 from .models.roster import name_on_roster
@@ -32,8 +32,8 @@ class TeamLine:
     failed: int
     last_at: datetime | None
     best: float | None
-    terms: Terms
-    is_granted: bool
+    effective_limits: EffectiveLimits
+    has_extension: bool
 
     @property
     def members(self) -> list[str]:
@@ -75,9 +75,9 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
     )
     facts: dict[int | None, dict[str, Any]] = {row["team_id"]: dict(row) for row in counted}
     best = best_public_scores(competition, keys)
-    grants: dict[int, list[Grant]] = defaultdict(list)
-    for grant in Grant.objects.live().filter(team__in=keys):
-        grants[grant.team_id].append(grant)
+    extensions: dict[int, list[Extension]] = defaultdict(list)
+    for extension in Extension.objects.active().filter(team__in=keys):
+        extensions[extension.team_id].append(extension)
     nothing: dict[str, Any] = {"files": 0, "scored": 0, "invalid": 0, "failed": 0, "last": None}
     lines = []
     for team in teams:
@@ -92,8 +92,8 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
                 failed=row["failed"],
                 last_at=row["last"],
                 best=best.get(team.pk),
-                terms=Terms.summed(competition, grants[team.pk], day),
-                is_granted=bool(grants[team.pk]),
+                effective_limits=EffectiveLimits.from_extensions(competition, extensions[team.pk], day),
+                has_extension=bool(extensions[team.pk]),
             )
         )
     return lines

@@ -20,7 +20,7 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_account, audit
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
-    Grant,
+    Extension,
     Membership,
     MergeOffer,
     Submission,
@@ -139,7 +139,7 @@ def balance(competition: Competition, teams: Iterable[Team], at: datetime) -> Ba
 
 
 def _extra(team: Team, today: date, days: int) -> int:
-    granted = Grant.objects.live().filter(team=team)
+    granted = Extension.objects.active().filter(team=team)
     return sum(one.extra_attempts * (days if one.day is None else int(one.day <= today)) for one in granted)
 
 
@@ -200,18 +200,18 @@ def _add_attempts(team: Team, other: Team) -> None:
 
 def _combine_extensions(team: Team, other: Team) -> None:
     """Extra attempts of the team that had more of them, and the latest deadline; they do not add up."""
-    theirs, ours = (list(Grant.objects.live().filter(team=one)) for one in (other, team))
-    kinder = max((ours, theirs), key=lambda grants: sum(one.extra_attempts for one in grants))
+    theirs, ours = (list(Extension.objects.active().filter(team=one)) for one in (other, team))
+    kinder = max((ours, theirs), key=lambda extensions: sum(one.extra_attempts for one in extensions))
     latest = max((one for one in ours + theirs if one.closes_at), key=lambda one: (one.closes_at, one.pk), default=None)
-    combined = [Grant(extra_attempts=one.extra_attempts, day=one.day) for one in kinder if one.extra_attempts]
+    combined = [Extension(extra_attempts=one.extra_attempts, day=one.day) for one in kinder if one.extra_attempts]
     reasons = [one.reason for one in kinder if one.extra_attempts]
     if latest is not None:
-        combined.append(Grant(closes_at=latest.closes_at))
+        combined.append(Extension(closes_at=latest.closes_at))
         reasons.append(latest.reason)
-    Grant.objects.live().filter(team=team).update(revoked_at=database_now())
-    for grant, reason in zip(combined, reasons, strict=True):
-        grant.team, grant.reason = team, reason
-        grant.save()
+    Extension.objects.active().filter(team=team).update(revoked_at=database_now())
+    for extension, reason in zip(combined, reasons, strict=True):
+        extension.team, extension.reason = team, reason
+        extension.save()
 
 
 def _held(membership: Membership) -> Competition:

@@ -40,7 +40,7 @@ from leaderboard.common.clock import database_now
 
 from . import hooks
 from .models import Competition, Membership
-from .models.extension import extended_to, last_deadline, terms_of
+from .models.extension import effective_limits_of, extended_deadline, last_deadline
 from .ranking import ladder as ladder_module
 
 
@@ -82,7 +82,7 @@ class PageContext:
         if self.user.is_anonymous or self.competition.has_known_role(self.user):
             return None
         facts = {name: fact for found in hooks.membership_facts() for name, fact in found.items()}
-        memberships = Membership.objects.select_related("team").annotate(extended_to=extended_to("team"), **facts)
+        memberships = Membership.objects.select_related("team").annotate(extended_to=extended_deadline("team"), **facts)
         found = memberships.filter(competition=self.competition, user=self.user).first()
         if found is not None:
             found.competition = found.team.competition = self.competition
@@ -104,7 +104,9 @@ class PageContext:
         """How many files the viewer's team may hand in today (UTC), with what it was granted; one query."""
         if self.membership is None:
             return self.competition.limits.daily_attempts
-        return terms_of(self.membership.team_id, self.competition, self.at.astimezone(UTC).date()).daily_attempts
+        return effective_limits_of(
+            self.membership.team_id, self.competition, self.at.astimezone(UTC).date()
+        ).daily_attempts
 
     @cached_property
     def last_deadline(self) -> datetime:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.models.extension import extended_to
+from leaderboard.competitions.models.extension import extended_deadline
 from leaderboard.competitions.ranking import ladder, standings
 from leaderboard.competitions.services.boards import baseline_scores_by_ground_truth
 
@@ -202,7 +202,7 @@ def _late_files(
     late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
     rows = (
         late.order_by()
-        .annotate(extended_to=extended_to("team"))
+        .annotate(extended_to=extended_deadline("team"))
         .values_list(
             "team",
             "pk",

@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.time_zones import day_in_words, in_words
-from leaderboard.competitions.models import Competition, Grant, Submission, Team
-from leaderboard.competitions.models.extension import terms_of
+from leaderboard.competitions.models import Competition, Extension, Submission, Team
+from leaderboard.competitions.models.extension import effective_limits_of
 from leaderboard.competitions.services import launching
 
 from . import notices
@@ -52,44 +52,44 @@ def notify_resume(competition: Competition) -> None:
     )
 
 
-def notify_extension(grant: Grant) -> None:
-    _notify_team(grant.team, Kind.GRANT, lambda: _("Your team gets more"), lambda: _extension_text(grant))
+def notify_extension(extension: Extension) -> None:
+    _notify_team(extension.team, Kind.EXTENSION, lambda: _("Your team gets more"), lambda: _extension_text(extension))
 
 
-def _extension_text(grant: Grant) -> str:
+def _extension_text(extension: Extension) -> str:
     given = []
-    if grant.extra_attempts and grant.day:
+    if extension.extra_attempts and extension.day:
         words = ngettext(
-            "%(number)s more attempt on %(day)s", "%(number)s more attempts on %(day)s", grant.extra_attempts
+            "%(number)s more attempt on %(day)s", "%(number)s more attempts on %(day)s", extension.extra_attempts
         )
-        given.append(words % {"number": grant.extra_attempts, "day": f"{day_in_words(grant.day)} (UTC)"})
-    elif grant.extra_attempts:
-        words = ngettext("%(number)s more attempt a day", "%(number)s more attempts a day", grant.extra_attempts)
-        given.append(words % {"number": grant.extra_attempts})
-    if grant.closes_at:
-        deadline = in_words(grant.closes_at, grant.team.competition.zone)
+        given.append(words % {"number": extension.extra_attempts, "day": f"{day_in_words(extension.day)} (UTC)"})
+    elif extension.extra_attempts:
+        words = ngettext("%(number)s more attempt a day", "%(number)s more attempts a day", extension.extra_attempts)
+        given.append(words % {"number": extension.extra_attempts})
+    if extension.closes_at:
+        deadline = in_words(extension.closes_at, extension.team.competition.zone)
         given.append(_("a later deadline: %(deadline)s") % {"deadline": deadline})
     return _("Your team has %(given)s. The host says why: %(reason)s") % {
         "given": _(" and ").join(given),
-        "reason": grant.reason,
+        "reason": extension.reason,
     }
 
 
-def notify_extension_revoked(grant: Grant) -> None:
+def notify_extension_revoked(extension: Extension) -> None:
     _notify_team(
-        grant.team,
-        Kind.GRANT,
+        extension.team,
+        Kind.EXTENSION,
         lambda: _("More attempts or time are taken back"),
-        lambda: _revoked_extension_text(grant),
+        lambda: _revoked_extension_text(extension),
     )
 
 
-def _revoked_extension_text(grant: Grant) -> str:
-    text = _("The host took back what your team had been given (%(reason)s).") % {"reason": grant.reason}
-    if grant.closes_at is None:
+def _revoked_extension_text(extension: Extension) -> str:
+    text = _("The host took back what your team had been given (%(reason)s).") % {"reason": extension.reason}
+    if extension.closes_at is None:
         return text
-    competition = grant.team.competition
-    left = terms_of(grant.team_id, competition, database_now().astimezone(UTC).date()).closes_at
+    competition = extension.team.competition
+    left = effective_limits_of(extension.team_id, competition, database_now().astimezone(UTC).date()).closes_at
     return f"{text} " + _("Your deadline is now %(deadline)s; a file that came later counts as late.") % {
         "deadline": in_words(left, competition.zone)
     }

@@ -19,7 +19,7 @@ from django.utils.translation import ngettext
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
 from leaderboard.common.time_zones import in_words
-from leaderboard.competitions.models import Competition, Grant, Membership, Submission, Team
+from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
 from leaderboard.competitions.ranking import standings, unpicked
 from leaderboard.competitions.ranking.standings import StandingCandidate
 from leaderboard.competitions.ranking.unpicked import UnpickedFile
@@ -107,7 +107,7 @@ def _not_yet_notified(members: QuerySet[Membership], kind: Kind, key: str) -> Qu
 def _send_reminders(at: datetime) -> int:
     """A team's own deadline counts, so a team with more time is reminded later."""
     soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
-    extended = Grant.objects.live().filter(soon, team__competition=OuterRef("pk"))
+    extended = Extension.objects.active().filter(soon, team__competition=OuterRef("pk"))
     near = Competition.objects.filter(soon | Exists(extended), launched_at__isnull=False, opens_at__lte=at)
     return _notify_each(near.select_related("ground_truth"), partial(_remind, at=at))
 
@@ -126,7 +126,7 @@ def _remind(competition: Competition, at: datetime) -> int:
 
 def _extensions(competition: Competition) -> dict[int, datetime]:
     """The latest deadline granted to each team that has one."""
-    granted = Grant.objects.live().filter(team__competition=competition, closes_at__isnull=False)
+    granted = Extension.objects.active().filter(team__competition=competition, closes_at__isnull=False)
     found = granted.order_by("closes_at").values_list("team", "closes_at")
     return {team: closes_at for team, closes_at in found if closes_at is not None}
 

@@ -164,7 +164,7 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     announcements.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine, other = (competition.memberships.select_related("team").get(user=user) for user in (bo, eve))
     team_merges.offer(membership=other, invitation=mine.team.invitation)
-    extensions.grant(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
+    extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
     rules = saved_rules.grade_rules(competition)[0].as_json()
     saved_rules.set_grade_rules(competition=competition, values=rules, user=ada)
     book = f"Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\nPoints Possible,,,,,10\n{CLASS},1,2,x,y,\n"

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, Grant, Submission, Team
+from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.competitions.services import competitions
 from leaderboard.notifications.models import Announcement
 from tests.conftest import answers, enter
@@ -108,5 +108,5 @@ def test_a_host_announces_pauses_and_grants(
     main.get_by_role("button", name="Grant").click()
     expect(main).to_contain_text("2 extra attempts")
     assert Announcement.objects.get().reached == 1
-    assert Grant.objects.get().extra_attempts == 2
+    assert Extension.objects.get().extra_attempts == 2
     assert Competition.objects.get().limits.paused_at is None

@@ -20,7 +20,7 @@ from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
     DataFile,
-    Grant,
+    Extension,
     GroundTruth,
     Limits,
     Membership,
@@ -148,7 +148,7 @@ OFFENCES: dict[str, Callable[[], object]] = {
     ),
     "a_team_comes_from_another_one": lambda: TeamOrigin.objects.create(**here(), team=1, former=1, at=timezone.now()),
     "an_offer_is_for_another_team": lambda: MergeOffer.objects.create(team=team(), other=team()),
-    "a_grant_gives_something": lambda: Grant.objects.create(team=team(), reason="none"),
+    "a_grant_gives_something": lambda: Extension.objects.create(team=team(), reason="none"),
     "role_invitation_once": lambda: twice(RoleInvitation, **here(), email="a@b.org", role="host", made_by=bo()),
     "role_invitation_known": lambda: RoleInvitation.objects.create(
         **here(), email="a@b.org", role="owner", made_by=bo()

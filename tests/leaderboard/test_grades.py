@@ -296,7 +296,7 @@ def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(
         hand_in(pets, someone, answers(private=wrong))
     close(pets)
     assert grades(pets) == {"bo": 100, "cy": 0}
-    extensions.disqualify(team=bo.memberships.get().team, user=ada, reason="Shared a file.")
+    extensions.disqualify_team(team=bo.memberships.get().team, user=ada, reason="Shared a file.")
     assert grades(pets) == {"bo": 0, "cy": 100}
     assert reasons(pets)["bo"] == "Disqualified, so 0: Shared a file."
 
@@ -322,7 +322,7 @@ def test_days_late_are_counted_from_the_deadline_that_the_team_was_given(
     close(pets)
     late(file, pets, hours=50)
     assert grades(pets) == {"bo": 70}
-    extensions.grant(team=team, user=ada, closes_at=pets.closes_at + timedelta(hours=48), reason="Ill.")
+    extensions.grant_extension(team=team, user=ada, closes_at=pets.closes_at + timedelta(hours=48), reason="Ill.")
     late(file, pets, hours=50)
     assert grades(pets) == {"bo": 90}
 

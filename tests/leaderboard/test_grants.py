@@ -14,7 +14,15 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining, joining_refusals, teams
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.time_zones import in_words
-from leaderboard.competitions.models import Competition, DailyAttempts, Grant, Membership, Standing, Submission, Team
+from leaderboard.competitions.models import (
+    Competition,
+    DailyAttempts,
+    Extension,
+    Membership,
+    Standing,
+    Submission,
+    Team,
+)
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import last_deadline
 from leaderboard.competitions.ranking import boards as boards_module
@@ -37,8 +45,8 @@ def refusal(competition: Competition, user: User) -> submitting.Refused:
     return caught.value
 
 
-def give(membership: Membership, ada: User, **what: object) -> Grant:
-    return extensions.grant(team=membership.team, user=ada, reason="Ill last week", **what)  # type: ignore[arg-type]
+def give(membership: Membership, ada: User, **what: object) -> Extension:
+    return extensions.grant_extension(team=membership.team, user=ada, reason="Ill last week", **what)  # type: ignore[arg-type]
 
 
 def on_the_board(competition: Competition, split: Split = Split.PUBLIC) -> list[str]:
@@ -95,20 +103,20 @@ def test_a_grant_taken_back_leaves_what_was_used_and_the_promises_hold(
     membership = enter(strict, bo)
     granted = give(membership, ada, extra_attempts=1)
     hand_in(strict, bo, answers()), hand_in(strict, bo, answers())
-    extensions.revoke_grant(grant=granted, user=ada)
-    extensions.revoke_grant(grant=granted, user=ada)
+    extensions.revoke_extension(extension=granted, user=ada)
+    extensions.revoke_extension(extension=granted, user=ada)
     assert submitting.allowance(membership, timezone.now()).left == 0
     assert DailyAttempts.objects.get(team=membership.team).used == 2
     assert broken() == []
-    assert events(strict)[-2:] == ["granted", "grant_revoked"]
+    assert events(strict)[-2:] == ["extension_granted", "extension_revoked"]
 
 
 def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition, ada: User, bo: User) -> None:
     membership, later = enter(strict, bo), strict.closes_at + timedelta(days=2)
     attempts = give(membership, ada, extra_attempts=1)
     longer, shorter = give(membership, ada, closes_at=later + timedelta(days=1)), give(membership, ada, closes_at=later)
-    for grant in (attempts, longer, shorter):
-        extensions.revoke_grant(grant=grant, user=ada)
+    for extension in (attempts, longer, shorter):
+        extensions.revoke_extension(extension=extension, user=ada)
     said_to_user = list(
         Notice.objects.filter(user=bo, title__contains="taken back").order_by("pk").values_list("text", flat=True)
     )
@@ -130,8 +138,8 @@ def test_a_grant_gives_something_possible(strict: Competition, ada: User, bo: Us
     membership = enter(strict, bo)
     with pytest.raises(ValidationError):
         give(membership, ada, **what)
-    assert not Grant.objects.exists()
-    assert "granted" not in events(strict)
+    assert not Extension.objects.exists()
+    assert "extension_granted" not in events(strict)
 
 
 def test_a_deadline_no_later_than_everybodys_is_no_extension(strict: Competition, ada: User, bo: User) -> None:
@@ -214,10 +222,10 @@ def test_an_extension_of_a_disqualified_team_holds_nobody_up(pets: Competition, 
     membership = enter(pets, bo)
     give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
     close(pets)
-    extensions.disqualify(team=membership.team, user=ada, reason="Copied")
+    extensions.disqualify_team(team=membership.team, user=ada, reason="Copied")
     assert revealing.reveal_due_competitions(timezone.now()) == [pets]
     with pytest.raises(CannotHost, match="given time"):
-        extensions.readmit(team=membership.team, user=ada)
+        extensions.readmit_team(team=membership.team, user=ada)
     assert broken() == []
 
 
@@ -225,13 +233,13 @@ def test_once_the_private_board_is_open_nobody_gets_or_loses_time(pets: Competit
     membership = enter(pets, bo)
     earlier = give(membership, ada, closes_at=pets.closes_at + timedelta(seconds=1))
     close(pets)
-    Grant.objects.update(closes_at=pets.closes_at)
+    Extension.objects.update(closes_at=pets.closes_at)
     boards.reveal_competition(competition=pets)
     with pytest.raises(CannotHost, match="private board is open"):
         give(membership, ada, closes_at=timezone.now() + timedelta(days=1))
     earlier.refresh_from_db()
     with pytest.raises(CannotHost, match="count"):
-        extensions.revoke_grant(grant=earlier, user=ada)
+        extensions.revoke_extension(extension=earlier, user=ada)
 
 
 def test_files_of_an_extension_taken_back_are_late_and_leave_the_board(pets: Competition, ada: User, bo: User) -> None:
@@ -239,7 +247,7 @@ def test_files_of_an_extension_taken_back_are_late_and_leave_the_board(pets: Com
     granted = give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
     close(pets)
     hand_in(pets, bo, answers())
-    extensions.revoke_grant(grant=granted, user=ada)
+    extensions.revoke_extension(extension=granted, user=ada)
     assert on_the_board(pets) == []
     assert Submission.objects.get().is_late
     give(membership, ada, closes_at=timezone.now() + timedelta(minutes=1))
@@ -269,7 +277,7 @@ def test_a_late_file_that_counts_is_noticed(pets: Competition, ada: User, bo: Us
     hand_in(pets, bo, answers())
     Competition.objects.update(closes_at=timezone.now() - timedelta(hours=1))
     assert broken() == []
-    Grant.objects.update(revoked_at=timezone.now())
+    Extension.objects.update(revoked_at=timezone.now())
     assert any("came after the deadline and counts" in line for line in broken())
 
 
@@ -289,15 +297,15 @@ def test_a_disqualified_team_stands_nowhere_hands_in_nothing_and_can_come_back(
     team = enter(pets, bo).team
     enter(pets, cy)
     hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
-    extensions.disqualify(team=team, user=ada, reason=" Shared an\naccount ")
+    extensions.disqualify_team(team=team, user=ada, reason=" Shared an\naccount ")
     assert on_the_board(pets) == ["cy"]
     assert refusal(pets, bo).code == "disqualified"
     assert "Shared an account" in refusal(pets, bo).message
     with pytest.raises(CannotHost, match="already"):
-        extensions.disqualify(team=team, user=ada, reason="again")
+        extensions.disqualify_team(team=team, user=ada, reason="again")
     assert broken() == []
-    extensions.readmit(team=team, user=ada)
-    extensions.readmit(team=team, user=ada)
+    extensions.readmit_team(team=team, user=ada)
+    extensions.readmit_team(team=team, user=ada)
     assert on_the_board(pets) == ["bo", "cy"]
     assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
     assert events(pets)[-2:] == ["disqualified", "readmitted"]
@@ -309,14 +317,14 @@ def test_nobody_leaves_a_disqualified_team_to_go_on_in_another_and_nobody_joins_
     team = enter(pets, bo).team
     shared = joining.join_by_invitation(user=cy, invitation=team.invitation)
     other = enter(pets, dee).team
-    extensions.disqualify(team=team, user=ada, reason="Copied")
+    extensions.disqualify_team(team=team, user=ada, reason="Copied")
     with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
         teams.leave_team(membership=shared)
     with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
         joining.join_by_invitation(user=cy, invitation=other.invitation)
     with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
         joining.join_by_invitation(user=dee, invitation=team.invitation)
-    extensions.readmit(team=team, user=ada)
+    extensions.readmit_team(team=team, user=ada)
     assert teams.leave_team(membership=shared).team != team
 
 
@@ -325,7 +333,7 @@ def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_tea
 ) -> None:
     team = enter(pets, bo).team
     waiting = upload(pets, bo)
-    extensions.disqualify(team=team, user=ada, reason="Copied")
+    extensions.disqualify_team(team=team, user=ada, reason="Copied")
     score.score(waiting.pk)
     waiting.refresh_from_db()
     assert waiting.status == Submission.Status.SCORED
@@ -375,7 +383,7 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
     team = enter(pets, bo).team
     submission = hand_in(pets, bo, answers())
     with pytest.raises(CannotHost, match="reason"):
-        extensions.disqualify(team=team, user=ada, reason=reason)
+        extensions.disqualify_team(team=team, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
         pausing.hide_submission(submission=submission, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
@@ -432,6 +440,6 @@ def test_after_twenty_failed_files_a_host_lets_the_team_begin_anew(pets: Competi
     )
     DailyAttempts.objects.create(team=membership.team, day=now.astimezone(UTC).date(), refused=20)
     assert refusal(pets, bo).code == "failed_files"
-    extensions.forgive_files(team=Team.objects.get(pk=membership.team_id), user=ada)
+    extensions.reset_failed_files(team=Team.objects.get(pk=membership.team_id), user=ada)
     assert upload(pets, bo).status == Submission.Status.PENDING
     assert events(pets)[-1] == "forgiven"

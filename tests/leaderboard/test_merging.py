@@ -15,7 +15,7 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
-    Grant,
+    Extension,
     GroundTruth,
     Limits,
     Membership,
@@ -221,11 +221,13 @@ def test_of_grants_the_kinder_stays_and_they_do_not_add_up(
 ) -> None:
     bo, cy = two
     late = pets.closes_at + timedelta(days=1)
-    Grant.objects.create(team=bo.team, extra_attempts=1, reason="ill")
-    Grant.objects.create(team=bo.team, closes_at=late, reason="ill too")
-    Grant.objects.create(team=cy.team, extra_attempts=3, closes_at=late - timedelta(hours=1), reason="a broken laptop")
+    Extension.objects.create(team=bo.team, extra_attempts=1, reason="ill")
+    Extension.objects.create(team=bo.team, closes_at=late, reason="ill too")
+    Extension.objects.create(
+        team=cy.team, extra_attempts=3, closes_at=late - timedelta(hours=1), reason="a broken laptop"
+    )
     team = united(*two)
-    live = Grant.objects.live().filter(team=team)
+    live = Extension.objects.active().filter(team=team)
     assert sum(one.extra_attempts for one in live) == 3
     assert max(one.closes_at for one in live if one.closes_at) == late
     assert submitting.allowance(Membership.objects.get(user=cy.user), timezone.now()).limit == 8

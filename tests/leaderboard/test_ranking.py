@@ -219,9 +219,9 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
     pausing.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
     pausing.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
     assert said_to_user()[team.pk] <= before
-    extensions.disqualify(team=team, user=ada, reason="Shared")
+    extensions.disqualify_team(team=team, user=ada, reason="Shared")
     assert set(said_to_user()) == {cy.memberships.get().team_id}
-    extensions.readmit(team=team, user=ada)
+    extensions.readmit_team(team=team, user=ada)
     close(pets)
     assert len(said_to_user()) == 2
     boards_services.reveal_competition(competition=pets)

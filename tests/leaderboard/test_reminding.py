@@ -131,7 +131,7 @@ def test_a_team_with_more_time_is_reminded_a_day_before_its_own_close(ada: User,
     pets = near(ada)
     team, now = enter(pets, bo).team, timezone.now()
     enter(pets, cy)
-    extensions.grant(team=team, user=ada, reason="Ill", closes_at=now + timedelta(days=3))
+    extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=now + timedelta(days=3))
     reminders.notify_due(now)
     assert (len(said_to_user(bo, Kind.REMINDER)), len(said_to_user(cy, Kind.REMINDER))) == (0, 1)
     reminders.notify_due(now + timedelta(days=2, hours=1))
@@ -197,7 +197,7 @@ def test_a_disqualified_team_hears_of_the_private_board_and_not_of_a_place_on_it
     pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     enter(pets, bo)
-    extensions.disqualify(team=enter(pets, cy).team, user=ada, reason="Cheating")
+    extensions.disqualify_team(team=enter(pets, cy).team, user=ada, reason="Cheating")
     close(pets)
     boards.reveal_competition(competition=pets)
     assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
@@ -227,11 +227,14 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
     enter(pets, cy)
     mine = hand_in(pets, bo, answers())
     events: list[tuple[Callable[[], object], str]] = [
-        (lambda: extensions.grant(team=team, user=ada, reason="A fair", extra_attempts=2), "2 more attempts a day"),
+        (
+            lambda: extensions.grant_extension(team=team, user=ada, reason="A fair", extra_attempts=2),
+            "2 more attempts a day",
+        ),
         (lambda: pausing.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
         (lambda: pausing.show_submission(submission=mine, user=ada), "counts again"),
-        (lambda: extensions.disqualify(team=team, user=ada, reason="Cheating"), "Cheating"),
-        (lambda: extensions.readmit(team=team, user=ada), "where its scores put it"),
+        (lambda: extensions.disqualify_team(team=team, user=ada, reason="Cheating"), "Cheating"),
+        (lambda: extensions.readmit_team(team=team, user=ada), "where its scores put it"),
     ]
     for event, words in events:
         event()
@@ -258,7 +261,7 @@ def test_a_draft_that_changes_its_deadline_tells_nobody(ada: User, bo: User) -> 
 def test_a_deed_that_is_refused_tells_nobody(pets: Competition, ada: User, bo: User) -> None:
     team = enter(pets, bo).team
     with pytest.raises(competitions.CannotHost):
-        extensions.disqualify(team=team, user=ada, reason=" ")
+        extensions.disqualify_team(team=team, user=ada, reason=" ")
     assert not Notice.objects.exists()
 
 

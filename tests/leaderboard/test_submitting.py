@@ -94,7 +94,7 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
 
 STOPS: dict[str, Callable[[Competition, User, Team], None]] = {
     "paused": lambda competition, ada, _team: pausing.pause(competition=competition, user=ada, reason="Wrong truth."),
-    "disqualified": lambda _competition, ada, team: extensions.disqualify(team=team, user=ada, reason="Copied."),
+    "disqualified": lambda _competition, ada, team: extensions.disqualify_team(team=team, user=ada, reason="Copied."),
 }
 
 
@@ -230,7 +230,7 @@ def test_twenty_unreadable_files_of_one_member_leave_the_team_open(pets: Competi
     # Another team does not help; a host's word does.
     teams.leave_team(membership=Membership.objects.select_related("competition", "team", "user").get(user=bo))
     assert refusal(pets, bo) == "refused_files"
-    extensions.forgive_files(team=Membership.objects.select_related("team").get(user=bo).team, user=None)
+    extensions.reset_failed_files(team=Membership.objects.select_related("team").get(user=bo).team, user=None)
     assert upload(pets, bo).status == Submission.Status.PENDING
 
 

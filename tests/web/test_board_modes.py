@@ -420,7 +420,7 @@ def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
         return " ".join(re.sub(r"<[^>]+>", " ", client.get(at + path).content.decode()).split())
 
     client.post(f"{at}/finals/", {"final": [str(world.first.pk)]})
-    extensions.disqualify(team=world.team, user=ada, reason="Copied.")
+    extensions.disqualify_team(team=world.team, user=ada, reason="Copied.")
     for path in ("/submissions/", "/finals/"):
         page = read(path)
         assert "so none of its files decides" in page
@@ -433,7 +433,7 @@ def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
     assert "Attempts left" not in read("/submit/")
     assert "Best public on no board" in read("/submit/")
     assert "On no board" in read(f"/submit/?submission={world.first.pk}")
-    extensions.readmit(team=world.team, user=ada)
+    extensions.readmit_team(team=world.team, user=ada)
     assert "Your team picked 1 of at most 2." in read("/finals/")
     assert "on no board" not in read("/submissions/")
 

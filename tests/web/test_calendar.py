@@ -56,7 +56,7 @@ def test_an_event_moves_with_its_deadline_and_with_what_the_team_was_granted(
     mine, other = address_of(bo), address_of(cy)
     before = events(Client().get(mine))["Deadline: Cats or dogs"]
     until = (pets.closes_at + timedelta(days=3)).replace(microsecond=0)
-    extensions.grant(team=team, user=ada, reason="Ill", closes_at=until)
+    extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=until)
     after = events(Client().get(mine))["Deadline: Cats or dogs"]
     assert before["uid"] == after["uid"]
     assert after.decoded("dtstart") == until

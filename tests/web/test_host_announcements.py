@@ -82,7 +82,7 @@ def test_a_letter_of_the_site_itself_is_signed_by_nobody(
     team = enter(pets, bo).team
     Competition.objects.update(contact="help@class.example")
     write(ada)
-    extensions.grant(team=team, user=ada, reason="Ill", extra_attempts=1)
+    extensions.grant_extension(team=team, user=ada, reason="Ill", extra_attempts=1)
     emails.send_due_emails()
     (both,) = post
     assert both.body.count("– ada") == 1

@@ -85,8 +85,8 @@ def test_ada_reads_who_changed_what(pets: Competition, ada: User, cy: User) -> N
 
 def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada: User, bo: User, cy: User) -> None:
     mine, theirs = enter(pets, bo), enter(pets, cy)
-    extensions.disqualify(team=theirs.team, user=ada, reason="Copied.")
-    extensions.readmit(team=theirs.team, user=ada)
+    extensions.disqualify_team(team=theirs.team, user=ada, reason="Copied.")
+    extensions.readmit_team(team=theirs.team, user=ada)
     team_merges.accept(
         membership=theirs, offer_id=team_merges.offer(membership=mine, invitation=theirs.team.invitation).pk
     )

@@ -121,7 +121,7 @@ def test_the_numbers_of_a_hidden_or_disqualified_team_do_not_call_for_help(
     team = enter(pets, bo).team
     enter(pets, cy)
     assert activity.class_activity(pets, timezone.now()).without_valid == 2
-    extensions.disqualify(team=team, user=ada, reason="Copied")
+    extensions.disqualify_team(team=team, user=ada, reason="Copied")
     assert activity.class_activity(pets, timezone.now()).without_valid == 1
 
 
@@ -135,12 +135,12 @@ def test_after_the_deadline_the_dashboard_says_what_the_private_board_waits_for(
 ) -> None:
     team = enter(pets, bo).team
     assert "Private board opens at the deadline" in text_of(client.get("/host/pets/"))
-    extensions.grant(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
+    extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
     close(pets)
     page = text_of(client.get("/host/pets/"))
     assert "not before a team's extension has ended" in unescape(page)
     assert "Files per hour" not in page, "nothing has come in the last day, and nothing will"
-    extensions.revoke_grant(grant=team.grants.get(), user=ada)
+    extensions.revoke_extension(extension=team.extensions.get(), user=ada)
     assert "opens as soon as all files are scored" in text_of(client.get("/host/pets/"))
     BoardSettings.objects.update(reveals_itself=False)
     assert "Private board waits for you" in text_of(client.get("/host/pets/"))

@@ -167,7 +167,7 @@ def test_before_the_reveal_ada_reads_what_is_open_and_the_board_that_would_open(
     out = hand_in(pets, dee, answers())
     assert out.team is not None
     spare = hand_in(pets, bo, answers(public=0))
-    extensions.disqualify(team=out.team, user=ada, reason="copied")
+    extensions.disqualify_team(team=out.team, user=ada, reason="copied")
     pausing.hide_submission(submission=spare, user=ada, reason="asked for")
     before = text_of(client.get("/host/pets/reveal/"))
     assert "Before you open it" not in before

@@ -9,7 +9,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
-from leaderboard.competitions.models import Competition, Grant, Submission, Team
+from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
@@ -105,8 +105,8 @@ def test_ada_gives_more_attempts_and_time_and_takes_them_back(pets: Competition,
     assert "8 / 8" in page
     mine = text_of(signed_in(bo).get("/c/pets/submit/"))
     assert "The host extended your team" in mine
-    grant = Grant.objects.get()
-    assert client.post(address, {"action": "revoke", "grant": str(grant.pk)}).status_code == 303
+    extension = Extension.objects.get()
+    assert client.post(address, {"action": "revoke", "grant": str(extension.pk)}).status_code == 303
     assert "Taken back" in text_of(client.get(address))
     assert "The host extended" not in text_of(signed_in(bo).get("/c/pets/submit/"))
     assert client.post(address, {"action": "revoke", "grant": "x"}).status_code == 404
@@ -129,7 +129,7 @@ def test_a_grant_with_mistakes_says_which_and_keeps_what_was_typed(
     response = client.post(f"/host/pets/teams/{team.pk}/", {"action": "grant", **sent})
     assert response.status_code == 422
     assert words in text_of(response)
-    assert not Grant.objects.exists()
+    assert not Extension.objects.exists()
 
 
 def test_a_deadline_is_meant_in_the_zone_of_the_competition(ada: User, bo: User) -> None:
@@ -137,7 +137,7 @@ def test_a_deadline_is_meant_in_the_zone_of_the_competition(ada: User, bo: User)
     team = enter(pets, bo).team
     sent = {"action": "grant", "closes_at": "2031-07-01T12:00", "reason": "Ill"}
     signed_in(ada).post(f"/host/pets/teams/{team.pk}/", sent)
-    granted = Grant.objects.get().closes_at
+    granted = Extension.objects.get().closes_at
     assert granted is not None
     assert granted.isoformat() == "2031-07-01T10:00:00+00:00"
 
@@ -147,7 +147,7 @@ def test_a_student_with_more_time_finds_the_page_open_while_others_find_it_close
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    extensions.grant(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
+    extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
     assert "it opens for nobody before that" in text_of(signed_in(ada).get("/host/pets/reveal/"))
     close(pets)
     mine, other = (text_of(signed_in(user).get("/c/pets/submit/")) for user in (bo, cy))

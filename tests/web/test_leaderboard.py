@@ -113,7 +113,7 @@ def test_the_board_says_when_the_private_one_can_open_at_the_earliest(
 ) -> None:
     """The deadline would be a promise that an extension breaks."""
     later = (board.closes_at + timedelta(days=3)).replace(microsecond=0)
-    extensions.grant(team=bo.memberships.get().team, user=ada, reason="Ill", closes_at=later)
+    extensions.grant_extension(team=bo.memberships.get().team, user=ada, reason="Ill", closes_at=later)
     opening = page(client).partition("Private opens")[2].partition("</span>")[0]
     assert f'datetime="{later.isoformat()}"' in opening
     locked = page(client, "?board=private")

@@ -195,8 +195,8 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     team_merges.offer(membership=captain, invitation=enter(pets, dee).team.invitation)
     captains.hand_over_captaincy(captain=captain, member_id=mate.pk)
     pausing.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
-    extensions.grant(team=team, user=ada, reason="ill", extra_attempts=1)
-    extensions.disqualify(team=team, user=ada, reason="Copied.")
+    extensions.grant_extension(team=team, user=ada, reason="ill", extra_attempts=1)
+    extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     hook = Webhook.objects.create(competition=pets, address="https://x", service="Slack")
     for title in ("“bo” takes the first place", "“boris” takes the first place"):
         WebhookMessage.objects.create(webhook=hook, event=ChatEvent.FIRST, title=title, key=title)

@@ -87,14 +87,14 @@ def test_bo_sees_on_every_page_that_the_team_is_out_or_the_competition_paused(
     client = signed_in(bo)
     assert "Paused</span>" in client.get("/teams/").content.decode()
     pausing.resume(competition=pets, user=ada)
-    extensions.disqualify(team=team, user=ada, reason="Two accounts.")
+    extensions.disqualify_team(team=team, user=ada, reason="Two accounts.")
     assert "Disqualified</span>" in client.get("/teams/").content.decode()
     assert "5 of 5" not in client.get("/teams/").content.decode(), "nothing can be handed in"
     for page in ("", "leaderboard/", "team/", "submissions/", "submit/"):
         text = client.get(f"/c/pets/{page}").content.decode()
         assert text.count("Two accounts.") == 1, page
         assert "Submit predictions" not in text, page
-    extensions.readmit(team=team, user=ada)
+    extensions.readmit_team(team=team, user=ada)
     assert "5 of 5" in client.get("/teams/").content.decode()
     assert "Two accounts." not in client.get("/c/pets/").content.decode()
     assert "Submit predictions" in client.get("/c/pets/").content.decode()

@@ -332,7 +332,7 @@ def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
 
 
 def test_a_day_of_news_is_one_letter_in_the_morning(bo: User, post: list[mail.EmailMessage]) -> None:
-    prefer(bo, deadline="digest", grant="digest")
+    prefer(bo, deadline="digest", extension="digest")
     tell(bo), tell(bo, kind="grant", title="Two more attempts")
     emails.send_due_emails()
     assert post == []

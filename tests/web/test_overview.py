@@ -59,10 +59,10 @@ def test_the_head_counts_the_teams_that_compete_and_their_files(
     boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
     competitions.change(competition=pets, user=ada, is_listed=True)
     assert "2 teams · 3 submissions" in page(client)
-    extensions.disqualify(team=team, user=ada, reason="Copied.")
+    extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     assert "1 team · 1 submission" in page(client)
     assert "<dt>Teams</dt><dd>1</dd>" in client.get("/").content.decode()
-    extensions.readmit(team=team, user=ada)
+    extensions.readmit_team(team=team, user=ada)
     assert "2 teams · 3 submissions" in page(client)
 
 
@@ -70,7 +70,7 @@ def test_a_team_with_more_time_reads_its_own_deadline_beside_that_of_all(
     client: Client, pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     later = pets.closes_at + timedelta(days=3)
-    extensions.grant(team=enter(pets, bo).team, user=ada, reason="Ill", closes_at=later)
+    extensions.grant_extension(team=enter(pets, bo).team, user=ada, reason="Ill", closes_at=later)
     enter(pets, cy)
     client.force_login(bo)
     assert page(client).count("For your team") == 1
@@ -83,11 +83,11 @@ def test_while_a_team_has_more_time_all_read_when_the_private_board_can_open(
 ) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    extensions.grant(team=team, user=ada, reason="Ill", closes_at=timezone.now() + timedelta(days=200))
+    extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=timezone.now() + timedelta(days=200))
     close(pets)
     client.force_login(cy)
     assert "after a team's extension has ended" in html.unescape(page(client))
-    extensions.revoke_grant(grant=team.grants.get(), user=ada)
+    extensions.revoke_extension(extension=team.extensions.get(), user=ada)
     assert "extension has ended" not in page(client)
 
 
@@ -97,9 +97,9 @@ def test_a_team_with_more_attempts_reads_them_wherever_attempts_stand(
     """On every day, and on one day alone."""
     team, today = enter(pets, bo).team, timezone.now().astimezone(UTC).date()
     enter(pets, cy)
-    extensions.grant(team=team, user=ada, reason="Ill", extra_attempts=2)
-    extensions.grant(team=team, user=ada, reason="Ill", extra_attempts=4, day=today)
-    extensions.grant(team=team, user=ada, reason="Ill", extra_attempts=8, day=today + timedelta(days=1))
+    extensions.grant_extension(team=team, user=ada, reason="Ill", extra_attempts=2)
+    extensions.grant_extension(team=team, user=ada, reason="Ill", extra_attempts=4, day=today)
+    extensions.grant_extension(team=team, user=ada, reason="Ill", extra_attempts=8, day=today + timedelta(days=1))
     client.force_login(bo)
     assert "For your team today: 11" in page(client)
     assert "Today it has 11." in client.get("/c/pets/team/").content.decode()

@@ -209,7 +209,7 @@ def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_
     client = signed_in(bo)
     assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))
     assert submit in client.get("/c/pets/").content.decode()
-    extensions.disqualify(team=team, user=ada, reason="Copied.")
+    extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     page = client.get(TEAM).content.decode()
     assert [word for word in (*offered, submit, team.invitation) if word in page] == []
     assert page.count("nobody joins or leaves it, and it becomes part of no other.") == 1
@@ -217,7 +217,7 @@ def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_
     assert "Everybody sees it on the leaderboard" not in page
     assert "attempts a day" not in page
     assert submit not in client.get("/c/pets/").content.decode()
-    extensions.readmit(team=team, user=ada)
+    extensions.readmit_team(team=team, user=ada)
     assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))
 
 
@@ -230,9 +230,9 @@ def test_an_offer_of_a_disqualified_team_waits_unseen_until_it_competes_again(
     words = ("Accept: become one team", "Withdraw")
     assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [True, True]
     for out in (mine.team, other):
-        extensions.disqualify(team=out, user=ada, reason="Copied.")
+        extensions.disqualify_team(team=out, user=ada, reason="Copied.")
         assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [False] * 2
-        extensions.readmit(team=out, user=ada)
+        extensions.readmit_team(team=out, user=ada)
     assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [True, True]
 
 

@@ -15,12 +15,12 @@ from django.utils.translation import gettext as _
 from leaderboard.common.responses import person, see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.host import ReasonForm
-from leaderboard.competitions.models import Grant, Membership, Team
+from leaderboard.competitions.models import Extension, Membership, Team
 from leaderboard.competitions.services import competitions, submitting
 
 from .. import extensions, team_lines
 from ..models.roster import people_called
-from ..team_forms import GrantForm
+from ..team_forms import ExtensionForm
 
 PER_PAGE = 50
 
@@ -60,19 +60,23 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
     """One team: what it handed in, what it was granted, and the forms for more or less."""
     team = get_object_or_404(page_context.competition.teams, pk=team_id)
     action = request.POST.get("action", "")
-    grant_form = GrantForm(page_context.competition, request.POST if action == "grant" else None)
+    extension_form = ExtensionForm(page_context.competition, request.POST if action == "grant" else None)
     reason_form = ReasonForm(request.POST if action == "disqualify" else None, auto_id="out_%s")
     refusal = ""
     if request.method == "POST":
         try:
-            if done := _do_action(page_context, team, request, grant_form, reason_form):
+            if done := _do_action(page_context, team, request, extension_form, reason_form):
                 messages.success(request, done)
                 return see_other("host_team", slug=page_context.competition.slug, team_id=team.pk)
         except ValidationError as error:
-            grant_form.add_error(None, error)
+            extension_form.add_error(None, error)
         except competitions.CannotHost as error:
             refusal = error.message
-    context = _context(page_context, team) | {"grant_form": grant_form, "reason_form": reason_form, "refusal": refusal}
+    context = _context(page_context, team) | {
+        "extension_form": extension_form,
+        "reason_form": reason_form,
+        "refusal": refusal,
+    }
     return render(request, "hosts/host_team.html", context, status=422 if request.method == "POST" else 200)
 
 
@@ -81,7 +85,7 @@ def _shown(page_context: PageContext, show: str, below: list[team_lines.TeamsBel
     if show == "nothing":
         return team_lines.teams_without_valid_file(competition)
     if show == "granted":
-        return competition.teams.filter(Exists(Grant.objects.live().filter(team=OuterRef("pk"))))
+        return competition.teams.filter(Exists(Extension.objects.active().filter(team=OuterRef("pk"))))
     if show == "disqualified":
         return competition.teams.filter(disqualified_at__isnull=False)
     for one in below:
@@ -91,28 +95,28 @@ def _shown(page_context: PageContext, show: str, below: list[team_lines.TeamsBel
 
 
 def _do_action(
-    page_context: PageContext, team: Team, request: HttpRequest, grant_form: GrantForm, reason_form: ReasonForm
+    page_context: PageContext, team: Team, request: HttpRequest, extension_form: ExtensionForm, reason_form: ReasonForm
 ) -> str:
     """Do what was asked for and say so; empty where a form has mistakes."""
     user, action = person(page_context.user), request.POST.get("action", "")
     if action in ("disqualify", "readmit") and not page_context.is_host:
         raise competitions.CannotHost(_("Only hosts decide who is out. Ask one of them."))
-    if action == "grant" and grant_form.is_valid():
-        extensions.grant(team=team, user=user, **grant_form.cleaned_data)
+    if action == "grant" and extension_form.is_valid():
+        extensions.grant_extension(team=team, user=user, **extension_form.cleaned_data)
         return _("Granted to “%(team)s”.") % {"team": team}
     if action == "revoke":
         number = request.POST.get("grant", "")
-        grant = get_object_or_404(team.grants, pk=int(number) if number.isdecimal() else 0)
-        extensions.revoke_grant(grant=grant, user=user)
+        extension = get_object_or_404(team.extensions, pk=int(number) if number.isdecimal() else 0)
+        extensions.revoke_extension(extension=extension, user=user)
         return _("Taken back.")
     if action == "disqualify" and reason_form.is_valid():
-        extensions.disqualify(team=team, user=user, reason=reason_form.cleaned_data["reason"])
+        extensions.disqualify_team(team=team, user=user, reason=reason_form.cleaned_data["reason"])
         return _("“%(team)s” is disqualified and stands on no board.") % {"team": team}
     if action == "readmit":
-        extensions.readmit(team=team, user=user)
+        extensions.readmit_team(team=team, user=user)
         return _("“%(team)s” takes part again.") % {"team": team}
     if action == "forgive":
-        extensions.forgive_files(team=team, user=user)
+        extensions.reset_failed_files(team=team, user=user)
         return _("The files of today that could not be read or scored do not count against “%(team)s”.") % {
             "team": team
         }
@@ -122,11 +126,13 @@ def _do_action(
 def _context(page_context: PageContext, team: Team) -> dict[str, object]:
     day = page_context.at.astimezone(UTC).date()
     line = team_lines.team_lines([team], page_context.competition, day)[0]
-    allowed = submitting.allowances({team.pk: page_context.competition}, page_context.at, terms={team.pk: line.terms})
+    allowed = submitting.allowances(
+        {team.pk: page_context.competition}, page_context.at, effective_limits={team.pk: line.effective_limits}
+    )
     return {
         "page_context": page_context,
         "team": team,
         "line": line,
         "allowance": allowed[team.pk] if line.memberships else None,
-        "grants": team.grants.select_related("by"),
+        "extensions": team.extensions.select_related("by"),
     }

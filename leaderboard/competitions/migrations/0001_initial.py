@@ -328,7 +328,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Grant',
+            name='Extension',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('extra_attempts', models.PositiveIntegerField(default=0, validators=[django.core.validators.MaxValueValidator(1000)], verbose_name='extra attempts')),
@@ -338,7 +338,7 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('revoked_at', models.DateTimeField(editable=False, null=True)),
                 ('by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='competitions.team')),
+                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='extensions', to='competitions.team')),
             ],
             options={
                 'ordering': ['-at', '-pk'],
@@ -608,7 +608,7 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('competition', 'user'), name='one_team_per_user_and_competition'),
         ),
         migrations.AddConstraint(
-            model_name='grant',
+            model_name='extension',
             constraint=models.CheckConstraint(condition=models.Q(('extra_attempts__gt', 0), ('closes_at__isnull', False), _connector='OR'), name='a_grant_gives_something'),
         ),
         migrations.AddConstraint(

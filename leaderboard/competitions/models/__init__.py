@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .competition import Competition
 from .data_file import DataFile
-from .extension import Grant
+from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring, RowReport, TruthDraft
 from .scoring_environment import Instrument
 from .settings import Admission, BoardSettings, LaunchPlan, Limits
@@ -21,8 +21,8 @@ __all__ = [
     "Competition",
     "DailyAttempts",
     "DataFile",
+    "Extension",
     "FormerMember",
-    "Grant",
     "GroundTruth",
     "Instrument",
     "LaunchPlan",

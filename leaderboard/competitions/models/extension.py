@@ -23,19 +23,19 @@ from .competition import Competition
 from .team import Team
 
 
-class GrantQuerySet(models.QuerySet["Grant"]):
-    def live(self) -> GrantQuerySet:
+class ExtensionQuerySet(models.QuerySet["Extension"]):
+    def active(self) -> ExtensionQuerySet:
         """Those that nobody took back."""
         return self.filter(revoked_at=None)
 
 
-class Grant(models.Model):
+class Extension(models.Model):
     """More attempts and/or a later deadline for one team, with its reason. Never edited: taken back and given anew.
 
     Several add up: attempts are summed, of deadlines the latest counts, and none shortens what everybody has.
     """
 
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="grants")
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="extensions")
     extra_attempts = models.PositiveIntegerField(
         gettext_lazy("extra attempts"), default=0, validators=[MaxValueValidator(1000)]
     )
@@ -47,7 +47,7 @@ class Grant(models.Model):
     at = models.DateTimeField(default=timezone.now, editable=False)
     revoked_at = models.DateTimeField(null=True, editable=False)
 
-    objects = GrantQuerySet.as_manager()
+    objects = ExtensionQuerySet.as_manager()
 
     class Meta:
         ordering: ClassVar = ["-at", "-pk"]
@@ -71,49 +71,49 @@ class Grant(models.Model):
 
 
 @dataclass(frozen=True)
-class Terms:
+class EffectiveLimits:
     """What holds for a team on one day (UTC), its grants included. The one place that submitting and pages ask."""
 
     closes_at: datetime
     daily_attempts: int
 
     @classmethod
-    def summed(cls, competition: Competition, grants: Iterable[Grant], day: date) -> Terms:
+    def from_extensions(cls, competition: Competition, extensions: Iterable[Extension], day: date) -> EffectiveLimits:
         """What live grants of one team come to."""
         closes_at, attempts = competition.closes_at, competition.limits.daily_attempts
-        for grant in grants:
-            closes_at = max(closes_at, grant.closes_at or closes_at)
-            attempts += grant.extra_attempts if grant.day in (None, day) else 0
+        for extension in extensions:
+            closes_at = max(closes_at, extension.closes_at or closes_at)
+            attempts += extension.extra_attempts if extension.day in (None, day) else 0
         return cls(closes_at, attempts)
 
 
-def terms_of(team: Team | int, competition: Competition, day: date) -> Terms:
+def effective_limits_of(team: Team | int, competition: Competition, day: date) -> EffectiveLimits:
     """One query. Inside a transaction that holds the competition's row they stand until its end."""
-    return Terms.summed(competition, Grant.objects.live().filter(team=team).order_by(), day)
+    return EffectiveLimits.from_extensions(competition, Extension.objects.active().filter(team=team).order_by(), day)
 
 
-def terms_of_teams(teams: Mapping[int, Competition], day: date) -> dict[int, Terms]:
+def effective_limits_of_teams(teams: Mapping[int, Competition], day: date) -> dict[int, EffectiveLimits]:
     """Team → its terms, for teams of any competitions at once. One query."""
-    granted: dict[int, list[Grant]] = {key: [] for key in teams}
-    for grant in Grant.objects.live().filter(team__in=list(teams)):
-        granted[grant.team_id].append(grant)
-    return {key: Terms.summed(competition, granted[key], day) for key, competition in teams.items()}
+    granted: dict[int, list[Extension]] = {key: [] for key in teams}
+    for extension in Extension.objects.active().filter(team__in=list(teams)):
+        granted[extension.team_id].append(extension)
+    return {key: EffectiveLimits.from_extensions(competition, granted[key], day) for key, competition in teams.items()}
 
 
-def extended_to(team: str) -> Subquery:
+def extended_deadline(team: str) -> Subquery:
     """The latest deadline granted to the team that the outer query names so; NULL without one."""
-    granted = Grant.objects.live().filter(team=OuterRef(team), closes_at__isnull=False)
+    granted = Extension.objects.active().filter(team=OuterRef(team), closes_at__isnull=False)
     return Subquery(granted.order_by("-closes_at").values("closes_at")[:1])
 
 
-def own_deadline() -> Combinable:
+def team_deadline() -> Combinable:
     """For a query of submissions: the deadline of each one's team."""
     everybodys = F("competition__closes_at")
-    return Greatest(everybodys, Coalesce(extended_to("team"), everybodys))
+    return Greatest(everybodys, Coalesce(extended_deadline("team"), everybodys))
 
 
 def last_deadline(competition: Competition) -> datetime:
     """When the last team's time ends: the private board stays closed until then. Disqualified teams hold nobody up."""
-    extended = Grant.objects.live().filter(team__competition=competition, team__disqualified_at=None)
+    extended = Extension.objects.active().filter(team__competition=competition, team__disqualified_at=None)
     latest: datetime | None = extended.aggregate(latest=Max("closes_at"))["latest"]
     return max(competition.closes_at, latest or competition.closes_at)

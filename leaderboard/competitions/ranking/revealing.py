@@ -12,7 +12,7 @@ from leaderboard.common import logs
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
-from ..models import Competition, FormerMember, Grant, Submission
+from ..models import Competition, Extension, FormerMember, Submission
 from .standings import rebuild_standings
 
 
@@ -61,7 +61,7 @@ def _competitions_due(at: datetime) -> QuerySet[Competition]:
     due = Competition.objects.filter(
         launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=at
     ).exclude(Exists(waiting))
-    has_time = Grant.objects.live().filter(
+    has_time = Extension.objects.active().filter(
         team__competition=OuterRef("pk"), team__disqualified_at=None, closes_at__gt=at
     )
     return due.exclude(Exists(has_time))

@@ -16,7 +16,7 @@ from leaderboard.common.storage import remove as remove_file
 
 from .. import hooks
 from ..models import BoardSettings, Competition, Submission, Team, TruthDraft
-from ..models.extension import own_deadline
+from ..models.extension import team_deadline
 from ..models.pseudonyms import give_pseudonyms
 from ..models.settings import check_settings, make_settings, read_setting, save_settings, write_setting
 from ..models.team_names import part_shared_names
@@ -164,7 +164,7 @@ def _note_changes(competition: Competition, user: User | None, before: dict[str,
 
 def judge_lateness(competition: Competition) -> None:
     """A file counts if and only if its last byte came before its team's deadline, also when that moves."""
-    files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=own_deadline())
+    files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=team_deadline())
     files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
     files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)
 

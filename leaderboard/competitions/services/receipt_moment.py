@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 from leaderboard.accounts.models import User
 
 from ..models import Competition, GroundTruth, Membership, Team
-from ..models.extension import Terms
+from ..models.extension import EffectiveLimits
 from .submit_conditions import Refused, stopped_by_host
 
 GONE = gettext_noop("This competition was removed while your file was on its way.")
@@ -63,8 +63,8 @@ def stopped(competition: Competition, team_id: int, received_at: datetime) -> Re
     return stopped_by_host(competition, team, received_at) if team else None
 
 
-def is_late(competition: Competition, terms: Terms, received_at: datetime) -> bool:
-    is_late = received_at >= terms.closes_at
+def is_late(competition: Competition, effective_limits: EffectiveLimits, received_at: datetime) -> bool:
+    is_late = received_at >= effective_limits.closes_at
     if is_late and not competition.limits.allows_late:
         raise Refused("closed", _("The deadline passed before your file had arrived."))
     return is_late

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from ..models import Competition, DailyAttempts, Membership, Submission, Team
-from ..models.extension import Terms, terms_of, terms_of_teams
+from ..models.extension import EffectiveLimits, effective_limits_of, effective_limits_of_teams
 
 FAILED_FILES_PER_DAY = 20
 
@@ -53,24 +53,24 @@ def allowance(membership: Membership, at: datetime) -> Allowance:
 
 def _allowance(competition: Competition, membership: Membership, at: datetime) -> Allowance:
     day = at.astimezone(UTC).date()
-    its = terms_of(membership.team_id, competition, day)
+    its = effective_limits_of(membership.team_id, competition, day)
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first()
     return _left(its, used or 0, day)
 
 
-def _left(its: Terms, used: int, day: date) -> Allowance:
+def _left(its: EffectiveLimits, used: int, day: date) -> Allowance:
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
     return Allowance(its.daily_attempts, max(0, its.daily_attempts - used), midnight, its.closes_at)
 
 
 def allowances(
-    teams: Mapping[int, Competition], at: datetime, *, terms: Mapping[int, Terms] | None = None
+    teams: Mapping[int, Competition], at: datetime, *, effective_limits: Mapping[int, EffectiveLimits] | None = None
 ) -> dict[int, Allowance]:
     """Team → what holds for it on the day of `at`. Two queries, however many teams; one where their terms on that day
     are at hand."""
     day = at.astimezone(UTC).date()
     used = dict(DailyAttempts.objects.filter(team__in=list(teams), day=day).values_list("team_id", "used"))
-    each = terms_of_teams(teams, day) if terms is None else terms
+    each = effective_limits_of_teams(teams, day) if effective_limits is None else effective_limits
     return {key: _left(its, used.get(key, 0), day) for key, its in each.items()}
 
 

@@ -21,7 +21,7 @@ from leaderboard.common.storage import StoredFile, clean_name, in_units, remove,
 
 from .. import tasks
 from ..models import Competition, DailyAttempts, Membership, Submission
-from ..models.extension import terms_of
+from ..models.extension import effective_limits_of
 from ..scoring import queue
 from . import receipt_moment
 from .checking import Checked, check, check_beginning, check_only
@@ -163,9 +163,9 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
             held = receipt_moment.held(competition)
             if refusal := receipt_moment.stopped(held, membership.team_id, received_at):
                 raise refusal
-            terms = terms_of(membership.team_id, held, day)
-            submission.is_late = receipt_moment.is_late(held, terms, received_at)
-            _take_attempt(membership, received_at, terms.daily_attempts, is_refused=bool(problems))
+            effective_limits = effective_limits_of(membership.team_id, held, day)
+            submission.is_late = receipt_moment.is_late(held, effective_limits, received_at)
+            _take_attempt(membership, received_at, effective_limits.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems and not queue.is_queue_long_enough():
                 tasks.wake_workers_after_commit(tasks.score_submission, submission.pk, ground_truth and ground_truth.pk)
@@ -186,7 +186,12 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
     if membership is None:
         raise Refused("not_joined", _("Join the competition first."))
     with transaction.atomic():
-        if at >= terms_of(membership.team_id, receipt_moment.held(competition), at.astimezone(UTC).date()).closes_at:
+        if (
+            at
+            >= effective_limits_of(
+                membership.team_id, receipt_moment.held(competition), at.astimezone(UTC).date()
+            ).closes_at
+        ):
             raise Refused("closed", _("The deadline has passed; the final picks stand."))
         mine = Submission.objects.select_for_update().filter(
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False

@@ -26,7 +26,7 @@ class Kind(models.TextChoices):
     OPENED = "opened", _("A competition opens")
     DEADLINE = "deadline", _("A deadline is moved")
     PAUSED = "paused", _("A competition is paused, or goes on")
-    GRANT = "grant", _("Your team gets more attempts or more time")
+    EXTENSION = "extension", _("Your team gets more attempts or more time")
     DECISION = "decision", _("Your team or a file of it is taken out, or let in again")
     TEAM = "team", _("Somebody joins or leaves your team")
     RESCORED = "rescored", _("Files are scored anew")

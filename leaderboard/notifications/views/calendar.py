@@ -18,7 +18,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.responses import person
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Membership
-from leaderboard.competitions.models.extension import extended_to
+from leaderboard.competitions.models.extension import extended_deadline
 
 from ..icalendar import Dates, as_calendar
 from ..models import CalendarAddress
@@ -65,7 +65,7 @@ def competition_calendar(request: HttpRequest, page_context: PageContext) -> Htt
 
 def _mine(user: User) -> Iterator[tuple[Competition, datetime]]:
     """Launched ones that a person is in, and all that they host or assist in, with the deadline that holds for them."""
-    held = Membership.objects.filter(user=user, competition=OuterRef("pk")).annotate(granted=extended_to("team"))
+    held = Membership.objects.filter(user=user, competition=OuterRef("pk")).annotate(granted=extended_deadline("team"))
     deadline = Greatest(F("closes_at"), Coalesce(Subquery(held.values("granted")[:1]), F("closes_at")))
     joined = Competition.objects.filter(memberships__user=user, launched_at__isnull=False).values("pk")
     hosted, assisted = user.hosted_competitions.values("pk"), user.assisted_competitions.values("pk")

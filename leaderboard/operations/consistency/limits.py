@@ -9,7 +9,7 @@ from datetime import UTC, date
 from django.db.models import F
 
 from leaderboard.competitions.models import DailyAttempts, Standing, Submission
-from leaderboard.competitions.models.extension import own_deadline
+from leaderboard.competitions.models.extension import team_deadline
 
 from .verdict import Findings
 
@@ -41,7 +41,7 @@ def deadline_decides(findings: Findings) -> Iterator[str]:
     """Late is what was received at its team's deadline or after; what is late stands on no board."""
     files = Submission.objects.filter(team__isnull=False)
     findings.looked_at = files.count()
-    judged = files.annotate(deadline=own_deadline())
+    judged = files.annotate(deadline=team_deadline())
     in_time = judged.filter(is_late=True, received_at__lt=F("deadline"))
     for pk in in_time.values_list("pk", flat=True):
         yield f"submission {pk} came before the deadline and is marked as late"

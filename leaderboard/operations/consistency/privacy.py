@@ -13,7 +13,7 @@ from django.db.models import F
 from leaderboard.competitions.models import (
     Competition,
     DataFile,
-    Grant,
+    Extension,
     GroundTruth,
     Membership,
     Standing,
@@ -65,7 +65,7 @@ def _early_boards() -> Iterator[str]:
     early = Competition.objects.filter(revealed_at__lt=F("closes_at"))
     for slug in early.values_list("slug", flat=True):
         yield f"{slug}: the private board is open before the deadline"
-    extended = Grant.objects.live().filter(
+    extended = Extension.objects.active().filter(
         team__disqualified_at=None, closes_at__gt=F("team__competition__revealed_at")
     )
     for slug in extended.order_by().values_list("team__competition__slug", flat=True).distinct():
