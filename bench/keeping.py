@@ -35,7 +35,7 @@ def fill(submissions: int, rows: int) -> None:
 
     from leaderboard.accounts.models import User
     from leaderboard.common.storage import store
-    from leaderboard.competitions.models import Instrument, Membership, Score, Submission, Team
+    from leaderboard.competitions.models import Membership, Score, ScoringEnvironment, Submission, Team
     from leaderboard.competitions.models.competition import Split
     from leaderboard.competitions.ranking import standings
     from leaderboard.competitions.services import competitions, launches, publishing, truth_drafts
@@ -68,12 +68,12 @@ def fill(submissions: int, rows: int) -> None:
             )
         )  # fmt: skip
     Submission.objects.bulk_create(made, batch_size=500)
-    instrument = Instrument.at_hand("accuracy", ground_truth.metric_version)
+    scoring_environment = ScoringEnvironment.current("accuracy", ground_truth.metric_version)
     Score.objects.bulk_create(
         (
             Score(
                 submission=submission, ground_truth=ground_truth, split=split, value=(number % 997) / 997,
-                measured_at=now, instrument=instrument,
+                measured_at=now, scoring_environment=scoring_environment,
             )
             for number, submission in enumerate(made)
             for split in Split

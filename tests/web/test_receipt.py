@@ -15,7 +15,7 @@ import pytest
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import BoardSettings, Competition, Instrument, Score, Submission
+from leaderboard.competitions.models import BoardSettings, Competition, Score, ScoringEnvironment, Submission
 from leaderboard.competitions.services import boards
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
@@ -61,11 +61,13 @@ def test_what_was_measured_with_is_a_fact_of_that_moment(
     enter(pets, bo)
     handed_in = hand_in(pets, bo, answers())
     before = receipt(bo, handed_in)
-    monkeypatch.setattr("leaderboard.competitions.models.scoring_environment.software", lambda: {"numpy": "99.0"})
+    monkeypatch.setattr(
+        "leaderboard.competitions.models.scoring_environment.software_versions", lambda: {"numpy": "99.0"}
+    )
     assert receipt(bo, handed_in) == before
     later = hand_in(pets, bo, answers(public=1))
     assert receipt(bo, later)["measured_with"] == {"numpy": "99.0"}
-    assert Instrument.objects.count() == 2
+    assert ScoringEnvironment.objects.count() == 2
 
 
 def test_the_private_score_is_on_it_after_the_reveal_alone(pets: Competition, bo: User) -> None:
@@ -137,7 +139,7 @@ def test_a_file_without_a_score_has_a_receipt_too(pets: Competition, bo: User) -
 def test_scores_older_than_the_receipt_say_so(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     handed_in = hand_in(pets, bo, answers())
-    Score.objects.update(instrument=None, measured_at=None)
+    Score.objects.update(scoring_environment=None, measured_at=None)
     named = receipt(bo, handed_in)
     assert (named["measured_at"], named["measured_with"]) == (None, {})
     assert "not noted then" in signed_in(bo).get(f"/c/pets/submissions/{handed_in.pk}/").content.decode()

@@ -50,14 +50,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Instrument',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('facts', models.JSONField()),
-            ],
-        ),
-        migrations.CreateModel(
             name='Score',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -66,6 +58,14 @@ class Migration(migrations.Migration):
                 ('parts', models.JSONField(default=dict)),
                 ('secondary', models.JSONField(default=list)),
                 ('measured_at', models.DateTimeField(editable=False, null=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ScoringEnvironment',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('digest', models.CharField(max_length=64, unique=True)),
+                ('facts', models.JSONField()),
             ],
         ),
         migrations.CreateModel(
@@ -190,8 +190,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='score',
-            name='instrument',
-            field=models.ForeignKey(db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='competitions.instrument'),
+            name='scoring_environment',
+            field=models.ForeignKey(db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='competitions.scoringenvironment'),
         ),
         migrations.CreateModel(
             name='StudentPreview',

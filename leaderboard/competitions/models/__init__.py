@@ -6,7 +6,7 @@ from .competition import Competition
 from .data_file import DataFile
 from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring, RowReport, TruthDraft
-from .scoring_environment import Instrument
+from .scoring_environment import ScoringEnvironment
 from .settings import Admission, BoardSettings, LaunchPlan, Limits
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, MergeOffer, Team
@@ -24,7 +24,6 @@ __all__ = [
     "Extension",
     "FormerMember",
     "GroundTruth",
-    "Instrument",
     "LaunchPlan",
     "Limits",
     "Membership",
@@ -33,6 +32,7 @@ __all__ = [
     "Rescoring",
     "RowReport",
     "Score",
+    "ScoringEnvironment",
     "Standing",
     "StudentPreview",
     "Submission",

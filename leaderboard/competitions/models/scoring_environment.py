@@ -15,7 +15,7 @@ from django.db import models
 import metrics
 
 
-class Instrument(models.Model):
+class ScoringEnvironment(models.Model):
     """With what scores were measured: the metric's file, the reader, the libraries. Few rows, each written once."""
 
     digest = models.CharField(max_length=64, unique=True)
@@ -25,10 +25,12 @@ class Instrument(models.Model):
         return f"{self.facts.get('metric')} {self.facts.get('metric_version')}"
 
     @classmethod
-    def at_hand(cls, metric: str, metric_version: str, secondary: Mapping[str, str] | None = None) -> Instrument:
+    def current(
+        cls, metric: str, metric_version: str, secondary: Mapping[str, str] | None = None
+    ) -> ScoringEnvironment:
         """The row of a metric's file as this process has it, and of the `secondary` ones (key: version), with the
         libraries of this process."""
-        facts = {"metric": metric, "metric_version": metric_version, **software()}
+        facts = {"metric": metric, "metric_version": metric_version, **software_versions()}
         facts |= {f"secondary {key}": version for key, version in (secondary or {}).items()}
         digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
         known = cls.objects.only("pk").filter(digest=digest).first()
@@ -36,7 +38,7 @@ class Instrument(models.Model):
 
 
 @cache
-def software() -> dict[str, str]:
+def software_versions() -> dict[str, str]:
     """Versions of what reads and computes here. `reader` is the SHA-256 of the scorer's own files, metrics apart."""
     folder = Path(metrics.__file__).parent
     reader = hashlib.sha256()
@@ -45,10 +47,10 @@ def software() -> dict[str, str]:
             reader.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
     names = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn")
     python = ".".join(map(str, sys.version_info[:3]))
-    return {"reader": reader.hexdigest(), "python": python, **{name: _version(name) for name in names}}
+    return {"reader": reader.hexdigest(), "python": python, **{name: _installed_version(name) for name in names}}
 
 
-def _version(name: str) -> str:
+def _installed_version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:

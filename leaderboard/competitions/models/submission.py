@@ -18,7 +18,7 @@ from leaderboard.common.library_messages import stored_text, translated_failure
 
 from .competition import Competition, Split
 from .ground_truth import GroundTruth
-from .scoring_environment import Instrument
+from .scoring_environment import ScoringEnvironment
 from .team import Team
 
 if TYPE_CHECKING:
@@ -185,8 +185,8 @@ class Score(models.Model):
     secondary = models.JSONField(default=list)
     # Nothing for scores that are older than these two.
     measured_at = models.DateTimeField(null=True, editable=False)
-    instrument = models.ForeignKey(
-        Instrument, null=True, on_delete=models.PROTECT, related_name="+", db_index=False, editable=False
+    scoring_environment = models.ForeignKey(
+        ScoringEnvironment, null=True, on_delete=models.PROTECT, related_name="+", db_index=False, editable=False
     )
 
     class Meta:

@@ -27,7 +27,16 @@ from leaderboard import scorer
 from leaderboard.common.storage import Unreachable
 from metrics.core.messages import templates_of
 
-from ..models import Competition, GroundTruth, Instrument, Refusal, Score, StudentPreview, Submission, Uncertainty
+from ..models import (
+    Competition,
+    GroundTruth,
+    Refusal,
+    Score,
+    ScoringEnvironment,
+    StudentPreview,
+    Submission,
+    Uncertainty,
+)
 from ..models.competition import Split
 from ..ranking import standings
 from . import queue
@@ -180,7 +189,7 @@ def _write_scores(submission: Submission, ground_truth: GroundTruth, result: met
     assert result.public is not None, "a published ruler has both splits"
     assert result.private is not None, "a published ruler has both splits"
     values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
-    instrument = Instrument.at_hand(
+    scoring_environment = ScoringEnvironment.current(
         ground_truth.metric, metrics.get(ground_truth.metric_key).version, _versions(ground_truth)
     )
     now = timezone.now()
@@ -193,7 +202,7 @@ def _write_scores(submission: Submission, ground_truth: GroundTruth, result: met
             parts=dict(result.parts.get(split.value, {})),
             secondary=stored_secondary(result, split),
             measured_at=now,
-            instrument=instrument,
+            scoring_environment=scoring_environment,
         )
         for split, value in values.items()
     )

@@ -37,8 +37,10 @@ def receipt(submission: Submission, splits: Collection[Split], *, is_over: bool)
 def _measurement(
     submission: Submission, ground_truth: GroundTruth, splits: Collection[Split], is_over: bool
 ) -> dict[str, Any]:
-    scores = list(Score.objects.filter(submission=submission, ground_truth=ground_truth).select_related("instrument"))
-    facts: dict[str, str] = next((score.instrument.facts for score in scores if score.instrument), {})
+    scores = list(
+        Score.objects.filter(submission=submission, ground_truth=ground_truth).select_related("scoring_environment")
+    )
+    facts: dict[str, str] = next((score.scoring_environment.facts for score in scores if score.scoring_environment), {})
     times = [score.measured_at for score in scores if score.measured_at]
     return {
         "ground_truth": {
