@@ -87,7 +87,7 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
     """A live competition with `teams` teams of `per_team` scored submissions each, two a day until now."""
     chance, now = random.Random(seed), datetime.now(UTC)
     host, _is_new = User.objects.get_or_create(username=f"host-of-{slug}")
-    competition = competitions_services.create(
+    competition = competitions_services.create_competition(
         user=host,
         slug=slug,
         title=f"{teams} teams",

@@ -54,7 +54,7 @@ def table(answers: list[str]) -> bytes:
 
 def competition_of(host: User, number: int, rows: int) -> Competition:
     now = datetime.now(UTC)
-    competition = competitions.create(
+    competition = competitions.create_competition(
         user=host, slug=f"class-{number}", title=f"Class {number}", overview="Which is it?",
         opens_at=now - timedelta(days=400), closes_at=now + timedelta(days=3), daily_attempts=PER_DAY,
     )  # fmt: skip
@@ -64,7 +64,7 @@ def competition_of(host: User, number: int, rows: int) -> Competition:
         competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()]
     )
     publishing.publish_draft(competition=competition, user=host)
-    launches.launch(competition=competition)
+    launches.launch_competition(competition=competition)
     return competition
 
 

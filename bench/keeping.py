@@ -43,14 +43,14 @@ def fill(submissions: int, rows: int) -> None:
     call_command("migrate", verbosity=0)
     now = timezone.now()
     ada = User.objects.create_user("ada", "ada@example.org", None, can_host=True)
-    pets = competitions.create(
+    pets = competitions.create_competition(
         user=ada, slug="pets", title="Cats or dogs", overview="Which?", opens_at=now - timedelta(days=9),
         closes_at=now + timedelta(days=9),
     )  # fmt: skip
     truth = "id,label,Usage\n" + "".join(f"{i},{i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(rows))
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[truth.encode()])
     ground_truth = publishing.publish_draft(competition=pets, user=ada)
-    launches.launch(competition=pets)
+    launches.launch_competition(competition=pets)
     people = User.objects.bulk_create(User(username=f"p{i}", email=f"p{i}@example.org") for i in range(TEAMS))
     teams = Team.objects.bulk_create(Team(competition=pets, name=user.username, captain=user) for user in people)
     pairs = list(zip(teams, people, strict=True))

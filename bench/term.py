@@ -172,7 +172,7 @@ def _person(name: str, **fields: Any) -> User:
 def _course(term: Term, state: str) -> Competition:
     """A launched competition with its class, whose files came in over the last ten days."""
     ada, now = term.people["ada"], timezone.now()
-    competition = competitions_services.create(
+    competition = competitions_services.create_competition(
         user=ada,
         slug={"live": "pond-life", "ended": "pond-life-last-term"}[state],
         title={"live": "Pond life", "ended": "Pond life, last term"}[state],
@@ -194,7 +194,7 @@ def _course(term: Term, state: str) -> Competition:
     data_files.add_data_file(
         competition=competition, file_name="train.csv", chunks=[train], description="Animals with their species."
     )
-    launches.launch(competition=competition, user=ada)
+    launches.launch_competition(competition=competition, user=ada)
     for name, right in (("Always frog", 0.0), ("Nearest neighbour", 0.55)):
         file = boards.add_baseline(
             competition=competition, user=ada, name=name, file_name="baseline.csv", chunks=[predictions(right, 3)]
@@ -207,7 +207,9 @@ def _course(term: Term, state: str) -> Competition:
 
 def _begun(ada: User, state: str, title: str) -> Competition:
     """A competition without a class: an empty draft, one with a checked file, or one launched a moment ago."""
-    competition = copying.begin(user=ada, title=title, slug=slugify(title), overview="Which is it?", is_listed=True)
+    competition = copying.create_default_draft(
+        user=ada, title=title, slug=slugify(title), overview="Which is it?", is_listed=True
+    )
     if state != "draft":
         truth_drafts.draft_truth(
             competition=competition, metric="accuracy", params={}, file_name="answers.csv", chunks=[truth()],
@@ -215,8 +217,8 @@ def _begun(ada: User, state: str, title: str) -> Competition:
         )  # fmt: skip
     if state == "new":
         publishing.publish_draft(competition=competition, user=ada)
-        launches.launch(competition=competition, user=ada)
-        competitions_services.change(competition=competition, user=ada, needs_code=False)
+        launches.launch_competition(competition=competition, user=ada)
+        competitions_services.change_competition(competition=competition, user=ada, needs_code=False)
     return competition
 
 
@@ -270,13 +272,13 @@ def _run(term: Term, competition: Competition) -> None:
         f"{user.get_full_name()},{user.email},{place + 7001},{'Lab 1' if place % 2 else 'Lab 2'}\n"
         for place, user in enumerate(term.people[name] for team in TEAMS.values() for name in team)
     )
-    roster.draft_roster(
+    roster.save_roster_draft(
         competition=competition, user=ada, file_name="class.csv", data="Name,Email,Student ID,Section\n" + lines
     )
-    roster.take_over_roster(competition=competition, user=ada)
-    guests, _waiting = identifying.guests_of(competition)
+    roster.apply_roster(competition=competition, user=ada)
+    guests, _waiting = identifying.unlinked_members(competition)
     pairs = {guest.membership.pk: guest.guess.pk for guest in guests[1:] if guest.guess}
-    identifying.say_who(competition=competition, pairs=pairs, user=ada)
+    identifying.link_accounts(competition=competition, pairs=pairs, user=ada)
     competition.assistants.add(term.people["ivy"])
     announcements.announce(
         competition=competition, user=ada, title="The data has a new column", text="See **train.csv**.", is_pinned=True

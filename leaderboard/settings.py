@@ -314,7 +314,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 60},
     },
     "launch": {
-        "task": "leaderboard.competitions.tasks.launch_due",
+        "task": "leaderboard.competitions.tasks.launch_due_competitions",
         "schedule": timedelta(seconds=5),
         "options": {"expires": 5},
     },

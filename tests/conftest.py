@@ -292,7 +292,7 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
     params = fields.pop("params", {})
     secondary = fields.pop("secondary", ())
     now = timezone.now()
-    competition = competitions.create(
+    competition = competitions.create_competition(
         user=host,
         **{
             "slug": "pets",
@@ -315,7 +315,7 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
         )
         publishing.publish_draft(competition=competition, user=host)
     if launched:
-        launches.launch(competition=competition)
+        launches.launch_competition(competition=competition)
     return competition
 
 

@@ -15,9 +15,9 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_va
 from leaderboard.competitions.models import Competition, DailyAttempts, Extension, Team
 from leaderboard.competitions.services.competitions import (
     CannotHost,
-    judge_lateness,
     lock_competition,
     rebuild_boards,
+    recompute_lateness,
     require_reason,
 )
 from leaderboard.notifications.host_events import (
@@ -141,7 +141,7 @@ def reset_failed_files(*, team: Team, user: User | None) -> None:
 
 def _apply_change(competition: Competition, *, is_about_time: bool) -> None:
     if is_about_time:
-        judge_lateness(competition)
+        recompute_lateness(competition)
         rebuild_boards(competition)
 
 

@@ -133,7 +133,9 @@ class RosterForm(forms.Form):
 class WhoForm(forms.Form):
     """A field for each account: who it is on the roster, as one of its lines, an address, a number or a name."""
 
-    def __init__(self, guests: Iterable[identifying.Guest], waiting: identifying.Waiting, *args: Any) -> None:
+    def __init__(
+        self, guests: Iterable[identifying.UnlinkedMember], waiting: identifying.UnlinkedEntries, *args: Any
+    ) -> None:
         super().__init__(*args)
         self.waiting = waiting
         self.pairs: dict[int, int] = {}
@@ -142,7 +144,7 @@ class WhoForm(forms.Form):
                 label=guest.membership.user.get_username(),
                 required=False,
                 max_length=300,
-                initial=identifying.label_of(guest.guess) if guest.guess else "",
+                initial=identifying.entry_label(guest.guess) if guest.guess else "",
                 widget=forms.TextInput(attrs={"list": "roster", "autocomplete": "off"}),
             )
 

@@ -19,27 +19,27 @@ from .models.roster import joined_values
 
 
 @dataclass(frozen=True)
-class Guest:
+class UnlinkedMember:
     """A member whom nobody on the roster is, and who on it has the same address, name or login: a guess."""
 
     membership: Membership
     guess: RosterEntry | None
 
 
-def label_of(entry: RosterEntry) -> str:
+def entry_label(entry: RosterEntry) -> str:
     """One person of the roster in one line, as it is shown and typed."""
     number = entry.email or entry.student_id or entry.login or entry.sis_user_id
     return f"{entry} · {number}" if number and number != str(entry) else str(entry)
 
 
-class Waiting:
+class UnlinkedEntries:
     """Who on the roster has no account, to be found by line, address, number, login or name."""
 
     def __init__(self, entries: Sequence[RosterEntry]) -> None:
         self.entries = entries
         self._by: dict[str, set[RosterEntry]] = {}
         for entry in entries:
-            known = (label_of(entry), entry.email, entry.student_id, entry.sis_user_id, entry.login, entry.name)
+            known = (entry_label(entry), entry.email, entry.student_id, entry.sis_user_id, entry.login, entry.name)
             for one in filter(None, known):
                 self._by.setdefault(_plain(one), set()).add(entry)
 
@@ -53,22 +53,22 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def guests_of(competition: Competition) -> tuple[list[Guest], Waiting]:
+def unlinked_members(competition: Competition) -> tuple[list[UnlinkedMember], UnlinkedEntries]:
     """Members not on the roster by username, and who on the roster has no account. Two queries."""
-    waiting = Waiting(list(competition.roster.filter(user=None, left_at=None)))
+    waiting = UnlinkedEntries(list(competition.roster.filter(user=None, left_at=None)))
     members = competition.memberships.exclude(user__roster_entries__competition=competition)
-    guests: list[Guest] = []
+    guests: list[UnlinkedMember] = []
     guessed: set[RosterEntry] = set()
     for member in members.select_related("user", "team").order_by("user__username"):
         account = member.user
         names = (account.email, account.get_full_name(), account.username)
         guess = next(filter(None, map(waiting.found, names)), None)
-        guests.append(Guest(member, guess if guess not in guessed else None))
+        guests.append(UnlinkedMember(member, guess if guess not in guessed else None))
         guessed.update({guess} if guess else ())
     return guests, waiting
 
 
-def say_who(*, competition: Competition, pairs: Mapping[int, int], user: User | None) -> int:
+def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: User | None) -> int:
     """Membership → entry: these accounts are these people. Links and letters of the entries end. Gives how many.
 
     All or nothing. Raises `CannotHost` where an account or a person was taken meanwhile.
@@ -84,21 +84,21 @@ def say_who(*, competition: Competition, pairs: Mapping[int, int], user: User | 
             RosterEntry.objects.filter(pk=pairs[number]).update(**joined_values(member.user_id, member.joined_at))
         if pairs:
             who = {str(pairs[number]): member.user_id for number, member in members.items()}
-            _note(competition, user, {"is account": who})
+            _log_roster_change(competition, user, {"is account": who})
     return len(pairs)
 
 
-def part(*, competition: Competition, entries: Sequence[int], user: User | None) -> int:
+def unlink_accounts(*, competition: Competition, entries: Sequence[int], user: User | None) -> int:
     """Take the accounts off these people of the roster; teams, files and scores stay the accounts'. Gives how many."""
     with transaction.atomic():
         linked = competition.roster.select_for_update().filter(pk__in=entries).exclude(user=None)
         who = {str(pk): account for pk, account in linked.values_list("pk", "user")}
         competition.roster.filter(pk__in=who).update(user=None, joined_at=None)
         if who:
-            _note(competition, user, {"is no longer account": who})
+            _log_roster_change(competition, user, {"is no longer account": who})
     return len(who)
 
 
-def _note(competition: Competition, user: User | None, after: dict[str, object]) -> None:
+def _log_roster_change(competition: Competition, user: User | None, after: dict[str, object]) -> None:
     competition.touch_board()
     AuditEntry.append(AuditEvent.ROSTER_CHANGED, user=user, competition=competition, after=after)

@@ -88,7 +88,7 @@ def people_of(competition: Competition) -> list[Person]:
     return sorted(found, key=lambda person: person.name.casefold())
 
 
-def chosen(
+def filter_people(
     people: Sequence[Person], *, section: str | None = None, state: str = "", text: str = "", only_guests: bool = False
 ) -> list[Person]:
     """Those of a section (`""` is those without one), in a state, with a text in name, address or team."""
@@ -99,11 +99,11 @@ def chosen(
         if (section is None or person.section == section)
         and (not state or person.state == state)
         and (not only_guests or person.entry is None)
-        and (not wanted or any(wanted in word.casefold() for word in _words(person)))
+        and (not wanted or any(wanted in word.casefold() for word in _searchable_text(person)))
     ]
 
 
-def _words(person: Person) -> list[str]:
+def _searchable_text(person: Person) -> list[str]:
     entry, team = person.entry, person.membership.team if person.membership else None
     ids = [entry.student_id, entry.sis_user_id, entry.login] if entry else []
     return [person.name, person.email, person.username, *ids, *([team.name, team.pseudonym] if team else [])]

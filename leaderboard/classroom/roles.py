@@ -54,7 +54,7 @@ def give_role(*, competition: Competition, name: str, role: Role, user: User | N
     Anybody can sign up with somebody else's address, as address or as user name, so an unconfirmed one finds nobody.
     A person has one role: an assistant who becomes a host is an assistant no longer.
     """
-    found = _find(name.strip())
+    found = _find_account(name.strip())
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.hosts.filter(pk=found.pk).exists():
@@ -172,7 +172,7 @@ def offer_role(*, competition: Competition, address: str, role: Role, user: User
         before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
         made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
         if before != role.value:
-            _notify_unconfirmed_accounts(address, lambda: _("A role waits for you"), lambda: _waiting(made))
+            _notify_unconfirmed_accounts(address, lambda: _("A role waits for you"), lambda: _offer_label(made))
         AuditEntry.append(
             AuditEvent.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
         )
@@ -200,7 +200,7 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
     return offer.email
 
 
-def _waiting(offer: RoleInvitation) -> str:
+def _offer_label(offer: RoleInvitation) -> str:
     words = _("A host keeps the role of %(role)s for the address %(address)s. Confirm it, and the role is yours.")
     return words % {"role": offer.role_words, "address": offer.email}
 
@@ -227,7 +227,7 @@ def take_up_roles(*, address: str) -> int:
             )
             if (offer := invitations.filter(pk=number).first()) is None:
                 continue
-            why = _give(offer)
+            why = _give_offered_role(offer)
             taken += not why
             if why:
                 before = {"invitation": offer.pk, "role": offer.role}
@@ -237,7 +237,7 @@ def take_up_roles(*, address: str) -> int:
     return taken
 
 
-def _give(offer: RoleInvitation) -> str:
+def _give_offered_role(offer: RoleInvitation) -> str:
     """Why a role is not given; empty when it is."""
     if not offer.competition.is_hosted_by(offer.made_by):
         return _("You host this competition no longer.")
@@ -265,7 +265,7 @@ def _notify_inviter(offer: RoleInvitation, why: str) -> None:
     )
 
 
-def _find(name: str) -> User:
+def _find_account(name: str) -> User:
     by_address = Q(emailaddress__email__iexact=name, emailaddress__verified=True)
     wanted = by_address if "@" in name else Q(username__iexact=name)
     found = User.objects.filter(wanted, is_active=True).first()

@@ -25,8 +25,8 @@ from .models import RosterDraft, RosterEntry, RosterList
 from .models.roster import joined_values
 
 # In this order a line finds its entry; whoever has none of them is found by name and section.
-KEYS = ("student_id", "sis_user_id", "email", "login")
-IN_WORDS = {
+MATCHING_FIELDS = ("student_id", "sis_user_id", "email", "login")
+FIELD_LABELS = {
     "name": gettext_lazy("Name"),
     "email": gettext_lazy("E-mail address"),
     "student_id": gettext_lazy("Student ID"),
@@ -37,7 +37,7 @@ IN_WORDS = {
 
 
 @dataclass(frozen=True)
-class Change:
+class RosterChange:
     """A person of the file: a new one, or an entry with what would differ, as (field, before, after)."""
 
     line: roster_files.Line
@@ -47,28 +47,28 @@ class Change:
     @property
     def named_differences(self) -> list[tuple[str, str, str]]:
         """The differences as a host reads them."""
-        return [(str(IN_WORDS[name]), before, after) for name, before, after in self.differences]
+        return [(str(FIELD_LABELS[name]), before, after) for name, before, after in self.differences]
 
     @property
     def name(self) -> str:
         values = self.line.values
-        return next((values[name] for name in ("name", "email", "login", *KEYS) if values.get(name)), "")
+        return next((values[name] for name in ("name", "email", "login", *MATCHING_FIELDS) if values.get(name)), "")
 
 
 @dataclass
 class RosterPreview:
     """What taking a file over would do."""
 
-    new: list[Change] = field(default_factory=list)
-    changed: list[Change] = field(default_factory=list)
-    unchanged: list[Change] = field(default_factory=list)
+    new: list[RosterChange] = field(default_factory=list)
+    changed: list[RosterChange] = field(default_factory=list)
+    unchanged: list[RosterChange] = field(default_factory=list)
     missing: list[RosterEntry] = field(default_factory=list)
     bad: list[roster_files.Skipped] = field(default_factory=list)
     left_out: list[roster_files.Skipped] = field(default_factory=list)
     columns: list[tuple[str, str]] = field(default_factory=list)
 
 
-def draft_roster(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
+def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
     """Keep a class list until the host has looked at it; nothing on the roster changes. Raises `CannotHost`."""
     try:
         text = roster_files.decoded(data if isinstance(data, bytes) else data.encode(errors="replace"))
@@ -79,7 +79,7 @@ def draft_roster(*, competition: Competition, user: User | None, file_name: str,
     return RosterDraft.objects.update_or_create(competition=competition, defaults=fields)[0]
 
 
-def discard_roster(*, competition: Competition) -> None:
+def discard_roster_draft(*, competition: Competition) -> None:
     """Forget the class list that was looked at."""
     RosterDraft.objects.filter(competition=competition).delete()
 
@@ -90,7 +90,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     held = list(competition.roster.all())
     found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
     found.bad = [one for one in reading.skipped if one.is_bad]
-    index = _Index(held)
+    index = _EntryIndex(held)
     seen: dict[int, roster_files.Line] = {}
     lines: dict[tuple[str, str], roster_files.Line] = {}
     for line in reading.lines:
@@ -99,11 +99,11 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
         if len(entries) > 1:
             names = ", ".join(sorted(str(entry) for entry in entries))
             reason = _("its numbers and addresses belong to several people of the roster: {names}").format(names=names)
-            found.bad.append(_bad(line, reason))
+            found.bad.append(_bad_line(line, reason))
         elif earlier or (entries and entries[0].pk in seen):
-            found.bad.append(_bad(line, _duplicate_line(line, earlier or seen[entries[0].pk])))
+            found.bad.append(_bad_line(line, _duplicate_line(line, earlier or seen[entries[0].pk])))
         else:
-            _sort_in(found, line, entries[0] if entries else None)
+            _add_to_preview(found, line, entries[0] if entries else None)
             if entries:
                 seen[entries[0].pk] = line
     found.missing = [entry for entry in held if entry.pk not in seen and entry.left_at is None]
@@ -111,14 +111,14 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     return found
 
 
-def _bad(line: roster_files.Line, reason: str) -> roster_files.Skipped:
-    return roster_files.Skipped(line.number, Change(line).name[:80], reason)
+def _bad_line(line: roster_files.Line, reason: str) -> roster_files.Skipped:
+    return roster_files.Skipped(line.number, RosterChange(line).name[:80], reason)
 
 
 def _duplicate_line(line: roster_files.Line, earlier: roster_files.Line) -> str:
     """Two names at one address are two people, of whom somebody has to look which one it belongs to."""
-    name = Change(earlier).name
-    if Change(line).name.casefold() == name.casefold():
+    name = RosterChange(earlier).name
+    if RosterChange(line).name.casefold() == name.casefold():
         return _("the same person as in line {number}").format(number=earlier.number)
     words = _("its address or one of its numbers stands in line {number} already, for {name}")
     return words.format(number=earlier.number, name=name[:80])
@@ -126,7 +126,7 @@ def _duplicate_line(line: roster_files.Line, earlier: roster_files.Line) -> str:
 
 def _earlier(line: roster_files.Line, lines: dict[tuple[str, str], roster_files.Line]) -> roster_files.Line | None:
     """The line before that is the same person; notes this one."""
-    keys = [(name, line.values[name].casefold()) for name in KEYS if line.values.get(name)]
+    keys = [(name, line.values[name].casefold()) for name in MATCHING_FIELDS if line.values.get(name)]
     keys = keys or [("name", f"{line.values.get('name', '')}\n{line.values.get('section', '')}".casefold())]
     earlier = next((lines[key] for key in keys if key in lines), None)
     for key in keys:
@@ -134,23 +134,23 @@ def _earlier(line: roster_files.Line, lines: dict[tuple[str, str], roster_files.
     return earlier
 
 
-def _sort_in(found: RosterPreview, line: roster_files.Line, entry: RosterEntry | None) -> None:
+def _add_to_preview(found: RosterPreview, line: roster_files.Line, entry: RosterEntry | None) -> None:
     if entry is None:
-        found.new.append(Change(line))
+        found.new.append(RosterChange(line))
         return
     # An empty cell says nothing: what another file told stays.
     differing = [(name, getattr(entry, name), value) for name, value in line.values.items() if value]
     differences = tuple(one for one in differing if one[1] != one[2])
-    (found.changed if differences else found.unchanged).append(Change(line, entry, differences))
+    (found.changed if differences else found.unchanged).append(RosterChange(line, entry, differences))
 
 
-class _Index:
+class _EntryIndex:
     """Entries by each of their numbers and addresses, and by name and section where they have none."""
 
     def __init__(self, entries: Iterable[RosterEntry]) -> None:
         self._by: dict[tuple[str, str], list[RosterEntry]] = {}
         for entry in entries:
-            for name in KEYS:
+            for name in MATCHING_FIELDS:
                 if value := getattr(entry, name):
                     self._by.setdefault((name, value.casefold()), []).append(entry)
             self._by.setdefault(("name", entry.name.casefold()), []).append(entry)
@@ -159,7 +159,7 @@ class _Index:
         """The entries that a line may mean: one, none, or several when its keys contradict each other."""
         keyed = {
             entry.pk: entry
-            for name in KEYS
+            for name in MATCHING_FIELDS
             if values.get(name)
             for entry in self._by.get((name, values[name].casefold()), [])
         }
@@ -167,14 +167,18 @@ class _Index:
             return list(keyed.values())
         # By name only where neither says anything that would tell two people of one name apart.
         named = self._by.get(("name", values.get("name", "").casefold()), []) if values.get("name") else []
-        alike = [entry for entry in named if not self._contradict(entry, values)]
-        return alike if len(alike) == 1 else [entry for entry in alike if entry.section == values.get("section", "")]
+        candidates = [entry for entry in named if not self._contradict(entry, values)]
+        return (
+            candidates
+            if len(candidates) == 1
+            else [entry for entry in candidates if entry.section == values.get("section", "")]
+        )
 
     def _contradict(self, entry: RosterEntry, values: dict[str, str]) -> bool:
-        return any(values.get(name) and getattr(entry, name) for name in KEYS)
+        return any(values.get(name) and getattr(entry, name) for name in MATCHING_FIELDS)
 
 
-def take_over_roster(*, competition: Competition, user: User | None) -> RosterPreview:
+def apply_roster(*, competition: Competition, user: User | None) -> RosterPreview:
     """Store the list that was looked at: new people are added, changed ones changed, nobody is removed.
 
     Members whose confirmed address is on the list are linked to it at once. Raises `CannotHost`.
@@ -195,7 +199,7 @@ def take_over_roster(*, competition: Competition, user: User | None) -> RosterPr
             batch_size=500,
         )
         for change in found.changed:
-            _change(change)
+            _apply_change(change)
         link_members(held)
         draft.delete()
         held.touch_board()
@@ -213,7 +217,7 @@ def roster_lists(competition: Competition) -> list[RosterList]:
     return list(counted.filter(number__gt=0).select_related("taken_by"))
 
 
-def take_back_roster(*, competition: Competition, number: int, user: User | None) -> int:
+def remove_roster_list(*, competition: Competition, number: int, user: User | None) -> int:
     """Remove the people who came with a list and have not joined, as if it had not been read; gives how many.
 
     Their invitations stop working. Who has joined stays, and what the list changed about others stays changed.
@@ -238,7 +242,7 @@ def take_back_roster(*, competition: Competition, number: int, user: User | None
     return len(numbers)
 
 
-def _change(change: Change) -> None:
+def _apply_change(change: RosterChange) -> None:
     entry = change.entry
     assert entry is not None
     for name, _before, after in change.differences:

@@ -50,14 +50,14 @@ def _prototypes() -> dict[int, str]:
         for one, others in confusables.confusables_data.items()
         for other in others
     }
-    alike: dict[str, set[str]] = {}
+    lookalikes: dict[str, set[str]] = {}
     for one, other in [*pairs, *_FURTHER.items()]:
-        larger, smaller = sorted((alike.get(text, {text}) for text in (one, other)), key=len, reverse=True)
+        larger, smaller = sorted((lookalikes.get(text, {text}) for text in (one, other)), key=len, reverse=True)
         if one in larger and other in larger:
             continue
         larger |= smaller
-        alike |= dict.fromkeys(smaller | {one, other}, larger)
-    groups = list({id(group): group for group in alike.values()}.values())
+        lookalikes |= dict.fromkeys(smaller | {one, other}, larger)
+    groups = list({id(group): group for group in lookalikes.values()}.values())
     simple = {text: best for group in groups for best in [min(group, key=_order)] for text in group}
     found = dict(simple)
     for group in groups:

@@ -9,14 +9,14 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, struct.error)
+BROKEN_ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, struct.error)
 """What reading one raises that is damaged, locked, or packed in a way that nobody here knows. A gzip file says it with
 `OSError` as well, which a full disk does too."""
 
 CHUNK = 1 << 16
 
 
-class Outlet(io.RawIOBase):
+class StreamingBuffer(io.RawIOBase):
     """Takes what the archive writes until it is sent. It cannot be wound back, so sizes follow their files."""
 
     def __init__(self) -> None:

@@ -216,10 +216,10 @@ def reveal_due() -> None:
     revealing.reveal_due_competitions(database_now())
 
 
-@app.task(name="leaderboard.competitions.tasks.launch_due")
-def launch_due() -> None:
+@app.task(name="leaderboard.competitions.tasks.launch_due_competitions")
+def launch_due_competitions() -> None:
     """Launch what its hosts wanted launched by now."""
-    launching.launch_due(database_now())
+    launching.launch_due_competitions(database_now())
 
 
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")

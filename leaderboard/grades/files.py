@@ -26,10 +26,10 @@ FEWEST_DECIMALS = 2
 
 
 @dataclass(frozen=True)
-class Filling:
+class GradebookFilling:
     """A file of Canvas that a host uploaded, and who in it was found."""
 
-    held: Gradebook
+    gradebook_row: Gradebook
     book: canvas.Gradebook
     matching: canvas.Matching
     column: str
@@ -61,7 +61,7 @@ class Filling:
 
     @property
     def is_scaled(self) -> bool:
-        return self.held.is_scaled and self.scale is not None
+        return self.gradebook_row.is_scaled and self.scale is not None
 
     @property
     def both(self) -> list[tuple[people_module.Person, str, str]]:
@@ -101,12 +101,12 @@ class Filling:
 def graded_people(sheet: GradeSheet) -> list[people_module.Person]:
     """Everybody of a sheet as files know them."""
     rules = sheet.effective_rules
-    return [_person(row, (rules if row.released else sheet.rules).decimals) for row in sheet.rows]
+    return [_person_of_row(row, (rules if row.released else sheet.rules).decimals) for row in sheet.rows]
 
 
-def _person(row: GradeRow, decimals: int) -> people_module.Person:
+def _person_of_row(row: GradeRow, decimals: int) -> people_module.Person:
     student, mark = row.student, row.final
-    first, last = _halves(student)
+    first, last = _first_and_last_name(student)
     return people_module.Person(
         name=student.name,
         first_name=first,
@@ -123,7 +123,7 @@ def _person(row: GradeRow, decimals: int) -> people_module.Person:
     )
 
 
-def _halves(student: Student) -> tuple[str, str]:
+def _first_and_last_name(student: Student) -> tuple[str, str]:
     """First and last name, as far as one can tell."""
     if student.first_name or student.last_name:
         return student.first_name, student.last_name
@@ -142,14 +142,14 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
     if kind != "canvas":
         # The mark at the beginning tells Excel that these are not the letters of the last century.
         return b"\xef\xbb\xbf" + moodle_brightspace.OWN[kind](graded_people(sheet), title).encode()
-    filling = filling_of(competition, sheet)
+    filling = gradebook_filling(competition, sheet)
     if filling is None:
         raise CannotHost(_("Upload the gradebook that Canvas exports first."))
     most = rules_module.number_text(filling.rules.max_points)
     return canvas.filled(filling.book, filling.written, column=filling.column, title=title, most=most)
 
 
-def filling_of(competition: Competition, sheet: GradeSheet) -> Filling | None:
+def gradebook_filling(competition: Competition, sheet: GradeSheet) -> GradebookFilling | None:
     """What the uploaded gradebook would be filled with; None without one."""
     held = Gradebook.objects.filter(competition=competition).first()
     if held is None:
@@ -159,7 +159,7 @@ def filling_of(competition: Competition, sheet: GradeSheet) -> Filling | None:
     rules = sheet.effective_rules
     news = [row for row in sheet.rows if row.released is None and row.final.points is not None]
     is_mixed = bool(sheet.release and news and rules.max_points != sheet.rules.max_points)
-    return Filling(held, book, canvas.match(book, graded_people(sheet)), column, rules, is_mixed)
+    return GradebookFilling(held, book, canvas.match(book, graded_people(sheet)), column, rules, is_mixed)
 
 
 def save_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
@@ -171,7 +171,7 @@ def save_gradebook(*, competition: Competition, user: User | None, file_name: st
     facts = {
         "file_name": clean_name(file_name),
         "data": data,
-        "column": _likely(book.columns, competition),
+        "column": _likely_column(book.columns, competition),
         "is_scaled": False,
         "uploaded_at": database_now(),
         "uploaded_by": user,
@@ -180,7 +180,7 @@ def save_gradebook(*, competition: Competition, user: User | None, file_name: st
         return Gradebook.objects.update_or_create(competition=competition, defaults=facts)[0]
 
 
-def _likely(columns: Iterable[str], competition: Competition) -> str:
+def _likely_column(columns: Iterable[str], competition: Competition) -> str:
     """The column that is called like the competition; otherwise the host chooses, and until then it is a new one."""
     wanted = competition.title.casefold()
     return next((name for name in columns if name.casefold().startswith(wanted)), "")

@@ -22,7 +22,7 @@ from . import reasons as reasons_module
 from . import rules as rules_module
 from .models import GradeRelease
 from .saved_rules import grade_rules
-from .students import Student, students
+from .students import Student, students_of
 
 DAY = timedelta(days=1)
 # Team → those that may decide.
@@ -59,7 +59,7 @@ class GradeSheet:
     release: GradeRelease | None = None
 
     @property
-    def unknown(self) -> int:
+    def unlinked_students(self) -> int:
         """Accounts that are nobody of the class list, while somebody of it has none: one person may stand here twice,
         once without a file."""
         students = [row.student for row in self.rows]
@@ -105,7 +105,7 @@ def sheets_by_ground_truth(
     released_marks: Mapping[int, marks.Mark],
 ) -> tuple[GradeSheet, ...]:
     """The sheet filled in under each ruler: the same students by the same rules, each in the same order."""
-    people = students(competition, with_valid=sheet.rules.participation_points > 0)
+    people = students_of(competition, with_valid=sheet.rules.participation_points > 0)
     names = any(step.baseline for step in sheet.rules.steps)
     baselines = baseline_scores_by_ground_truth(ground_truths, sheet.split) if names else {}
     late = _late_files(competition, ground_truths, sheet.split) if sheet.rules.late_percent is not None else {}

@@ -53,7 +53,7 @@ class Student:
     """Scored files of the team that came in time, where they were asked for."""
 
 
-def students(competition: Competition, *, with_valid: bool = False) -> list[Student]:
+def students_of(competition: Competition, *, with_valid: bool = False) -> list[Student]:
     """Everybody who gets a grade, by name: members of teams, and the class as the roster has it."""
     # Facts and not rows: a class of 500 is looked at whole for each page of its grades.
     memberships = Membership.objects.filter(competition=competition).order_by()
@@ -62,12 +62,12 @@ def students(competition: Competition, *, with_valid: bool = False) -> list[Stud
     facts = memberships.values(*MEMBER_FACTS, *(["valid"] if with_valid else []))
     entries = RosterEntry.objects.filter(competition=competition).only(*ROSTER_FACTS)
     listed = {entry.user_id or -entry.pk: entry for entry in entries}
-    found = [_member(one, listed.pop(one["user_id"], None)) for one in facts]
-    found += [_absent(entry) for entry in listed.values() if entry.left_at is None]
+    found = [_student_from_membership(one, listed.pop(one["user_id"], None)) for one in facts]
+    found += [_student_from_roster(entry) for entry in listed.values() if entry.left_at is None]
     return sorted(found, key=lambda student: (student.name.casefold(), student.username))
 
 
-def _member(one: Mapping[str, Any], entry: RosterEntry | None) -> Student:
+def _student_from_membership(one: Mapping[str, Any], entry: RosterEntry | None) -> Student:
     """A member of a team. The names of the roster count more than those that a person chose."""
     first, last = one["user__first_name"], one["user__last_name"]
     own = {"first_name": first, "last_name": last, "email": one["user__email"]}
@@ -79,16 +79,16 @@ def _member(one: Mapping[str, Any], entry: RosterEntry | None) -> Student:
         team=one["team__name"],
         disqualified=one["team__disqualified_reason"] if one["team__disqualified_at"] else None,
         valid=one.get("valid", 0),
-        **({**own, "name": name} if entry is None else {**own, **_listed(entry, name, own["email"])}),
+        **({**own, "name": name} if entry is None else {**own, **_roster_names(entry, name, own["email"])}),
     )
 
 
-def _absent(entry: RosterEntry) -> Student:
+def _student_from_roster(entry: RosterEntry) -> Student:
     """Somebody of the class who is in no team."""
-    return Student(has_joined=entry.user_id is not None, user_id=entry.user_id, **_listed(entry, str(entry), ""))
+    return Student(has_joined=entry.user_id is not None, user_id=entry.user_id, **_roster_names(entry, str(entry), ""))
 
 
-def _listed(entry: RosterEntry, name: str, email: str) -> dict[str, Any]:
+def _roster_names(entry: RosterEntry, name: str, email: str) -> dict[str, Any]:
     """What the roster says of a person; what it does not say is left out or as given."""
     facts = {key: getattr(entry, key) for key in ("student_id", "sis_user_id", "login", "section")}
     named = {"first_name": "", "last_name": ""} if entry.name else {}

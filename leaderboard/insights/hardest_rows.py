@@ -14,7 +14,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport, Submission, TruthDraft
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.competitions.services.secondary_metrics import asked_of
+from leaderboard.competitions.services.secondary_metrics import asked_secondary
 from leaderboard.competitions.services.truth_drafts import draft_truth
 from leaderboard.scorer import jobs_for_pages
 
@@ -84,7 +84,7 @@ def correct_truth(
         file_name=f"corrected-{ground_truth.number}.csv",
         chunks=[data],
         id_column=ground_truth.id_column,
-        secondary=asked_of(ground_truth.secondary),
+        secondary=asked_secondary(ground_truth.secondary),
     )
 
 

@@ -27,7 +27,7 @@ COLUMNS = (
 # What of a correlation is worth a sentence.
 SOME, MUCH = 0.3, 0.6
 # Standard errors, 1 / √(n - 1) each, that a rank correlation passes by chance in 5 of 100 cases.
-SELDOM = 1.645
+CHANCE_LIMIT = 1.645
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class TeamFacts:
 
 
 @dataclass(frozen=True)
-class Bin:
+class HistogramBin:
     """Teams with `low` ≤ x < `high`, in the last bin x ≤ `high`."""
 
     low: float
@@ -57,21 +57,21 @@ class Bin:
 
 
 @dataclass(frozen=True)
-class Day:
+class DayActivity:
     day: date
     files: int
     teams: int
 
 
 @dataclass(frozen=True)
-class Report:
+class ClassReport:
     """Everything about a class, from facts alone. `baselines` are (name, private score), best first."""
 
     teams: tuple[TeamFacts, ...]
     baselines: tuple[tuple[str, float], ...]
-    scores: tuple[Bin, ...]
-    days: tuple[Day, ...]
-    attempts: tuple[Bin, ...]
+    scores: tuple[HistogramBin, ...]
+    days: tuple[DayActivity, ...]
+    attempts: tuple[HistogramBin, ...]
     correlation: float | None
     """Of the number of scored files with `gap`, by ranks; None with too few teams or where all are alike."""
     above: tuple[tuple[str, int], ...]
@@ -90,24 +90,24 @@ class Report:
             return "unknown"
         if self.correlation < SOME:
             return "none"
-        if self.correlation * math.sqrt(len(self.ranked) - 1) < SELDOM:
+        if self.correlation * math.sqrt(len(self.ranked) - 1) < CHANCE_LIMIT:
             return "chance"
         return "much" if self.correlation >= MUCH else "some"
 
 
-def class_report(competition: Competition) -> Report:
+def class_report(competition: Competition) -> ClassReport:
     """The report at this moment, private scores included: for hosts alone. Cost grows with the number of files."""
     ground_truth = competition.ground_truth
     teams, baselines = _teams(competition, ground_truth), _baselines(ground_truth)
     sign = ladder.sign_of(ground_truth) if ground_truth else 1.0
     private = [team.private for team in teams if team.private is not None]
     both = [(team.scored, team.gap) for team in teams if team.gap is not None]
-    return Report(
+    return ClassReport(
         teams=tuple(teams),
         baselines=tuple(baselines),
-        scores=tuple(bins(private, also=[value for _name, value in baselines])),
+        scores=tuple(histogram(private, also=[value for _name, value in baselines])),
         days=tuple(_days(competition, teams)),
-        attempts=tuple(bins([team.files for team in teams], whole=True)),
+        attempts=tuple(histogram([team.files for team in teams], whole=True)),
         correlation=rank_correlation([files for files, _ in both], [gap for _, gap in both]),
         above=tuple((name, sum(sign * value < sign * its for value in private)) for name, its in baselines),
     )
@@ -165,14 +165,14 @@ def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[T
             last_at=row["last_at"],
             public=public.get(row["pk"]),
             private=private.get(row["pk"]),
-            gap=_gap(public.get(row["pk"]), private.get(row["pk"]), sign),
+            gap=_score_gap(public.get(row["pk"]), private.get(row["pk"]), sign),
         )
         for row in rows
     ]
     return sorted(teams, key=lambda team: (math.inf if team.private is None else sign * team.private, team.name))
 
 
-def _gap(public: float | None, private: float | None, sign: float) -> float | None:
+def _score_gap(public: float | None, private: float | None, sign: float) -> float | None:
     """None also where the two are so far apart that no number says it."""
     if public is None or private is None or not math.isfinite(private - public):
         return None
@@ -185,7 +185,7 @@ def _baselines(ground_truth: GroundTruth | None) -> list[tuple[str, float]]:
     return [(row.name, row.value) for row in rows if row.value is not None]
 
 
-def _days(competition: Competition, teams: Sequence[TeamFacts]) -> list[Day]:
+def _days(competition: Competition, teams: Sequence[TeamFacts]) -> list[DayActivity]:
     """Days by the competition's clock on which files came."""
     times = [at for team in teams for at in (team.first_at, team.last_at) if at is not None]
     if not times:
@@ -195,23 +195,23 @@ def _days(competition: Competition, teams: Sequence[TeamFacts]) -> list[Day]:
     files = competition.submissions.filter(team__isnull=False).order_by()
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
     begins = [datetime.combine(day, time(), zone) for day in days]
-    rows = files.values(place=_place_of(begins)).annotate(files=Count("pk"), teams=Count("team", distinct=True))
-    return [Day(days[row["place"]], row["files"], row["teams"]) for row in rows.order_by("place")]
+    rows = files.values(place=_day_index(begins)).annotate(files=Count("pk"), teams=Count("team", distinct=True))
+    return [DayActivity(days[row["place"]], row["files"], row["teams"]) for row in rows.order_by("place")]
 
 
-def _place_of(begins: Sequence[datetime], first: int = 0) -> Case | Value:
+def _day_index(begins: Sequence[datetime], first: int = 0) -> Case | Value:
     """Which of the days a file came on, the days told by their beginnings, found by halving. SQLite would ask Python
     for the day of each file, which takes ten times as long."""
     if len(begins) == 1:
         return Value(first)
     middle = len(begins) // 2
     return Case(
-        When(received_at__lt=begins[middle], then=_place_of(begins[:middle], first)),
-        default=_place_of(begins[middle:], first + middle),
+        When(received_at__lt=begins[middle], then=_day_index(begins[:middle], first)),
+        default=_day_index(begins[middle:], first + middle),
     )
 
 
-def bins(values: Sequence[float], *, whole: bool = False, also: Sequence[float] = ()) -> list[Bin]:
+def histogram(values: Sequence[float], *, whole: bool = False, also: Sequence[float] = ()) -> list[HistogramBin]:
     """Equal bins from the least to the greatest value; of `whole` numbers with whole ends.
 
     Empty ones lead to the values `beside` them, where these are no further away than the bins reach themselves.
@@ -221,7 +221,7 @@ def bins(values: Sequence[float], *, whole: bool = False, also: Sequence[float] 
     low, high = float(min(values)), float(max(values))
     number = min(MOST_BINS, max(5, math.ceil(math.sqrt(len(values)))))
     if low == high or not math.isfinite(high - low):
-        return [Bin(low, high, len(values))]
+        return [HistogramBin(low, high, len(values))]
     width = (high - low) / number
     if whole:
         width = math.ceil((high - low + 1) / number)
@@ -233,7 +233,7 @@ def bins(values: Sequence[float], *, whole: bool = False, also: Sequence[float] 
     behind = _empty([(value - high) / width for value in also], number)
     ends = [low + place * width for place in range(-before, number + behind + 1)]
     return [
-        Bin(ends[place], ends[place + 1] - 1 if whole else ends[place + 1], count)
+        HistogramBin(ends[place], ends[place + 1] - 1 if whole else ends[place + 1], count)
         for place, count in enumerate([0] * before + counts + [0] * behind)
     ]
 

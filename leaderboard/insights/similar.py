@@ -22,25 +22,27 @@ MOST_GROUPS = 50
 
 
 @dataclass(frozen=True)
-class Alike:
+class SharedResult:
     """Files of several teams that share something; of each team the first."""
 
     what: str
     files: tuple[Submission, ...]
 
 
-def alike_by_facts(competition: Competition) -> tuple[list[Alike], list[Alike]]:
+def find_identical_results(competition: Competition) -> tuple[list[SharedResult], list[SharedResult]]:
     """Groups of files of different teams with the same bytes, and with other bytes and both scores the same to the last
     digit."""
-    hashes = _of_teams(competition).values("sha256").annotate(teams=Count("team", distinct=True)).filter(teams__gt=1)
+    hashes = _team_files(competition).values("sha256").annotate(teams=Count("team", distinct=True)).filter(teams__gt=1)
     shared = hashes.order_by("-teams").values_list("sha256", flat=True)[:MOST_GROUPS]
-    same_bytes = _grouped(_of_teams(competition).filter(sha256__in=list(shared)), key=lambda file: file.sha256)
+    same_bytes = _group_by_teams(_team_files(competition).filter(sha256__in=list(shared)), key=lambda file: file.sha256)
     scores = {pk: pair for pair, files in _same_scores(competition).items() for pk in files}
-    same_scores = _grouped(_of_teams(competition).filter(pk__in=list(scores)), key=lambda file: scores[file.pk])
+    same_scores = _group_by_teams(
+        _team_files(competition).filter(pk__in=list(scores)), key=lambda file: scores[file.pk]
+    )
     return same_bytes, [one for one in same_scores if len({file.sha256 for file in one.files}) > 1]
 
 
-def _of_teams(competition: Competition) -> QuerySet[Submission]:
+def _team_files(competition: Competition) -> QuerySet[Submission]:
     return Submission.objects.filter(competition=competition, team__isnull=False).order_by()
 
 
@@ -64,17 +66,17 @@ def _same_scores(competition: Competition) -> dict[tuple[float, float], list[Any
     return {pair: files for pair, files in found.items() if len(files) > 1}
 
 
-def _grouped(files: Any, key: Any) -> list[Alike]:
+def _group_by_teams(files: Any, key: Any) -> list[SharedResult]:
     """Groups of at least two teams, the largest first; of each team its first file."""
     groups: dict[Any, dict[int, Submission]] = defaultdict(dict)
     for file in files.select_related("team", "user").order_by("received_at", "pk"):
         groups[key(file)].setdefault(file.team_id, file)
-    found = [Alike(str(what), tuple(teams.values())) for what, teams in groups.items() if len(teams) > 1]
+    found = [SharedResult(str(what), tuple(teams.values())) for what, teams in groups.items() if len(teams) > 1]
     return sorted(found, key=lambda one: -len(one.files))[:MOST_GROUPS]
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarPair:
     """Two teams whose best files give the same wrong answers more often than chance would."""
 
     first: Team
@@ -85,7 +87,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Correlated:
+class CorrelatedPair:
     """Two teams whose best files are off alike in each row; `usual` is the correlation of the median pair."""
 
     first: Team
@@ -95,17 +97,17 @@ class Correlated:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class AnswerComparison:
     """What comparing each team's best file with every other's came to."""
 
     rows: int
     files: int
     left_out: int
-    pairs: tuple[Pair, ...]
-    together: tuple[Correlated, ...]
+    pairs: tuple[SimilarPair, ...]
+    together: tuple[CorrelatedPair, ...]
 
 
-def compare_answers(*, competition: Competition) -> Comparison:
+def compare_answers(*, competition: Competition) -> AnswerComparison:
     """Read the best file of each of the first `MOST_TEAMS` teams, in a process of its own, and compare their mistakes.
 
     Raises `CannotHost` where there is too little to compare, and `child.ChildFailed`.
@@ -129,13 +131,13 @@ def compare_answers(*, competition: Competition) -> Comparison:
     )
     by_key = Team.objects.in_bulk([one.team_id for one in chosen])
     teams = [by_key[one.team_id] for one in chosen]
-    return Comparison(
+    return AnswerComparison(
         rows=found["rows"],
         files=found["files"],
         left_out=len(best) - found["files"],
         pairs=tuple(_pairs(found["pairs"], teams)),
         together=tuple(
-            Correlated(teams[one["first"]], teams[one["second"]], one["correlation"], one["usual"])
+            CorrelatedPair(teams[one["first"]], teams[one["second"]], one["correlation"], one["usual"])
             for one in found["together"]
         ),
     )
@@ -145,9 +147,9 @@ def _path(file: Submission) -> str:
     return str(path_of(file.file_key, file.sha256))
 
 
-def _pairs(found: Iterable[dict[str, Any]], teams: list[Team]) -> Iterable[Pair]:
+def _pairs(found: Iterable[dict[str, Any]], teams: list[Team]) -> Iterable[SimilarPair]:
     for one in found:
-        yield Pair(
+        yield SimilarPair(
             first=teams[one["first"]],
             second=teams[one["second"]],
             wrong=(one["wrong"][0], one["wrong"][1]),

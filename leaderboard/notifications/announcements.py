@@ -21,7 +21,7 @@ from .models import Announcement, Notice
 from .models.notice import Kind
 
 
-def readers(competition: Competition, audience: str, section: str = "") -> QuerySet[User]:
+def announcement_readers(competition: Competition, audience: str, section: str = "") -> QuerySet[User]:
     """The members whom an announcement reaches now. Nobody learns more from being among them than the board shows."""
     members = Membership.objects.filter(competition=competition)
     if audience == Announcement.Audience.NO_VALID_FILE:
@@ -37,7 +37,7 @@ def readers(competition: Competition, audience: str, section: str = "") -> Query
     return User.objects.filter(is_active=True, pk__in=members.values("user"))
 
 
-def audiences(competition: Competition) -> list[Announcement.Audience]:
+def available_audiences(competition: Competition) -> list[Announcement.Audience]:
     """Whom one can write to as things are: without a baseline on the public board nobody is below it."""
     has_baseline = _best_baseline(competition) is not None
     return [one for one in Announcement.Audience if has_baseline or one != Announcement.Audience.BELOW_BASELINE]
@@ -79,7 +79,7 @@ def announce(
 ) -> Announcement:
     """Write to the class. The same `key` again gives the first announcement. Raises `CannotHost`."""
     key = key or Announcement.new_key()
-    people = list(readers(competition, audience, section))
+    people = list(announcement_readers(competition, audience, section))
     if not people and audience != Announcement.Audience.ALL:
         raise CannotHost(_("Nobody is meant by this choice at present, so nothing was sent."))
     fields = {"title": title, "text": text, "audience": audience, "section": section, "is_pinned": is_pinned}
@@ -110,7 +110,7 @@ def _notify_readers(sent: Announcement, people: list[User]) -> None:
 def edit_announcement(*, announcement: Announcement, user: User, title: str, text: str, is_pinned: bool) -> None:
     """Change the words, also in people's notices; letters that have left cannot be changed. Raises `CannotHost`."""
     with transaction.atomic():
-        held = _standing(announcement)
+        held = _standing_notices(announcement)
         before = {name: getattr(held, name) for name in ("title", "text", "is_pinned")}
         after = {"title": title, "text": text, "is_pinned": is_pinned}
         if before == after:
@@ -131,7 +131,7 @@ def edit_announcement(*, announcement: Announcement, user: User, title: str, tex
 def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
     """Take an announcement back: it leaves the overview, its notices say so, letters that wait stay here."""
     with transaction.atomic():
-        held = _standing(announcement)
+        held = _standing_notices(announcement)
         Announcement.objects.filter(pk=held.pk).update(withdrawn_at=database_now())
         Notice.objects.filter(key=held.key).update(
             title=_("Withdrawn: %(title)s") % {"title": held.title},
@@ -147,7 +147,7 @@ def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
         )
 
 
-def _standing(announcement: Announcement) -> Announcement:
+def _standing_notices(announcement: Announcement) -> Announcement:
     held = (
         Announcement.objects.select_for_update(of=("self",)).select_related("competition").filter(pk=announcement.pk)
     ).first()

@@ -33,7 +33,7 @@ def set_webhook(
         hook = held or Webhook(competition=competition)
         before = _webhook_facts(held)
         if address:
-            found = _read(address)
+            found = _read_webhook_address(address)
             if found.url != hook.address:
                 hook.trouble = ""
             hook.address, hook.service = found.url, found.service
@@ -73,7 +73,7 @@ def send_test(*, competition: Competition) -> WebhookMessage:
         return hook.messages.get(key=key)
 
 
-def _read(address: str) -> chat_addresses.Address:
+def _read_webhook_address(address: str) -> chat_addresses.Address:
     try:
         return chat_addresses.read_address(address)
     except chat_addresses.BadAddress as error:

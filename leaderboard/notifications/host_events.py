@@ -168,7 +168,7 @@ def tell_launch_missed(competition: Competition, lacking: list[str]) -> None:
     _tell_hosts(
         competition,
         lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
-        lambda: _("It is still a draft.") + "\n\n" + "\n".join(launching.missing_in_words(lacking)),
+        lambda: _("It is still a draft.") + "\n\n" + "\n".join(launching.missing_needs_text(lacking)),
     )
 
 

@@ -307,7 +307,7 @@ def test_each_problem_names_its_line_once(bos: Terminal, tmp_path: Path) -> None
 )
 def test_a_file_whose_score_the_board_does_not_show_says_why(bos: Terminal, ada: User, mode: str, words: str) -> None:
     assert bos.run("submit pets -f submission.csv --watch").code == 0
-    competitions.change(competition=Competition.objects.get(), user=ada, board_mode=mode)
+    competitions.change_competition(competition=Competition.objects.get(), user=ada, board_mode=mode)
     output = bos.run("submit pets -f submission.csv --again --watch")
     assert output.code == 0
     assert words in output.out

@@ -110,7 +110,9 @@ def test_unknown_parameters_change_nothing(pets: Competition, bo: User, cy: User
 
 def test_a_competition_without_a_ground_truth_has_no_board(ada: User) -> None:
     now = timezone.now()
-    competitions.create(user=ada, slug="bare", title="Bare", opens_at=now, closes_at=now + timedelta(days=1))
+    competitions.create_competition(
+        user=ada, slug="bare", title="Bare", opens_at=now, closes_at=now + timedelta(days=1)
+    )
     assert Program(ada).get("competitions/bare/leaderboard")[0] == 409
     assert Program(ada).get("competitions/bare")[1]["scored_by"] is None
 
@@ -211,6 +213,6 @@ def test_programs_read_intervals_and_ties_too(pets: Competition, bos: Submission
     (row,) = Program(bo).get("competitions/pets/leaderboard")[1]["items"]
     assert row["interval"][0] < row["score"] <= row["interval"][1]
     assert row["tied_from"] is None
-    competitions.change(competition=pets, board_mode="steady", board_step=0.5)
+    competitions.change_competition(competition=pets, board_mode="steady", board_step=0.5)
     (row,) = Program(bo).get("competitions/pets/leaderboard")[1]["items"]
     assert row["interval"] is None

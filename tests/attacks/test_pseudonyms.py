@@ -34,7 +34,7 @@ def masked(scene: Scene) -> Scene:
     Team.objects.filter(pk=membership.team_id).update(name=NAME)
     membership.user.username = MEMBER
     membership.user.save()
-    competitions.change(competition=scene.competition, uses_pseudonyms=True)
+    competitions.change_competition(competition=scene.competition, uses_pseudonyms=True)
     scene.competition.refresh_from_db()
     return scene
 
@@ -122,7 +122,7 @@ def test_the_podium_tells_the_winners_names_to_those_who_run_it_alone(masked: Sc
 
 
 def test_the_crawl_can_fail(masked: Scene) -> None:
-    competitions.change(competition=masked.competition, uses_pseudonyms=False)
+    competitions.change_competition(competition=masked.competition, uses_pseudonyms=False)
     found = tellers(masked, "eve", "")
     assert "/c/secret/leaderboard/" in found
     assert "/c/secret/leaderboard.csv" in found
@@ -131,8 +131,8 @@ def test_the_crawl_can_fail(masked: Scene) -> None:
 
 def test_a_team_keeps_its_pseudonym_and_no_two_share_one(masked: Scene) -> None:
     before = dict(Team.objects.values_list("pk", "pseudonym"))
-    competitions.change(competition=masked.competition, uses_pseudonyms=False)
-    competitions.change(competition=masked.competition, uses_pseudonyms=True)
+    competitions.change_competition(competition=masked.competition, uses_pseudonyms=False)
+    competitions.change_competition(competition=masked.competition, uses_pseudonyms=True)
     after = dict(masked.competition.teams.values_list("pk", "pseudonym"))
     assert after.items() <= before.items()
     assert len(set(after.values())) == len(after) == 2
@@ -179,7 +179,7 @@ def test_joining_under_the_name_of_a_team_does_not_tell_of_it_either(masked: Sce
 def test_teams_of_one_name_get_numbers_where_names_are_shown_again(masked: Scene) -> None:
     ask(masked, "eve", "POST", "/c/secret/team/", {"action": "rename", "name": NAME})
     assert list(Team.objects.filter(competition=masked.competition).values_list("name", flat=True)) == [NAME, NAME]
-    competitions.change(competition=masked.competition, uses_pseudonyms=False)
+    competitions.change_competition(competition=masked.competition, uses_pseudonyms=False)
     assert sorted(masked.competition.teams.values_list("name", flat=True)) == [NAME, f"{NAME} 2"]
 
 

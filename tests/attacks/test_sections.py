@@ -23,7 +23,7 @@ def sectioned(scene: Scene) -> Scene:
     """Bo is in a section, Eve of the other team in none; the host lets students look."""
     bo = User.objects.get(username="bo")
     RosterEntry.objects.create(competition=scene.competition, user=bo, name="bo", section=SECTION)
-    competitions.change(competition=scene.competition, shows_sections=True)
+    competitions.change_competition(competition=scene.competition, shows_sections=True)
     return scene
 
 
@@ -44,7 +44,7 @@ def test_whoever_competes_reads_of_sections_on_the_board_alone(sectioned: Scene)
 
 
 def test_with_the_setting_off_no_address_does(sectioned: Scene) -> None:
-    competitions.change(competition=sectioned.competition, shows_sections=False)
+    competitions.change_competition(competition=sectioned.competition, shows_sections=False)
     assert tellers(sectioned, "eve") == []
 
 

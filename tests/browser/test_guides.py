@@ -165,15 +165,15 @@ def test_a_teacher_can_do_the_whole_term_by_the_guide(
 def test_a_student_can_do_the_whole_term_by_the_guide(
     student_preview: Callable[..., None], ada: User, bo: User, cy: User
 ) -> None:
-    competition = copying.begin(
+    competition = copying.create_default_draft(
         user=ada, title="Pond life", slug="pond-life", overview="Newt or toad?", rules="Be fair."
     )
-    competitions.change(competition=competition, board_mode="plain")
+    competitions.change_competition(competition=competition, board_mode="plain")
     truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[term.truth()]
     )
     publishing.publish_draft(competition=competition, user=ada)
-    launches.launch(competition=competition)
+    launches.launch_competition(competition=competition)
     enter(competition, cy)
     hand_in(competition, cy, term.predictions(0.5, 9))
 

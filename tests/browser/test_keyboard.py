@@ -32,7 +32,7 @@ STOP = """() => {
 @pytest.fixture
 def page(chromium: Browser, live_server: LiveServer, pets: Competition, bo: User, cy: User) -> Iterator[Page]:
     """Bo's browser; Cy has handed in a file already."""
-    competitions.change(competition=pets, board_mode="plain")
+    competitions.change_competition(competition=pets, board_mode="plain")
     enter(pets, bo)
     enter(pets, cy)
     hand_in(pets, cy, answers(public=3))

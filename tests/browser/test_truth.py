@@ -32,7 +32,7 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 def truth_page(chromium: Browser, live_server: LiveServer, settings: LazySettings, ada: User) -> Iterator[Page]:
     """Ada before she has chosen her answers."""
     now = timezone.now()
-    competitions.create(
+    competitions.create_competition(
         user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
     client = Client()

@@ -41,7 +41,7 @@ def page_of(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[[Us
 def test_a_student_joins_hands_in_and_picks_the_final_file(
     page_of: Callable[[User], Page], pets: Competition, bo: User, work: Callable[[], int]
 ) -> None:
-    competitions.change(competition=pets, board_mode="plain")
+    competitions.change_competition(competition=pets, board_mode="plain")
     page = page_of(bo)
     main = page.get_by_role("main")
     page.goto("/join/")

@@ -99,7 +99,7 @@ def test_ada_launches_with_one_file_in_a_few_clicks(page: Page, live_server: Liv
 
 @pytest.fixture
 def pond(ada: User) -> Competition:
-    pond = copying.begin(user=ada, title="Pond life", slug="pond", overview="Newt, toad or **frog**?")
+    pond = copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="Newt, toad or **frog**?")
     truth_drafts.draft_truth(
         competition=pond, metric="", params={}, file_name="answers.csv", chunks=[ANSWERS], wants_fits=True
     )
@@ -140,7 +140,7 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
         "mimeType": "text/csv",
         "buffer": "\n".join([";id;species;USAGE", *lines]).encode(),
     }
-    copying.begin(user=ada, title="Pond life", slug="pond", overview="What swims there?")
+    copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="What swims there?")
     sign_in(page, live_server.url)
     page.get_by_role("button", name="Sign in").first.click()
     page.goto(f"{live_server.url}/host/pond/setup/data/")

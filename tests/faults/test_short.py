@@ -246,7 +246,7 @@ def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
 
     def meanwhile(*arguments: Any) -> measuring.MeasuringOutcome:
         outcome = measure(*arguments)
-        competitions.remove(competition=pets, user=ada)
+        competitions.delete_competition(competition=pets, user=ada)
         return outcome
 
     monkeypatch.setattr(score, "measure_submission", meanwhile)

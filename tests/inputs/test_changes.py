@@ -160,14 +160,14 @@ def test_122_a_deadline_that_was_brought_forward_while_the_file_came_in(
 
 @pytest.mark.case(122)
 def test_122_a_competition_that_was_deleted(door: Door, pets: Competition) -> None:
-    competitions.remove(competition=pets)
+    competitions.delete_competition(competition=pets)
     assert door.send(answers()).status == 404
     assert stored_files() == []
 
 
 @pytest.mark.case(122)
 def test_122_a_competition_that_was_deleted_while_the_file_came_in(door: Door) -> None:
-    with while_a_file_comes_in(lambda: competitions.remove(competition=Competition.objects.get())):
+    with while_a_file_comes_in(lambda: competitions.delete_competition(competition=Competition.objects.get())):
         answer = door.send(answers())
     assert answer.status in (404, 409)
     assert "was removed while your file was on its way" in answer.words

@@ -71,7 +71,7 @@ THROUGH = [
 def no_advice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which metrics fit is asked of the strangest files alone: of all of them it would take long."""
     if "Lines and quotes" not in request.node.name:
-        monkeypatch.setattr("leaderboard.competitions.services.truth_drafts._fits", lambda draft: [])
+        monkeypatch.setattr("leaderboard.competitions.services.truth_drafts._suggest_metrics", lambda draft: [])
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def draft(ada: User) -> Competition:
     ada.is_staff = True
     ada.save()
     now = timezone.now()
-    return competitions.create(
+    return competitions.create_competition(
         user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
 
@@ -106,7 +106,7 @@ def through_the_admin(competition: Competition, ada: User, given: Given, folder:
 
 
 def through_the_command(competition: Competition, ada: User, given: Given, folder: Path) -> str:
-    competitions.remove(competition=competition)
+    competitions.delete_competition(competition=competition)
     group = f'\n[split]\ngroup = "{given.group}"\n' if given.group else ""
     (folder / "competition.toml").write_text(
         f'title = "Pets"\nslug = "pets"\nopens_at = 2026-10-01T08:00:00\ncloses_at = 2030-12-01T23:59:00\n'

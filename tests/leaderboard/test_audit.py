@@ -60,7 +60,7 @@ def test_everything_ada_does_is_in_the_trail_with_her_name(
 ) -> None:
     pets = make_competition(ada)
     assert events() == [AuditEvent.CREATED, AuditEvent.TRUTH_PUBLISHED, AuditEvent.LAUNCHED]
-    pets = competitions.change(competition=pets, user=ada, daily_attempts=7)
+    pets = competitions.change_competition(competition=pets, user=ada, daily_attempts=7)
     roles.add_host(competition=pets, name="cy", user=ada)
     roles.remove_host(competition=pets, name="cy", user=ada)
     data_files.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,2\n"], user=ada)
@@ -76,7 +76,7 @@ def test_everything_ada_does_is_in_the_trail_with_her_name(
     rescoring.apply_candidate(competition=pets, user=ada)
     close(pets)
     boards.reveal_competition(competition=pets, user=ada)
-    competitions.remove(competition=pets, user=ada)
+    competitions.delete_competition(competition=pets, user=ada)
     assert events()[3:] == [
         AuditEvent.CHANGED,
         AuditEvent.HOST_ADDED,
@@ -98,7 +98,7 @@ def test_everything_ada_does_is_in_the_trail_with_her_name(
 
 def test_an_entry_tells_what_was_and_what_is(pets: Competition, ada: User) -> None:
     later = timezone.now() + timedelta(days=3)
-    competitions.change(competition=pets, user=ada, daily_attempts=7, closes_at=later, title=pets.title)
+    competitions.change_competition(competition=pets, user=ada, daily_attempts=7, closes_at=later, title=pets.title)
     found = {name: (before, after) for name, before, after in last().changes}
     assert found.keys() == {"daily attempts", "closes at"}
     assert found["daily attempts"] == (5, 7)
@@ -107,7 +107,9 @@ def test_an_entry_tells_what_was_and_what_is(pets: Competition, ada: User) -> No
 
 def test_saving_a_form_without_a_change_is_no_deed(pets: Competition, ada: User) -> None:
     before = events()
-    competitions.change(competition=pets, user=ada, title=pets.title, daily_attempts=pets.limits.daily_attempts)
+    competitions.change_competition(
+        competition=pets, user=ada, title=pets.title, daily_attempts=pets.limits.daily_attempts
+    )
     assert events() == before
 
 
@@ -119,8 +121,10 @@ def test_the_trail_of_a_new_truth_names_its_fingerprint_and_no_answer(
     )
     pets = make_competition(ada, truth=truth)
     code = pets.admission.join_code
-    competitions.change(competition=pets, user=ada, join_code="NEWCODE9", rules="x" * 500, contact="ada@example.org")
-    competitions.remove(competition=pets, user=ada)
+    competitions.change_competition(
+        competition=pets, user=ada, join_code="NEWCODE9", rules="x" * 500, contact="ada@example.org"
+    )
+    competitions.delete_competition(competition=pets, user=ada)
     written = "".join(entry.before + entry.after + entry.about for entry in AuditEntry.objects.all())
     assert hashlib.sha256(truth.encode()).hexdigest() in written
     for secret in ("truthcanary", code, "NEWCODE9", "x" * 301, "ada@example.org"):
@@ -148,7 +152,7 @@ def test_what_is_refused_leaves_no_entry(pets: Competition, ada: User, bo: User)
 def test_a_change_that_fails_takes_its_entry_back(pets: Competition, ada: User) -> None:
     before = events()
     with transaction.atomic():
-        competitions.change(competition=pets, user=ada, daily_attempts=9)
+        competitions.change_competition(competition=pets, user=ada, daily_attempts=9)
         transaction.set_rollback(True)
     pets.refresh_from_db()
     assert (events(), pets.limits.daily_attempts) == (before, 5)

@@ -273,7 +273,7 @@ def test_ada_changes_the_board_and_the_standings_follow(ada: User, bo: User) -> 
     seen = [board_of(pets)]
     for fields in ({"board_mode": "steady"}, {"board_step": 0.02}, {"board_mode": "hidden"}, {"board_mode": "plain"}):
         version = pets.board_version
-        competitions.change(competition=pets, **fields)
+        competitions.change_competition(competition=pets, **fields)
         seen.append(board_of(pets))
         assert standings.standing_differences(ground_truth_of(pets)) == []
         assert pets.board_version > version
@@ -342,7 +342,7 @@ def test_a_steady_board_without_a_step_shows_nothing_rather_than_too_much(ada: U
     hand_in(pets, bo, file_with(3))
     assert board_of(pets) == [(None, "bo", None)]
     with pytest.raises(ValidationError, match="write one for the steady board"):
-        competitions.change(competition=pets, title="Dogs or cats")
+        competitions.change_competition(competition=pets, title="Dogs or cats")
 
 
 def test_a_steady_competition_is_not_launched_without_a_step(ada: User) -> None:
@@ -350,18 +350,18 @@ def test_a_steady_competition_is_not_launched_without_a_step(ada: User) -> None:
     GroundTruth.objects.update(step=None)
     pets = Competition.objects.get(pk=pets.pk)
     with pytest.raises(competitions.CannotHost) as refused:
-        launches.launch(competition=pets)
+        launches.launch_competition(competition=pets)
     (missing,) = refused.value.details
     assert missing == "Missing: The steady board knows how much better a file must be before a score moves (its step)."
-    competitions.change(competition=pets, board_step=0.05)
-    launches.launch(competition=Competition.objects.get(pk=pets.pk))
+    competitions.change_competition(competition=pets, board_step=0.05)
+    launches.launch_competition(competition=Competition.objects.get(pk=pets.pk))
 
 
 @pytest.mark.parametrize("fields", [{"mode": "shy"}, {"step": 0.0}, {"step": -1.0}])
 def test_boards_are_plain_steady_or_hidden_and_steps_positive(ada: User, fields: dict[str, Any]) -> None:
     pets = make_competition(ada)
     with pytest.raises(ValidationError):
-        competitions.change(competition=pets, **{f"board_{name}": value for name, value in fields.items()})
+        competitions.change_competition(competition=pets, **{f"board_{name}": value for name, value in fields.items()})
     with pytest.raises(IntegrityError), transaction.atomic():
         BoardSettings.objects.filter(pk=pets.pk).update(**fields)
 
@@ -374,7 +374,7 @@ def test_a_board_travels_in_the_folder(ada: User, tmp_path: Any) -> None:
     folders.export_folder(pets, tmp_path / "pets")
     text = (tmp_path / "pets" / "competition.toml").read_text()
     assert 'board_mode = "steady"\nboard_step = 0.1\n' in text
-    competitions.remove(competition=pets)
+    competitions.delete_competition(competition=pets)
     again = folders.import_folder(tmp_path / "pets", user=ada)
     assert (again.board.mode, again.board.step) == ("steady", 0.1)
 
@@ -385,7 +385,7 @@ def test_a_folder_without_a_word_about_the_board_makes_a_plain_one(ada: User, tm
     text = (tmp_path / "pets" / "competition.toml").read_text()
     assert "board_step" not in text
     (tmp_path / "pets" / "competition.toml").write_text(text.replace('board_mode = "plain"\n', ""))
-    competitions.remove(competition=pets)
+    competitions.delete_competition(competition=pets)
     assert folders.import_folder(tmp_path / "pets", user=ada).board.mode == "plain"
 
 
@@ -411,7 +411,7 @@ def test_a_corrected_truth_is_previewed_exactly_and_climbed_anew(ada: User, bo: 
     publishing.publish_draft(competition=pets, user=ada)
     work()
     pets.refresh_from_db()
-    preview = rescoring.preview(pets)
+    preview = rescoring.preview_candidate(pets)
     assert preview is not None
     assert [(move.value_now, move.value_then) for move in preview.moves] == [(0.8, 0.825)]
     rescoring.apply_candidate(competition=pets)

@@ -137,7 +137,7 @@ def test_without_a_worker_the_files_wait_and_the_command_says_so() -> None:
 @pytest.mark.django_db
 def test_an_interrupted_demo_is_made_again_and_a_competition_of_ours_is_left_alone(ada: User) -> None:
     now = timezone.now()
-    ours = competitions.create(
+    ours = competitions.create_competition(
         user=ada, slug="bike-rides", title="Ours", opens_at=now, closes_at=now + timedelta(days=1)
     )
     half = folders.import_folder(demo_module.FOLDER / LEAVES, user=demo_module.demo_user(demo_module.HOST))

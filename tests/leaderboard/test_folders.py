@@ -100,7 +100,7 @@ def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path
         boards.add_baseline(competition=first, user=ada, name=name, file_name="guess.csv", chunks=[answers()])
     call_command("export_competition", "pets", str(tmp_path / "out"), stdout=io.StringIO())
     before = facts_of(first)
-    competitions.remove(competition=first)
+    competitions.delete_competition(competition=first)
 
     bring_in(tmp_path / "out")
     assert facts_of(Competition.objects.get()) == before
@@ -115,7 +115,7 @@ def test_whatever_ada_can_set_goes_along() -> None:
 def test_a_parameter_without_value_survives_the_way_out_and_in(ada: User, tmp_path: Path) -> None:
     first = make_competition(ada, metric="multilabel_f1", params={"separator": ""})
     folders.export_folder(first, tmp_path / "out")
-    competitions.remove(competition=first)
+    competitions.delete_competition(competition=first)
     again = folders.import_folder(tmp_path / "out", user=ada).ground_truth
     assert again is not None
     assert again.params == {"separator": None, "average": "samples", "beta": 1.0}

@@ -118,7 +118,7 @@ def test_a_late_file_loses_its_percents_for_each_day_begun(pets: Competition, bo
     enter(pets, bo)
     file = hand_in(pets, bo, answers())
     close(pets)
-    competitions.change(competition=pets, allows_late=True)
+    competitions.change_competition(competition=pets, allows_late=True)
     late(file, pets, hours=25)
     set_rules(pets)
     assert grades(pets) == {"bo": None}
@@ -282,7 +282,7 @@ def test_deleting_a_competition_takes_rules_and_grades_along(pets: Competition, 
     close(pets)
     boards.reveal_competition(competition=pets)
     releases.release_grades(competition=pets, user=None)
-    competitions.remove(competition=pets)
+    competitions.delete_competition(competition=pets)
     assert not Grade.objects.exists()
     assert not GradeRules.objects.exists()
 

@@ -193,8 +193,8 @@ def test_time_that_ada_gives_while_another_board_opens_still_counts(
     tomorrow = timezone.now() + timedelta(days=1)
     events: dict[str, Callable[[], object]] = {
         "a team more time": lambda: give(membership, ada, closes_at=tomorrow),
-        "all more time": lambda: competitions.change(competition=pets, user=ada, closes_at=tomorrow),
-        "time to look": lambda: competitions.change(competition=pets, user=ada, reveals_itself=False),
+        "all more time": lambda: competitions.change_competition(competition=pets, user=ada, closes_at=tomorrow),
+        "time to look": lambda: competitions.change_competition(competition=pets, user=ada, reveals_itself=False),
     }
 
     really = revealing.reveal_private_board
@@ -263,7 +263,7 @@ def test_an_earlier_deadline_for_all_leaves_the_extended_team_its_time(
     enter(pets, cy)
     give(membership, ada, closes_at=pets.closes_at + timedelta(days=1))
     mine, other = hand_in(pets, bo, answers()), hand_in(pets, cy, answers())
-    competitions.change(competition=pets, user=ada, closes_at=timezone.now() - timedelta(hours=1))
+    competitions.change_competition(competition=pets, user=ada, closes_at=timezone.now() - timedelta(hours=1))
     mine.refresh_from_db()
     other.refresh_from_db()
     assert (mine.is_late, other.is_late) == (False, True)
@@ -387,7 +387,7 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
     with pytest.raises(CannotHost, match="reason"):
         pausing.hide_submission(submission=submission, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
-        pausing.pause(competition=pets, user=ada, reason=reason)
+        pausing.pause_competition(competition=pets, user=ada, reason=reason)
     assert on_the_board(pets) == ["bo"]
 
 
@@ -403,16 +403,16 @@ def test_a_baseline_is_not_hidden_but_removed(pets: Competition, ada: User) -> N
 def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     waiting, deadline = upload(pets, bo), pets.closes_at
-    pausing.pause(competition=pets, user=ada, reason="The truth is being corrected")
+    pausing.pause_competition(competition=pets, user=ada, reason="The truth is being corrected")
     pets.refresh_from_db()
     assert refusal(pets, bo).code == "paused"
     assert "The truth is being corrected" in refusal(pets, bo).message
     score.score(waiting.pk)
     assert on_the_board(pets) == ["bo"]
     with pytest.raises(CannotHost, match="already"):
-        pausing.pause(competition=pets, user=ada, reason="again")
-    pausing.resume(competition=pets, user=ada)
-    pausing.resume(competition=pets, user=ada)
+        pausing.pause_competition(competition=pets, user=ada, reason="again")
+    pausing.resume_competition(competition=pets, user=ada)
+    pausing.resume_competition(competition=pets, user=ada)
     pets.refresh_from_db()
     assert pets.closes_at == deadline
     assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED

@@ -96,7 +96,7 @@ def test_a_file_the_new_ruler_cannot_read_is_in_the_preview(pets: Competition, a
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
     score.rescore(pets.candidate.pk)
-    preview = rescoring.preview(pets)
+    preview = rescoring.preview_candidate(pets)
     assert preview is not None
     assert preview.is_complete
     assert [refusal.submission.file_name for refusal in preview.refusals] == ["mine.csv"]
@@ -111,7 +111,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
     score.rescore(pets.candidate.pk)
-    preview = rescoring.preview(pets)
+    preview = rescoring.preview_candidate(pets)
     assert preview is not None
     assert (preview.is_complete, preview.invalid, preview.measured) == (True, 1, 0)
     client = Client()
@@ -143,7 +143,9 @@ def test_a_draft_takes_the_file_of_the_last_ground_truth_when_none_is_given(pets
 
 
 def test_a_draft_without_any_file_is_refused(ada: User, pets: Competition) -> None:
-    bare = competitions.create(user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at)
+    bare = competitions.create_competition(
+        user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at
+    )
     with pytest.raises(competitions.CannotHost, match="Choose"):
         truth_drafts.draft_truth(competition=bare, metric="accuracy", params={})
 
@@ -442,7 +444,7 @@ def test_removing_a_competition_removes_its_files(
     data_files.add_data_file(competition=pets, file_name="a.csv", chunks=[b"id,x\n1,2\n"])
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
-    competitions.remove(competition=pets)
+    competitions.delete_competition(competition=pets)
     assert files_in(settings) == []
     assert not Submission.objects.exists()
 
@@ -472,7 +474,7 @@ def test_another_number_of_finals_after_the_reveal_is_on_the_board_at_once(pets:
     hand_in(pets, bo, answers(public=1))
     close(pets)
     boards.reveal_competition(competition=pets)
-    competitions.change(competition=pets, final_count=1)
+    competitions.change_competition(competition=pets, final_count=1)
     pets.refresh_from_db()
     assert pets.ground_truth is not None
     assert standings.standing_differences(pets.ground_truth) == []
@@ -483,24 +485,26 @@ def test_the_deadline_stays_in_the_past_after_the_reveal(pets: Competition) -> N
     close(pets)
     boards.reveal_competition(competition=pets)
     with pytest.raises(ValidationError, match="cannot move into the future"):
-        competitions.change(competition=pets, closes_at=timezone.now() + timedelta(days=1))
+        competitions.change_competition(competition=pets, closes_at=timezone.now() + timedelta(days=1))
 
 
 def test_the_address_new_is_reserved(ada: User, pets: Competition) -> None:
     with pytest.raises(ValidationError, match="another page"):
-        competitions.create(user=ada, slug="new", title="N", opens_at=pets.opens_at, closes_at=pets.closes_at)
+        competitions.create_competition(
+            user=ada, slug="new", title="N", opens_at=pets.opens_at, closes_at=pets.closes_at
+        )
     with pytest.raises(ValidationError, match="another page"):
-        competitions.change(competition=pets, slug="new")
+        competitions.change_competition(competition=pets, slug="new")
 
 
 def test_a_host_changes_only_what_hosts_change(pets: Competition) -> None:
     with pytest.raises(TypeError, match="revealed_at"):
-        competitions.change(competition=pets, revealed_at=timezone.now())
+        competitions.change_competition(competition=pets, revealed_at=timezone.now())
 
 
 def test_a_file_counts_when_the_deadline_moves_behind_it(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    competitions.change(competition=pets, allows_late=True)
+    competitions.change_competition(competition=pets, allows_late=True)
     close(pets)
     late = hand_in(Competition.objects.get(), bo, answers())
 
@@ -509,7 +513,7 @@ def test_a_file_counts_when_the_deadline_moves_behind_it(pets: Competition, bo: 
         return Submission.objects.get().is_late, boards_module.standings_in_order(ground_truth, Split.PUBLIC).count()
 
     assert lateness_and_rows() == (True, 0)
-    competitions.change(competition=pets, closes_at=timezone.now() + timedelta(hours=1))
+    competitions.change_competition(competition=pets, closes_at=timezone.now() + timedelta(hours=1))
     assert lateness_and_rows() == (False, 1)
-    competitions.change(competition=pets, closes_at=late.received_at)
+    competitions.change_competition(competition=pets, closes_at=late.received_at)
     assert lateness_and_rows() == (True, 0)

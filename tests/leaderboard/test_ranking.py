@@ -198,7 +198,7 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
     pets: Competition, ada: User, bo: User, cy: User, mode: str
 ) -> None:
     """What stands beside the board is what all scores say, after each score and each deed of a host."""
-    competitions.change(competition=pets, board_mode=mode, board_step=0.1, daily_attempts=20)
+    competitions.change_competition(competition=pets, board_mode=mode, board_step=0.1, daily_attempts=20)
     dice = random.Random(5)
 
     def said_to_user() -> dict[int, float]:
@@ -232,7 +232,7 @@ def test_a_board_from_before_anybody_wrote_the_best_beside_it_is_read_from_its_s
     pets: Competition, bo: User
 ) -> None:
     enter(pets, bo)
-    competitions.change(competition=pets, board_mode="hidden", daily_attempts=9)
+    competitions.change_competition(competition=pets, board_mode="hidden", daily_attempts=9)
     hand_in(pets, bo, answers(public=2))
     Standing.objects.update(best=None)
     ground_truth = GroundTruth.objects.select_related("competition").get()

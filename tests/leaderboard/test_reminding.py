@@ -143,7 +143,7 @@ def test_a_deadline_that_moves_is_told_and_reminded_of_anew(ada: User, bo: User)
     enter(pets, bo)
     reminders.notify_due(timezone.now())
     later = datetime(2036, 1, 10, 22, 59, tzinfo=timezone.get_current_timezone())
-    competitions.change(competition=pets, user=ada, closes_at=later)
+    competitions.change_competition(competition=pets, user=ada, closes_at=later)
     (text,) = said_to_user(bo, Kind.DEADLINE)
     assert "10 Jan 2036, 23:59 CET (10 Jan 2036, 22:59 UTC)" in text
     reminders.notify_due(later - HOUR)
@@ -244,9 +244,9 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
 
 def test_a_class_hears_of_a_pause_and_its_end(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    pausing.pause(competition=pets, user=ada, reason="The truth is wrong")
-    pausing.resume(competition=pets, user=ada)
-    pausing.resume(competition=pets, user=ada)
+    pausing.pause_competition(competition=pets, user=ada, reason="The truth is wrong")
+    pausing.resume_competition(competition=pets, user=ada)
+    pausing.resume_competition(competition=pets, user=ada)
     first, second = said_to_user(bo, Kind.PAUSED)
     assert "The truth is wrong" in first
     assert "Files are taken again." in second
@@ -254,7 +254,7 @@ def test_a_class_hears_of_a_pause_and_its_end(pets: Competition, ada: User, bo: 
 
 def test_a_draft_that_changes_its_deadline_tells_nobody(ada: User, bo: User) -> None:
     draft = make_competition(ada, launched=False)
-    competitions.change(competition=draft, user=ada, closes_at=draft.closes_at + HOUR)
+    competitions.change_competition(competition=draft, user=ada, closes_at=draft.closes_at + HOUR)
     assert not Notice.objects.exists()
 
 
@@ -284,7 +284,7 @@ def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
     drafts.update(launched_at=None, revealed_at=None)
     LaunchPlan.objects.filter(competition__in=drafts).update(launches_at=timezone.now() - HOUR)
     stumbles_over(first, launching, "_launch_planned", monkeypatch)
-    launching.launch_due(timezone.now())
+    launching.launch_due_competitions(timezone.now())
     assert [bool(one.launch_plan.trouble) for one in drafts.order_by("slug")] == [False, True]
     assert caplog.text.count("RuntimeError: of a sudden") == 3
 

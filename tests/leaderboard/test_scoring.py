@@ -254,7 +254,7 @@ class TestRescoring:
             rescoring.apply_candidate(competition=pets)
         work()
         assert self.board(pets) == [(1, "bo"), (2, "cy")]
-        preview = rescoring.preview(pets)
+        preview = rescoring.preview_candidate(pets)
         assert preview is not None
         assert preview.is_complete
         assert [(m.team.name, m.rank_now, m.rank_then) for m in preview.moves] == [("cy", 2, 1), ("bo", 1, 2)]
@@ -291,7 +291,7 @@ class TestRescoring:
     ) -> None:
         self.correct(pets, ada, self.CORRECTED + "13,cat,Public\n")
         work()
-        preview = rescoring.preview(pets)
+        preview = rescoring.preview_candidate(pets)
         assert preview is not None
         assert len(preview.refusals) == 2
         assert Refusal.objects.count() == 2

@@ -22,7 +22,9 @@ ANSWERS = "id,label\n" + "".join(f"r{row},{'cat' if row % 3 else 'dog'}\n" for r
 def started(ada: User, slug: str) -> Competition:
     """A competition whose draft of a truth the system splits with the seed 0."""
     now = timezone.now()
-    competition = competitions.create(user=ada, slug=slug, title=slug, opens_at=now, closes_at=now + timedelta(days=1))
+    competition = competitions.create_competition(
+        user=ada, slug=slug, title=slug, opens_at=now, closes_at=now + timedelta(days=1)
+    )
     check(competition)
     return competition
 
@@ -52,9 +54,9 @@ def parts(truth: GroundTruth) -> dict[str, str]:
 @pytest.mark.attack("working out which rows are public from ids, share and seed")
 def test_two_competitions_with_the_same_ids_and_seed_have_different_splits(ada: User) -> None:
     one, other = (parts(publish(started(ada, slug), ada)) for slug in ("one", "other"))
-    alike = sum(one[name] == other[name] for name in one)
+    same_rows = sum(one[name] == other[name] for name in one)
     # 58 % are alike by chance; five standard deviations more are 217 rows.
-    assert alike < 217
+    assert same_rows < 217
 
 
 def test_what_ada_looks_at_is_what_is_published(ada: User) -> None:
@@ -72,9 +74,9 @@ def test_what_ada_looks_at_is_what_is_published(ada: User) -> None:
 def test_the_same_seed_draws_the_same_rows_again_and_another_one_others(ada: User) -> None:
     competition = started(ada, "pets")
     first = parts(publish(competition, ada))
-    check(competition, None, draws_anew=True)
+    check(competition, None, redraws_split=True)
     assert parts(publish(competition, ada)) == first
-    check(competition, None, draws_anew=True, seed=1)
+    check(competition, None, redraws_split=True, seed=1)
     assert parts(publish(competition, ada)) != first
 
 
@@ -98,7 +100,7 @@ def test_the_secret_goes_where_the_truth_goes(ada: User, tmp_path: Path) -> None
     assert [name for name, text in texts.items() if secret in text] == ["split_secret.txt"]
     assert not any(secret in path.read_text() for path in (tmp_path / "draft").rglob("*") if path.is_file())
 
-    competitions.remove(competition=first)
+    competitions.delete_competition(competition=first)
     again = folders.import_folder(tmp_path / "out", user=ada)
     assert again.ground_truth is not None
     assert again.ground_truth.split_secret == secret
@@ -109,7 +111,7 @@ def test_a_secret_that_is_none_is_refused(ada: User, tmp_path: Path) -> None:
     publish(first, ada)
     first.refresh_from_db()
     folders.export_folder(first, tmp_path / "out")
-    competitions.remove(competition=first)
+    competitions.delete_competition(competition=first)
     (tmp_path / "out" / "split_secret.txt").write_text("guess me")
     with pytest.raises(competitions.CannotHost, match="32 hexadecimal digits"):
         folders.import_folder(tmp_path / "out", user=ada)

@@ -93,7 +93,9 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
 
 
 STOPS: dict[str, Callable[[Competition, User, Team], None]] = {
-    "paused": lambda competition, ada, _team: pausing.pause(competition=competition, user=ada, reason="Wrong truth."),
+    "paused": lambda competition, ada, _team: pausing.pause_competition(
+        competition=competition, user=ada, reason="Wrong truth."
+    ),
     "disqualified": lambda _competition, ada, team: extensions.disqualify_team(team=team, user=ada, reason="Copied."),
 }
 
@@ -142,7 +144,7 @@ def test_a_deadline_that_moves_just_before_the_row_is_written_is_the_one_that_co
 
     def meanwhile(*_: object) -> list[object]:
         earlier = timezone.now() - timedelta(hours=1)
-        competitions.change(competition=pets, user=ada, closes_at=earlier, allows_late=allows_late)
+        competitions.change_competition(competition=pets, user=ada, closes_at=earlier, allows_late=allows_late)
         return []
 
     monkeypatch.setattr(submitting, "check_beginning", meanwhile)

@@ -323,7 +323,7 @@ def test_the_address_is_in_no_log_no_trail_and_no_copy(
     with caplog.at_level(logging.DEBUG):
         chat_sending.send_due()
     assert "a message to a chat could not be sent: late" in caplog.text
-    copy = copying.clone(competition=pets, user=ada, title="Next", slug="next")
+    copy = copying.clone_competition(competition=pets, user=ada, title="Next", slug="next")
     chat_settings.remove_webhook(competition=pets, user=ada)
     audit_log = json.dumps([[entry.before, entry.after, entry.about] for entry in AuditEntry.objects.all()])
     assert "Slack" in audit_log

@@ -293,7 +293,7 @@ def test_a_competition_lives_in_a_bucket(
     forget(settings)
     assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
     assert not Path(settings.FILES_DIR).exists()
-    competitions.remove(competition=pets, user=ada)
+    competitions.delete_competition(competition=pets, user=ada)
     assert keys(objects) == []
 
 

@@ -247,7 +247,7 @@ def test_baselines_are_rounded_on_a_steady_board_and_bare_on_a_hidden_one(ada: U
     score.score(base.pk)
     board_cache.clear()
     assert re.search(r"Baseline: All cats 0[.]7 ", text_of(Client(), "/c/pets/leaderboard/"))
-    competitions.change(competition=pets.competition, board_mode="hidden")
+    competitions.change_competition(competition=pets.competition, board_mode="hidden")
     assert re.search(r"Baseline: All cats – Host", text_of(Client(), "/c/pets/leaderboard/"))
 
 
@@ -321,7 +321,7 @@ def test_programs_read_what_pages_show(ada: User, bo: User, cy: User) -> None:
     assert read(f"submissions/{pets.first.pk}")["public_score"] == 0.8
     second = read(f"submissions/{pets.second.pk}")
     assert (second["status"], second["public_score"], second["ground_truth"]) == ("scored", None, 1)
-    competitions.change(competition=pets.competition, board_mode="hidden")
+    competitions.change_competition(competition=pets.competition, board_mode="hidden")
     items = read("competitions/pets/leaderboard")["items"]
     assert isinstance(items, list)
     assert [(row["rank"], row["team"], row["score"]) for row in items] == [(None, "bo", None), (None, "cy", None)]
@@ -331,7 +331,7 @@ def test_programs_read_what_pages_show(ada: User, bo: User, cy: User) -> None:
 
 
 def test_steady_is_proposed_for_a_new_competition_and_nobody_is_forced(ada: User) -> None:
-    copying.begin(user=ada, title="Pond life", slug="pond")
+    copying.create_default_draft(user=ada, title="Pond life", slug="pond")
     page = signed_in(ada).get("/host/pond/setup/limits/").content.decode()
     assert re.search(r'name="board_mode" value="steady"[^>]*checked', page)
     assert "Steady is proposed for fewer than 2,000 public rows." in page
@@ -363,9 +363,9 @@ def test_the_overview_says_how_scores_are_shown(ada: User) -> None:
         ("steady", "Public board steady, step 0.1"),
         ("hidden", "Public board no scores until the end"),
     ):
-        competitions.change(competition=pets, board_mode=mode)
+        competitions.change_competition(competition=pets, board_mode=mode)
         assert words in text_of(Client(), "/c/pets/")
-    competitions.change(competition=pets, board_mode="plain")
+    competitions.change_competition(competition=pets, board_mode="plain")
     assert "Public board" not in text_of(Client(), "/c/pets/")
 
 
@@ -412,7 +412,7 @@ def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
 ) -> None:
     """First marked, then disqualified, then let in again: what was picked is still there."""
     pond = steady(ada)
-    competitions.change(competition=pond, board_mode=mode)
+    competitions.change_competition(competition=pond, board_mode=mode)
     world = World(pond, bo, cy)
     client, at = signed_in(bo), f"/c/{pond.slug}"
 

@@ -82,7 +82,7 @@ def test_a_section_or_a_search_asks_the_database_no_more_often_than_any_page(ada
 @pytest.fixture
 def open_labs(ada: User, labs: Competition) -> Competition:
     """The same labs, where students may look at the board of a section."""
-    return competitions.change(competition=labs, user=ada, shows_sections=True)
+    return competitions.change_competition(competition=labs, user=ada, shows_sections=True)
 
 
 def student(name: str = "p00") -> Client:
@@ -195,7 +195,7 @@ def test_a_section_comes_as_a_file_with_both_ranks_for_those_who_may_look_at_it(
     assert his.get(private).status_code == 302
     assert len(signed_in(ada).get(private).content.decode().splitlines()) == 7
     assert len(client.get("/c/pets/leaderboard.csv?section=Lab+2").content.decode().splitlines()) == 13
-    competitions.change(competition=open_labs, user=ada, shows_sections=False)
+    competitions.change_competition(competition=open_labs, user=ada, shows_sections=False)
     assert in_file(his, "?section=Lab+2")[0] == ["rank", "team", "score"]
 
 
@@ -205,10 +205,10 @@ def test_the_file_of_a_section_holds_no_formula_no_real_name_and_no_rank_of_a_hi
     Team.objects.filter(name="p01").update(name="=1+1")
     his = student("p03")
     assert in_file(his, "?section=Lab+2")[1] == ["2", "1", "'=1+1"]
-    competitions.change(competition=open_labs, user=ada, uses_pseudonyms=True)
+    competitions.change_competition(competition=open_labs, user=ada, uses_pseudonyms=True)
     names = [line[2] for line in in_file(his, "?section=Lab+2")]
     assert [name for name in names if re.match(r"p\d\d", name)] == ["p03"]
-    competitions.change(competition=open_labs, user=ada, board_mode="hidden")
+    competitions.change_competition(competition=open_labs, user=ada, board_mode="hidden")
     assert {(rank, place) for rank, place, _name in in_file(his, "?section=Lab+2")[1:]} == {("", "")}
 
 
@@ -299,7 +299,7 @@ def test_kept_boards_are_never_mixed_between_those_who_may_and_those_who_may_not
     assert readers["p00"].get(asked, headers=same).status_code == 304
     assert readers["p00"].get(f"{BOARD}?section=Lab+1", headers=same).status_code == 200
     assert readers["nobody"].get(asked, headers=same).status_code == 200
-    competitions.change(competition=open_labs, user=ada, shows_sections=False)
+    competitions.change_competition(competition=open_labs, user=ada, shows_sections=False)
     closed = readers["p00"].get(asked, headers=same)
     assert closed.status_code == 200
     assert len(ranked(closed.content.decode())) == 12
@@ -307,7 +307,7 @@ def test_kept_boards_are_never_mixed_between_those_who_may_and_those_who_may_not
 
 
 def test_with_pseudonyms_a_section_tells_no_name_and_finds_none(ada: User, open_labs: Competition) -> None:
-    competitions.change(competition=open_labs, user=ada, uses_pseudonyms=True)
+    competitions.change_competition(competition=open_labs, user=ada, uses_pseudonyms=True)
     his = student()
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
     assert page.count('<tr id="team-') == 6
@@ -319,7 +319,7 @@ def test_with_pseudonyms_a_section_tells_no_name_and_finds_none(ada: User, open_
 
 
 def test_a_hidden_board_shows_who_is_there_and_no_rank_of_any_kind(ada: User, open_labs: Competition) -> None:
-    competitions.change(competition=open_labs, user=ada, board_mode="hidden")
+    competitions.change_competition(competition=open_labs, user=ada, board_mode="hidden")
     page = student().get(f"{BOARD}?section=Lab+2").content.decode()
     assert page.count('<tr id="team-') == 6
     assert "In section" not in page
@@ -329,7 +329,7 @@ def test_a_hidden_board_shows_who_is_there_and_no_rank_of_any_kind(ada: User, op
 
 def test_a_steady_board_ranks_a_section_by_what_it_shows(ada: User, open_labs: Competition) -> None:
     # With a step as wide as the range nobody who comes later stands above anybody.
-    competitions.change(competition=open_labs, user=ada, board_mode="steady", board_step=10)
+    competitions.change_competition(competition=open_labs, user=ada, board_mode="steady", board_step=10)
     his = student()
     whole = [row for row in ranked(his.get(BOARD).content.decode()) if int(row[1][1:]) % 2]
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
@@ -374,7 +374,7 @@ def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_trail_says_so(
     assert labs.board.shows_sections
     entry = AuditEntry.objects.filter(competition=labs.pk).latest("number")
     assert ("shows sections", False, True) in [tuple(change) for change in entry.changes]
-    assert copying.clone(competition=labs, user=ada, title="Next term").board.shows_sections
+    assert copying.clone_competition(competition=labs, user=ada, title="Next term").board.shows_sections
     folders.export_folder(labs, tmp_path / "out")
     spec = tmp_path / "out" / "competition.toml"
     spec.write_text(spec.read_text().replace('slug = "pets"', 'slug = "again"'))

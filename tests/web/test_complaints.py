@@ -135,7 +135,7 @@ SOUND = b"id,y,Usage\n" + b"".join(b"%03d,%d,%s\n" % (i, i > 30, b"Private" if i
 
 def drafted(host: User, data: bytes, metric: str = "accuracy") -> None:
     now = timezone.now()
-    competition = competitions.create(
+    competition = competitions.create_competition(
         user=host, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
     truth_drafts.draft_truth(competition=competition, metric=metric, params={}, file_name="truth.csv", chunks=[data])

@@ -68,7 +68,7 @@ def test_before_it_opens_the_data_stay_closed(client: Client, with_files: Compet
 
 def test_changed_rules_lock_the_data_again(client: Client, with_files: Competition, bo: User) -> None:
     enter(with_files, bo)
-    competitions.change(competition=with_files, rules="New ones.")
+    competitions.change_competition(competition=with_files, rules="New ones.")
     client.force_login(bo)
     assert "The rules have changed" in body(client, "/c/pets/data/").decode()
 

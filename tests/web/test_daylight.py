@@ -74,7 +74,7 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
     sent = filled_in(signed_in(ada).get("/host/pets/settings/").content.decode())
     form = LimitsForm({**sent, "closes_at": f"{day}T23:59"}, instance=Competition.objects.get())
     assert form.is_valid(), form.errors
-    pets = competitions.change(competition=pets, user=ada, **form.fields_for_verb)
+    pets = competitions.change_competition(competition=pets, user=ada, **form.fields_for_verb)
     assert pets.closes_at == evening(day, offset)
     again = LimitsForm(instance=Competition.objects.get())
     assert again.initial["closes_at"] == f"{day}T23:59"
@@ -147,9 +147,9 @@ def test_a_launch_planned_beside_the_change_happens_at_that_minute(
     at = form.cleaned_data["launches_at"].astimezone(UTC)
     assert at == datetime.combine(day, time(3), UTC) - timedelta(hours=offset)
     launches.schedule_launch(competition=pets, user=ada, at=at)
-    launching.launch_due(at - MINUTE)
+    launching.launch_due_competitions(at - MINUTE)
     assert Competition.objects.get().launched_at is None
-    launching.launch_due(at)
+    launching.launch_due_competitions(at)
     assert Competition.objects.get().launched_at is not None
     missing = ScheduleForm(pets, {"launches_at": f"{day}T02:30"})
     assert missing.is_valid() == (zone == "America/New_York" and hours == 25)

@@ -59,8 +59,8 @@ def page(client: Client, path: str) -> str:
 
 
 def test_before_the_release_only_those_with_an_account_are_counted(host: Client, pets: Competition, bo: User) -> None:
-    roster.draft_roster(competition=pets, user=None, file_name="", data="Name,Email\nDee Dorn,dorn@example.org\n")
-    roster.take_over_roster(competition=pets, user=None)
+    roster.save_roster_draft(competition=pets, user=None, file_name="", data="Name,Email\nDee Dorn,dorn@example.org\n")
+    roster.apply_roster(competition=pets, user=None)
     add_baseline(pets, "Strong", public=1)
     ended(pets, bo)
     host.post("/host/pets/grades/rules/", FORM)

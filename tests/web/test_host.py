@@ -125,7 +125,7 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
 def test_a_wrong_value_is_shown_at_its_field_and_what_was_typed_is_kept(
     hers: Client, ada: User, pets: Competition, field: str, value: str, words: str
 ) -> None:
-    copying.begin(user=ada, title="Pond life", slug="pond-life")
+    copying.create_default_draft(user=ada, title="Pond life", slug="pond-life")
     response = hers.post("/host/pond-life/settings/", {**FILLED, field: value})
     page = response.content.decode()
     assert response.status_code == 422

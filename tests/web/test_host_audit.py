@@ -74,7 +74,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
 
 
 def test_ada_reads_who_changed_what(pets: Competition, ada: User, cy: User) -> None:
-    competitions.change(competition=pets, user=ada, daily_attempts=7)
+    competitions.change_competition(competition=pets, user=ada, daily_attempts=7)
     roles.add_host(competition=pets, name="cy", user=ada)
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
     for words in ("Settings changed", "daily attempts : 5 → became 7", "Host added", "ground truth 1", "ada", "cy"):
@@ -103,7 +103,7 @@ def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada:
 
 def test_long_trails_come_in_pages(pets: Competition, ada: User) -> None:
     for number in range(60):
-        competitions.change(competition=pets, user=ada, daily_attempts=10 + number)
+        competitions.change_competition(competition=pets, user=ada, daily_attempts=10 + number)
     client = signed_in(ada)
     assert ": 68 → became 69" in text_of(client.get("/host/pets/audit/"))
     assert "Competition created" in text_of(client.get("/host/pets/audit/?page=2"))

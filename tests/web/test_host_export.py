@@ -49,7 +49,7 @@ def test_a_competition_goes_out_and_comes_in_again_as_a_draft(pets: Competition,
         "baselines/1/g.csv", "competition.toml", "data/train.csv", "overview.md", "rules.md",
         "split_secret.txt", "truth.csv",
     ]  # fmt: skip
-    competitions.remove(competition=pets)
+    competitions.delete_competition(competition=pets)
 
     assert "Bring one along" in text_of(client.get("/host/new/"))
     answer = bring(client, data)
@@ -104,7 +104,7 @@ def test_a_zip_over_the_sites_limit_is_refused(ada: User, settings: LazySettings
 
 
 def test_a_draft_without_answers_goes_along_too(ada: User) -> None:
-    copying.begin(user=ada, title="Pets", slug="pets", overview="Which?")
+    copying.create_default_draft(user=ada, title="Pets", slug="pets", overview="Which?")
     archive = zipfile.ZipFile(io.BytesIO(exported(signed_in(ada))))
     assert "truth.csv" not in archive.namelist()
 

@@ -20,7 +20,7 @@ from leaderboard.common import plots
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services import boards, submitting
 from leaderboard.insights import report as report_module
-from leaderboard.insights.report import bins, rank_correlation
+from leaderboard.insights.report import histogram, rank_correlation
 from tests.conftest import answers, close, enter, hand_in
 from tests.web.test_host import signed_in, text_of
 
@@ -170,24 +170,24 @@ def test_what_so_few_teams_show_by_chance_is_called_chance(
 )
 def test_every_value_is_in_one_bin(values: list[float]) -> None:
     for whole in (False, True):
-        found = bins([round(value) for value in values] if whole else values, whole=whole)
+        found = histogram([round(value) for value in values] if whole else values, whole=whole)
         assert sum(one.teams for one in found) == len(values)
         assert len(found) <= 21
         assert all(one.low <= one.high for one in found)
 
 
 def test_nothing_makes_no_bins() -> None:
-    assert bins([]) == []
+    assert histogram([]) == []
 
 
 def test_empty_bars_lead_to_a_baseline_beside_them_and_not_to_one_far_away() -> None:
     scores = [0.7 + 0.02 * place for place in range(16)]
-    found = bins(scores, also=[0.6, 1.03, -50.0])
+    found = histogram(scores, also=[0.6, 1.03, -50.0])
     assert sum(one.teams for one in found) == len(scores)
     assert found[0].low <= 0.6 < found[0].high
     assert found[-1].low < 1.03 <= found[-1].high
     assert (found[0].teams, found[-1].teams) == (0, 0)
-    assert bins(scores, also=[-50.0]) == bins(scores)
+    assert histogram(scores, also=[-50.0]) == histogram(scores)
 
 
 def test_a_baseline_is_a_line_or_is_said_to_be_far_away(taught: Competition, ada: User) -> None:

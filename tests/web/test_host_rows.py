@@ -134,7 +134,9 @@ def test_a_metric_of_whole_columns_says_so(hers: Client, ada: User, bo: User) ->
 def test_without_a_score_or_a_truth_there_is_nothing_to_look_for(hers: Client, pets: Competition, ada: User) -> None:
     assert "No team has a score yet" in text_of(hers.post(PAGE, {"action": "find"}))
     now = timezone.now()
-    competitions.create(user=ada, slug="bare", title="Bare", opens_at=now, closes_at=now + timedelta(days=1))
+    competitions.create_competition(
+        user=ada, slug="bare", title="Bare", opens_at=now, closes_at=now + timedelta(days=1)
+    )
     assert "Publish a ground truth first" in text_of(hers.post("/host/bare/rows/", {"action": "find"}))
     assert hers.get("/host/bare/rows/").status_code == 200
 

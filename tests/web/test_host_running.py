@@ -97,7 +97,9 @@ def test_a_baseline_is_uploaded_scored_replaced_and_removed(
 
 
 def test_a_baseline_needs_a_ground_truth(ada: User, pets: Competition) -> None:
-    bare = competitions.create(user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at)
+    bare = competitions.create_competition(
+        user=ada, slug="bare", title="Bare", opens_at=pets.opens_at, closes_at=pets.closes_at
+    )
     response = signed_in(ada).post("/host/bare/baselines/", {"name": "x", "file": upload("id,y\n")})
     assert response.status_code == 409
     assert "Publish a ground truth first" in text_of(response)

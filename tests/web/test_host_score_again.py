@@ -197,7 +197,7 @@ def test_an_assistant_may_and_a_foreign_file_is_not_there(pets: Competition, bo:
     others = make_competition(person("hal", can_host=True), slug="other")
     hers = signed_in(cy)
     assert hers.get("/host/other/submissions/again/").status_code == 404
-    assert scoring_again.without_score(others.submissions.all()).count() == 0
+    assert scoring_again.submissions_without_score(others.submissions.all()).count() == 0
     assert (
         signed_in(others.hosts.get()).post("/host/other/submissions/again/", {"file": str(file.pk)}).status_code == 409
     )

@@ -113,7 +113,7 @@ def test_the_manifest_says_who_is_behind_a_file(pets: Competition, ada: User, bo
     enter(pets, bo), enter(pets, cy)
     RosterEntry.objects.create(competition=pets, user=bo, name="=Berg, Bo", student_id="0042")
     User.objects.filter(pk=cy.pk).update(first_name="Cy", last_name="Clay")
-    competitions.change(competition=pets, user=ada, uses_pseudonyms=True)
+    competitions.change_competition(competition=pets, user=ada, uses_pseudonyms=True)
     hand_in(pets, bo, answers(public=1), note="bigger forest")
     hand_in(pets, cy, answers())
     first, second = manifest_of(archive_of(signed_in(ada)))

@@ -42,7 +42,7 @@ def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
     assert shown(f"?show=below-{baseline.baseline_id}") == {"cy"}
     assert shown("?q=b") == {"bo"}
     assert shown("?show=granted") == set()
-    competitions.change(competition=pets, user=ada, uses_pseudonyms=True)
+    competitions.change_competition(competition=pets, user=ada, uses_pseudonyms=True)
     masked = Team.objects.get(name="cy")
     assert shown(f"?q={masked.pseudonym}") == {"cy"}, "the name that a student knows who writes about a team"
     assert f"others see “{masked.pseudonym}”" in text_of(client.get(f"/host/pets/teams/{masked.pk}/"))

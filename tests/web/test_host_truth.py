@@ -30,7 +30,7 @@ def draft(ada: User) -> Competition:
     from django.utils import timezone
 
     now = timezone.now()
-    return competitions.create(
+    return competitions.create_competition(
         user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
 

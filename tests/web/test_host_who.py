@@ -26,8 +26,8 @@ WHO = "/host/pets/people/who/"
 @pytest.fixture
 def hers(ada: User, pets: Competition) -> Client:
     """Ada's browser, with a class list read."""
-    roster.draft_roster(competition=pets, user=ada, file_name="class.csv", data=LIST)
-    roster.take_over_roster(competition=pets, user=ada)
+    roster.save_roster_draft(competition=pets, user=ada, file_name="class.csv", data=LIST)
+    roster.apply_roster(competition=pets, user=ada)
     client = Client()
     client.force_login(ada)
     return client
@@ -57,8 +57,8 @@ def test_who_joined_with_the_code_is_guessed_by_address_and_counts_once_ada_says
 
 def test_an_account_called_like_a_login_of_the_list_is_guessed(hers: Client, pets: Competition, ada: User) -> None:
     listed = b'Student,ID,SIS User ID,SIS Login ID,Section\n"Ngo, Dee",9,s-9,dngo,Lab 1\n'
-    roster.draft_roster(competition=pets, user=ada, file_name="canvas.csv", data=listed.decode())
-    roster.take_over_roster(competition=pets, user=ada)
+    roster.save_roster_draft(competition=pets, user=ada, file_name="canvas.csv", data=listed.decode())
+    roster.apply_roster(competition=pets, user=ada)
     enter(pets, person("dngo"))
     assert 'value="Dee Ngo · 9"' in hers.get(WHO).content.decode()
     assert entry("Dee Ngo").user is None, "anybody can call an account so"
@@ -101,7 +101,7 @@ def test_two_accounts_are_not_one_person(hers: Client, pets: Competition, bo: Us
     assert answer.status_code == 422
     assert "Another account is this person already" in answer.content.decode()
     with pytest.raises(competitions.CannotHost):
-        identifying.say_who(
+        identifying.link_accounts(
             competition=pets, pairs={his.pk: entry("Bo Berg").pk, theirs.pk: entry("Bo Berg").pk}, user=bo
         )
     assert entry("Bo Berg").user is None
@@ -117,23 +117,23 @@ def test_nobody_is_taken_from_somebody_and_nobody_of_another_class_is_taken(
 ) -> None:
     his, theirs = enter(pets, bo), enter(pets, cy)
     number = entry("Bo Berg").pk
-    identifying.say_who(competition=pets, pairs={his.pk: number}, user=None)
+    identifying.link_accounts(competition=pets, pairs={his.pk: number}, user=None)
     for pairs in ({theirs.pk: number}, {his.pk: entry("Cy Clay").pk}, {10**6: entry("Cy Clay").pk}):
         with pytest.raises(competitions.CannotHost, match="Nothing was changed"):
-            identifying.say_who(competition=pets, pairs=pairs, user=None)
+            identifying.link_accounts(competition=pets, pairs=pairs, user=None)
     assert entry("Bo Berg").user == bo
 
 
 def test_a_join_slip_ends_when_its_person_has_an_account(hers: Client, pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
     roster.make_join_cards(competition=pets, entries=[entry("Bo Berg").pk], user=None)
-    identifying.say_who(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
+    identifying.link_accounts(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
     assert entry("Bo Berg").slip_digest == ""
 
 
 def test_a_wrong_account_is_taken_off_again_and_keeps_its_team(hers: Client, pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    identifying.say_who(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
+    identifying.link_accounts(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
     answer = hers.post(WHO, {"action": "part", "entry": entry("Bo Berg").pk}, follow=True)
     assert "1 person has no account now." in answer.content.decode()
     assert entry("Bo Berg").user is None

@@ -127,8 +127,8 @@ def test_a_notice_is_in_the_language_of_who_gets_it_whoever_writes_it(ada: User,
         enter(competition, user)
     choose_language(bo, CODE)
     with translation.override(CODE):
-        pausing.pause(competition=competition, user=ada, reason="The seminar room burns.")
-    pausing.resume(competition=competition, user=ada)
+        pausing.pause_competition(competition=competition, user=ada, reason="The seminar room burns.")
+    pausing.resume_competition(competition=competition, user=ada)
     said_to_user = {
         user: [(notice.title, notice.text) for notice in Notice.objects.filter(user=user).order_by("pk")]
         for user in (bo, cy)

@@ -253,7 +253,9 @@ def test_an_empty_board_invites(client: Client, ada: User) -> None:
 
 def test_a_draft_without_a_ruler_has_no_board_yet(client: Client, ada: User) -> None:
     now = timezone.now()
-    competitions.create(user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timedelta(days=1))
+    competitions.create_competition(
+        user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timedelta(days=1)
+    )
     client.force_login(ada)
     assert "No board yet" in page(client)
     assert client.get("/c/pets/leaderboard.csv").status_code == 302
@@ -350,7 +352,7 @@ def test_a_board_of_made_up_names_says_so_to_each_reader(
     client: Client, board: Competition, ada: User, bo: User
 ) -> None:
     assert "made-up names" not in page(client)
-    competitions.change(competition=board, user=ada, uses_pseudonyms=True)
+    competitions.change_competition(competition=board, user=ada, uses_pseudonyms=True)
     own = Team.objects.get(memberships__user=bo).pseudonym
     assert f"You are “{own}” for the others." in page(signed_in(bo))
     assert "Beside each is its real name" in page(signed_in(ada))

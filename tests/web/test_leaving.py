@@ -203,14 +203,14 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\r\n    Points Possible,,,,,10\r\n"
     book = f'{head}"Namecanary, Bo",11,S-4711,x1,,3\r\n"Rivera, Ana",12,S-1,x2,,4\r\n'
     files_module.save_gradebook(competition=pets, user=ada, file_name="canvas.csv", data=book.encode())
-    roster.draft_roster(competition=pets, user=ada, file_name="list.csv", data="name\nBo Namecanary\n")
+    roster.save_roster_draft(competition=pets, user=ada, file_name="list.csv", data="name\nBo Namecanary\n")
     bo.emailaddress_set.create(email="Bo.namecanary@example.org", verified=True)  # type: ignore[attr-defined]
     keep_address(pets, ada, "bo.namecanary@example.org")
 
 
 def keep_address(competition: Competition, host: User, address: str) -> None:
     """It may join beside its whole domain and another, and a role waits for it."""
-    competitions.change(
+    competitions.change_competition(
         competition=competition, user=host, allowed_addresses=f"{address}\n@example.org\neve@example.net"
     )
     RoleInvitation.objects.create(competition=competition, email=address, role="assistant", made_by=host)

@@ -57,7 +57,7 @@ def test_the_head_counts_the_teams_that_compete_and_their_files(
     enter(pets, cy)
     hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1)), hand_in(pets, cy, answers())
     boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
-    competitions.change(competition=pets, user=ada, is_listed=True)
+    competitions.change_competition(competition=pets, user=ada, is_listed=True)
     assert "2 teams · 3 submissions" in page(client)
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     assert "1 team · 1 submission" in page(client)

@@ -133,7 +133,7 @@ def test_nobody_takes_back_a_list_of_another_competition(hers: Client, pets: Com
     read(hers)
     elsewhere = make_competition(dee, slug="elsewhere")
     with pytest.raises(competitions.CannotHost):
-        roster.take_back_roster(competition=elsewhere, number=RosterList.objects.get().pk, user=dee)
+        roster.remove_roster_list(competition=elsewhere, number=RosterList.objects.get().pk, user=dee)
     assert RosterEntry.objects.count() == 2
 
 
@@ -161,7 +161,7 @@ def test_a_slip_lets_exactly_one_person_in_once(hers: Client, pets: Competition,
     bo_entry = RosterEntry.objects.get(student_id="7")
     (code,) = join_cards_of(hers, entry=bo_entry.pk)
     assert code.replace("-", "") not in str(RosterEntry.objects.values())
-    competitions.change(competition=pets, admission="roster")
+    competitions.change_competition(competition=pets, admission="roster")
     client = signed_in(dee)
     assert client.get(f"/join/{code}/")["Location"] == f"/slip/{code}/"
     assert "This link is for Bo Berg." in text_of(client.get(f"/slip/{code}/"))
@@ -182,12 +182,12 @@ def test_a_new_slip_ends_the_one_before_and_an_old_one_ends_by_itself(
     first, second = join_cards_of(hers)
     assert join_cards_of(hers) == []  # all are invited, so nobody is left without a tick
     entry = RosterEntry.objects.get(student_id="7")
-    (anew,) = join_cards_of(hers, entry=entry.pk)
+    (newer,) = join_cards_of(hers, entry=entry.pk)
     client = signed_in(bo)
-    statuses = {code: client.get(f"/slip/{code}/").status_code for code in (first, second, anew)}
-    assert statuses == {first: 404, second: 200, anew: 200}
+    statuses = {code: client.get(f"/slip/{code}/").status_code for code in (first, second, newer)}
+    assert statuses == {first: 404, second: 200, newer: 200}
     RosterEntry.objects.update(slip_expires_at="2020-01-01T00:00:00+00:00")
-    assert client.get(f"/slip/{anew}/").status_code == 404
+    assert client.get(f"/slip/{newer}/").status_code == 404
 
 
 def test_slips_without_a_tick_are_for_the_list_that_is_shown(hers: Client, pets: Competition) -> None:
@@ -221,7 +221,7 @@ def test_a_slip_is_a_way_to_an_account(hers: Client, pets: Competition, client: 
 
 def test_only_the_roster_may_join_where_ada_says_so(pets: Competition, ada: User, bo: User, dee: User) -> None:
     read(signed_in(ada))
-    competitions.change(competition=pets, admission="roster")
+    competitions.change_competition(competition=pets, admission="roster")
     refused = signed_in(bo).post(f"/join/{pets.admission.join_code}/", {"accepted": "on"})
     assert "you have not confirmed an e-mail address" in text_of(refused)
     confirm(dee)
@@ -250,7 +250,7 @@ def test_who_is_refused_reads_why_and_where_to_go(
     hers: Client, pets: Competition, bo: User, settings: LazySettings
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    competitions.change(competition=pets, contact="ada@uni.example")
+    competitions.change_competition(competition=pets, contact="ada@uni.example")
     hers.post("/host/pets/people/admission/", {"admission": "addresses", "allowed_addresses": "@uni.example"})
     confirm(bo)
     page = signed_in(bo).get(f"/join/{pets.admission.join_code}/").content.decode()
@@ -296,7 +296,7 @@ def test_the_slip_of_whom_a_list_found_works_no_more_not_even_once_they_are_part
     [(_, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=None)
     confirm(bo)
     read(hers)
-    assert identifying.part(competition=pets, entries=[entry.pk], user=None) == 1
+    assert identifying.unlink_accounts(competition=pets, entries=[entry.pk], user=None) == 1
     with pytest.raises(joining_refusals.CannotJoin, match="does not work any more"):
         joining.join_by_card(user=dee, digest=join_card_digest(code))
 

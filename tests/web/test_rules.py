@@ -25,7 +25,7 @@ def test_bo_accepts_and_goes_on_to_the_data(client: Client, pets: Competition, b
 
 def test_changed_rules_say_so(client: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    competitions.change(competition=pets, rules="No external data.")
+    competitions.change_competition(competition=pets, rules="No external data.")
     client.force_login(bo)
     text = client.get("/c/pets/rules/").content.decode()
     assert "The rules changed after you accepted them" in text
@@ -35,7 +35,7 @@ def test_changed_rules_say_so(client: Client, pets: Competition, bo: User) -> No
 def test_where_there_are_no_rules_nobody_says_that_they_read_them_until_some_are_written(
     client: Client, pets: Competition, bo: User
 ) -> None:
-    competitions.change(competition=pets, rules="  \n")
+    competitions.change_competition(competition=pets, rules="  \n")
     client.force_login(bo)
     door = f"/join/{pets.admission.join_code}/"
     assert "I have read the rules" not in client.get(door).content.decode()
@@ -46,7 +46,7 @@ def test_where_there_are_no_rules_nobody_says_that_they_read_them_until_some_are
     assert "I accept the rules" not in page
     assert Membership.objects.get(user=bo).has_accepted_rules()
 
-    competitions.change(competition=pets, rules="No external data.")
+    competitions.change_competition(competition=pets, rules="No external data.")
     assert "I accept the rules" in client.get("/c/pets/rules/").content.decode()
     assert not Membership.objects.get(user=bo).has_accepted_rules()
 

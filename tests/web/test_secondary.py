@@ -33,7 +33,7 @@ def tides(ada: User, bo: User) -> Competition:
 
 
 def mode(competition: Competition, name: str, step: float | None = None) -> None:
-    competitions.change(competition=competition, board_mode=name, board_step=step)
+    competitions.change_competition(competition=competition, board_mode=name, board_step=step)
     competition.refresh_from_db()
 
 

@@ -40,7 +40,7 @@ def test_the_shake_up_and_the_report_count_files_as_the_board_does(
     ended: Competition, ada: User, bo: User, cy: User
 ) -> None:
     """Bo's second file is hidden and Cy's came late: neither could have been chosen for its public score."""
-    ended = competitions.change(
+    ended = competitions.change_competition(
         competition=ended, user=ada, closes_at=timezone.now() + timedelta(hours=1), allows_late=True
     )
     pausing.hide_submission(submission=hand_in(ended, bo, answers(public=2)), user=ada, reason="Made by hand")
@@ -49,7 +49,7 @@ def test_the_shake_up_and_the_report_count_files_as_the_board_does(
     assert hand_in(ended, cy, answers()).is_late
     boards.reveal_competition(competition=ended)
     board = boards_module.board_page(ended, Split.PRIVATE, page=1, at=timezone.now())
-    found = shake_up.shake_up(ended)
+    found = shake_up.shake_up_of(ended)
     assert found is not None
     assert board is not None
     on_the_board = {row.team_id: row.attempts for row in board.rows}
@@ -82,7 +82,7 @@ def test_with_pseudonyms_ada_reads_whose_they_are_and_nobody_else_does(
     client: Client, ended: Competition, ada: User, cy: User
 ) -> None:
     boards.reveal_competition(competition=ended)
-    competitions.change(competition=ended, uses_pseudonyms=True)
+    competitions.change_competition(competition=ended, uses_pseudonyms=True)
     shown = ended.teams.get(name="bo").pseudonym
     assert f"Rose most {shown} bo ▲1" in text_of(signed_in(ada).get(PAGE))
     for reader in (client, signed_in(cy)):
@@ -150,7 +150,7 @@ def test_both_splits_doubts_make_the_noise(ended: Competition) -> None:
     Uncertainty.objects.filter(score__split="public").update(standard_error=0.03)
     Uncertainty.objects.filter(score__split="private").update(standard_error=0.04)
     boards.reveal_competition(competition=ended)
-    found = shake_up.shake_up(ended)
+    found = shake_up.shake_up_of(ended)
     assert found is not None
     assert [team.noise for team in found.teams] == pytest.approx([0.05, 0.05])
     assert [team.beyond for team in found.teams] == pytest.approx([-0.25, 0.25])
@@ -169,14 +169,14 @@ def test_hindsight_says_what_bo_should_have_picked(
     hand_in(pets, cy, answers(public=0, private=1))
     assert pets.ground_truth
     pets.ground_truth.competition = pets
-    assert shake_up.hindsight(team, pets.ground_truth) is None
+    assert shake_up.missed_final(team, pets.ground_truth) is None
     close(pets)
     boards.reveal_competition(competition=pets)
-    found = shake_up.hindsight(team, pets.ground_truth)
+    found = shake_up.missed_final(team, pets.ground_truth)
     assert found is not None
     assert (found.best.submission_id, found.best.value, found.rank) == (better.pk, 1.0, 1)
     assert found.decided.value == 0.5
     assert not found.picked_the_best
-    other = shake_up.hindsight(cy.memberships.get().team, pets.ground_truth)
+    other = shake_up.missed_final(cy.memberships.get().team, pets.ground_truth)
     assert other is not None
     assert other.picked_the_best

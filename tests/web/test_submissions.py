@@ -220,9 +220,9 @@ def test_who_picks_a_worse_file_reads_which_one_is_forgotten(pets: Competition, 
     assert "picked 2 of at most 2. The best of them on the private rows decides" in page
     assert words not in page
     client.post("/c/pets/finals/", {"final": [str(worse.pk)]})
-    competitions.change(competition=pets, board_mode="hidden")
+    competitions.change_competition(competition=pets, board_mode="hidden")
     assert words not in page_of(client, LIST), "which file is the best is what a hidden board hides"
-    competitions.change(competition=pets, board_mode="steady", board_step=0.1)
+    competitions.change_competition(competition=pets, board_mode="steady", board_step=0.1)
     assert f"Your best public score, 1 {words}." in " ".join(page_of(client, LIST).split()), "as the steady board says"
 
 

@@ -169,7 +169,7 @@ def test_bo_reads_what_others_call_the_team_and_who_reads_its_name(pets: Competi
     enter(pets, bo)
     client = signed_in(bo)
     assert "Everybody sees it on the leaderboard" in client.get(TEAM).content.decode()
-    competitions.change(competition=pets, user=ada, uses_pseudonyms=True)
+    competitions.change_competition(competition=pets, user=ada, uses_pseudonyms=True)
     pseudonym = Team.objects.get().pseudonym
     page = client.get(TEAM).content.decode()
     assert f"Other teams see “<strong>{pseudonym}</strong>”" in page

@@ -29,7 +29,7 @@ PATIENTS = table("id,patient,y", lambda i, dice: f"p{i // 4},{dice.choice('01')}
 def draft(ada: User) -> Competition:
     """Ada's competition before its answers."""
     now = timezone.now()
-    return competitions.create(
+    return competitions.create_competition(
         user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
     )
 

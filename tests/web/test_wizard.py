@@ -55,7 +55,7 @@ def hers(ada: User) -> Client:
 @pytest.fixture
 def pond(ada: User) -> Competition:
     """A draft after its first step."""
-    return copying.begin(user=ada, title="Pond life", slug="pond", overview="What swims there?")
+    return copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="What swims there?")
 
 
 def look(client: Client, text: str = ANSWERS, **fields: Any) -> Any:
@@ -140,7 +140,9 @@ def test_a_step_is_done_when_ada_has_saved_it_and_not_because_something_is_propo
         hers.post(f"/host/pond/setup/{step}/", filled_in(hers.get(f"/host/pond/setup/{step}/").content.decode()))
     assert done(hers) == ["Basics", "Data and truth", "Metric", "Limits and dates", "People"]
     assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/launch/"
-    copy = copying.clone(competition=Competition.objects.get(), user=User.objects.get(username="ada"), title="Lake")
+    copy = copying.clone_competition(
+        competition=Competition.objects.get(), user=User.objects.get(username="ada"), title="Lake"
+    )
     assert (copy.limits.is_proposed, copy.admission.is_proposed) == (True, True)
 
 
@@ -197,7 +199,7 @@ def test_a_step_takes_few_queries(hers: Client, pond: Competition, step: str) ->
 
 
 def test_the_way_goes_on_where_something_is_missing(hers: Client, ada: User) -> None:
-    copying.begin(user=ada, title="Pond", slug="pond")
+    copying.create_default_draft(user=ada, title="Pond", slug="pond")
     assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/basics/"
     Competition.objects.update(overview="What?")
     assert hers.get("/host/pond/setup/")["Location"] == "/host/pond/setup/data/"
@@ -214,7 +216,7 @@ def test_the_way_goes_on_where_something_is_missing(hers: Client, ada: User) -> 
 def test_who_comes_from_the_checklist_is_led_back_to_it(hers: Client, pond: Competition, origin: str) -> None:
     now = timezone.now()
     past = {"opens_at": now - timedelta(days=2), "closes_at": now - timedelta(days=1)}
-    competitions.change(competition=pond, user=None, overview="", **past)
+    competitions.change_competition(competition=pond, user=None, overview="", **past)
     checklist = reverse(origin, kwargs={"slug": "pond"})
     links = re.findall(r'<a href="([^"]+)">Do this', tidy(hers.get(checklist).content.decode()))
     truth, basics, limits = links[:3]
@@ -259,7 +261,7 @@ def test_a_split_that_is_published_is_drawn_again_until_the_launch(hers: Client,
     again = {**SPLIT, "public_percent": "50"}
     hers.post("/host/pond/setup/data/", again)
     assert TruthDraft.objects.get().report["public_rows"] == 24  # not asked for
-    hers.post("/host/pond/setup/data/", {**again, "draws_anew": "on"})
+    hers.post("/host/pond/setup/data/", {**again, "redraws_split": "on"})
     assert TruthDraft.objects.get().report["public_rows"] == 30
     choose(hers)
     assert Competition.objects.get().ground_truth.public_rows == 30  # type: ignore[union-attr]
@@ -529,11 +531,11 @@ def planned(client: Client, competition: Competition) -> None:
 
 def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, ready: Competition) -> None:
     student_preview(hers)
-    tasks.launch_due()
+    tasks.launch_due_competitions()
     assert Competition.objects.get().launched_at is None
     planned(hers, ready)
-    tasks.launch_due()
-    tasks.launch_due()
+    tasks.launch_due_competitions()
+    tasks.launch_due_competitions()
     launched = Competition.objects.get()
     assert launched.launched_at is not None
     assert launched.launch_plan.launches_at is None
@@ -565,12 +567,12 @@ def test_the_list_says_of_a_planned_launch_that_something_is_missing(
     ready.assistants.add(cy)
     planned(hers, ready)
     assert warning not in hers.get("/host/").content.decode()
-    competitions.change(competition=ready, user=ready.hosts.get(), overview="")
+    competitions.change_competition(competition=ready, user=ready.hosts.get(), overview="")
     page = hers.get("/host/").content.decode()
     assert warning in page
     assert way in page
     for number in range(12):
-        other = copying.begin(user=ready.hosts.get(), title=f"Draft {number}", slug=f"draft-{number}")
+        other = copying.create_default_draft(user=ready.hosts.get(), title=f"Draft {number}", slug=f"draft-{number}")
         LaunchPlan.objects.filter(pk=other.pk).update(launches_at=timezone.now() + timedelta(days=1))
     with django_assert_max_num_queries(12):
         assert hers.get("/host/").content.decode().count(warning) == 13
@@ -586,7 +588,7 @@ def test_a_launch_that_came_hours_late_is_not_called_punctual(hers: Client, read
     student_preview(hers)
     planned(hers, ready)
     LaunchPlan.objects.update(launches_at=timezone.now() - timedelta(hours=3))
-    tasks.launch_due()
+    tasks.launch_due_competitions()
     notice = Notice.objects.get()
     assert notice.title == "“Pond life” is launched, later than planned"
     assert re.fullmatch(r"It was planned for .+\. This site was not able to launch it before .+\.", notice.text)
@@ -606,13 +608,13 @@ def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_ne
     with monkeypatch.context() as patch:
         patch.setattr(notices, "notify", dies)
         with pytest.raises(SystemExit):
-            tasks.launch_due()
+            tasks.launch_due_competitions()
     waits = Competition.objects.get()
     assert (waits.launched_at, waits.launch_plan.trouble) == (None, [])
     assert waits.launch_plan.launches_at is not None
     assert not AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).exists()
-    tasks.launch_due()
-    tasks.launch_due()
+    tasks.launch_due_competitions()
+    tasks.launch_due_competitions()
     assert (Competition.objects.get().launched_at is not None) == is_previewed
     assert Notice.objects.count() == 1
     assert AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).count() == 1
@@ -622,8 +624,8 @@ def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(
     hers: Client, ada: User, ready: Competition
 ) -> None:
     planned(hers, ready)
-    tasks.launch_due()
-    tasks.launch_due()
+    tasks.launch_due_competitions()
+    tasks.launch_due_competitions()
     assert Competition.objects.get().launched_at is None
     page = text_of(hers.get("/host/pond/"))
     assert "The planned launch did not happen" in page
@@ -641,7 +643,7 @@ def test_why_a_planned_launch_did_not_happen_is_read_and_told_in_each_hosts_lang
     with second_language():
         User.objects.filter(pk=cy.pk).update(language=CODE)
         planned(hers, ready)
-        tasks.launch_due()
+        tasks.launch_due_competitions()
         said_to_user = dict(Notice.objects.values_list("user__username", "text"))
         assert "Missing: You have walked the student's way" in said_to_user["ada"]
         assert "⟦Missing: ⟦You have walked the student's way" in said_to_user["cy"]
@@ -658,7 +660,7 @@ def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> Non
     planned(hers, ready)
     assert "It launches by itself" in text_of(hers.get("/host/pond/"))
     hers.post("/host/pond/setup/launch/", {"action": "cancel", **seen_on(hers)})
-    tasks.launch_due()
+    tasks.launch_due_competitions()
     assert Competition.objects.get().launched_at is None
 
 
@@ -667,14 +669,14 @@ def test_a_planned_launch_is_taken_back_while_its_moment_is_looked_at(
 ) -> None:
     student_preview(hers)
     planned(hers, ready)
-    looked_at, cancel = launching.checklist, {"action": "cancel", **seen_on(hers)}
+    looked_at, cancel = launching.launch_needs, {"action": "cancel", **seen_on(hers)}
 
-    def slowly(competition: Competition) -> list[launching.Need]:
+    def slowly(competition: Competition) -> list[launching.LaunchNeed]:
         hers.post("/host/pond/setup/launch/", cancel)
         return looked_at(competition)
 
-    monkeypatch.setattr(launching, "checklist", slowly)
-    tasks.launch_due()
+    monkeypatch.setattr(launching, "launch_needs", slowly)
+    tasks.launch_due_competitions()
     assert Competition.objects.get().launched_at is None
     assert not Notice.objects.exists()
 
@@ -743,7 +745,7 @@ def test_a_copy_is_open_for_as_many_days_to_the_same_time_of_day(ada: User, pets
     vienna = ZoneInfo("Europe/Vienna")
     opens_at, closes_at = datetime(2026, 3, 2, 23, 50, tzinfo=vienna), datetime(2026, 3, 16, 17, 0, tzinfo=vienna)
     Competition.objects.update(opens_at=opens_at, closes_at=closes_at, zone="Europe/Vienna")
-    copy = copying.clone(competition=Competition.objects.get(), user=ada, title="Next term")
+    copy = copying.clone_competition(competition=Competition.objects.get(), user=ada, title="Next term")
     begun, ends = copy.opens_at.astimezone(vienna), copy.closes_at.astimezone(vienna)
     assert (ends.date() - begun.date(), ends.time()) == (timedelta(days=14), closes_at.time())
 
@@ -753,11 +755,11 @@ def test_in_a_copy_teams_can_change_until_as_near_the_deadline(hers: Client, ada
     last_term = {"opens_at": now - timedelta(days=40), "closes_at": now - timedelta(days=10)}
     Competition.objects.update(**last_term)
     Limits.objects.update(teams_close_at=now - timedelta(days=13))
-    copy = copying.clone(competition=Competition.objects.get(), user=ada, title="Next term")
+    copy = copying.clone_competition(competition=Competition.objects.get(), user=ada, title="Next term")
     assert copy.limits.teams_close_at == copy.closes_at - timedelta(days=3)
     assert copy.why_teams_stay(now) == ""
     Limits.objects.filter(competition__slug="pets").update(teams_close_at=now - timedelta(days=90))
-    again = copying.clone(competition=Competition.objects.get(slug="pets"), user=ada, title="After that")
+    again = copying.clone_competition(competition=Competition.objects.get(slug="pets"), user=ada, title="After that")
     assert again.limits.teams_close_at is None
 
 
@@ -808,7 +810,7 @@ def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: C
 
 def test_a_deletion_takes_walks_and_checks_along(hers: Client, ready: Competition) -> None:
     student_preview(hers)
-    competitions.remove(competition=ready)
+    competitions.delete_competition(competition=ready)
     assert not StudentPreview.objects.exists()
     assert not TruthCheck.objects.exists()
 

@@ -63,7 +63,7 @@ def filter_in(given: QueryDict) -> tuple[str, str, str]:
 
 def filtered(people: Sequence[people_module.Person], section: str, state: str, text: str) -> list[people_module.Person]:
     wanted = None if section == ANY else "" if section == NONE else section
-    return people_module.chosen(people, section=wanted, state=state, text=text, only_guests=state == "guest")
+    return people_module.filter_people(people, section=wanted, state=state, text=text, only_guests=state == "guest")
 
 
 @open_to(Audience.HOSTS)
@@ -71,7 +71,9 @@ def host_admission(request: HttpRequest, page_context: PageContext) -> HttpRespo
     """Who may join, and what the others then see of them."""
     form = AdmissionForm(page_context.competition, posted(request))
     if request.method == "POST" and form.is_valid():
-        competitions.change(competition=page_context.competition, user=person(page_context.user), **form.cleaned_data)
+        competitions.change_competition(
+            competition=page_context.competition, user=person(page_context.user), **form.cleaned_data
+        )
         messages.success(request, _("Saved."))
         return see_other("host_admission", slug=page_context.competition.slug)
     context = {

@@ -44,7 +44,7 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
         refuse_too_large(request)
         if request.method == "POST" and form.is_valid():
             name, data = form.list_given
-            roster.draft_roster(
+            roster.save_roster_draft(
                 competition=page_context.competition, user=person(page_context.user), file_name=name, data=data
             )
             return see_other("host_roster", slug=page_context.competition.slug)
@@ -76,11 +76,11 @@ def _roster(request: HttpRequest, page_context: PageContext, form: RosterForm, *
 def _decide(request: HttpRequest, page_context: PageContext, action: str) -> HttpResponse:
     competition = page_context.competition
     if action == "discard":
-        roster.discard_roster(competition=competition)
+        roster.discard_roster_draft(competition=competition)
         messages.info(request, _("The list is thrown away; the roster is as it was."))
         return see_other("host_roster", slug=competition.slug)
     try:
-        done = roster.take_over_roster(competition=competition, user=person(page_context.user))
+        done = roster.apply_roster(competition=competition, user=person(page_context.user))
     except competitions.CannotHost as error:
         messages.error(request, error.message)
         return see_other("host_roster", slug=competition.slug)
@@ -93,7 +93,7 @@ def _decide(request: HttpRequest, page_context: PageContext, action: str) -> Htt
 def _take_back(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     try:
         chosen = (_numbers(request.POST.getlist("list")) or [0])[0]
-        number = roster.take_back_roster(
+        number = roster.remove_roster_list(
             competition=page_context.competition, number=chosen, user=person(page_context.user)
         )
     except competitions.CannotHost as error:

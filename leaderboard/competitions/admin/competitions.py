@@ -72,9 +72,9 @@ class CompetitionAdmin(Scoped):
         """Through the verbs, so that rules are counted and boards grow stale as on the host's pages."""
         fields = form.fields_for_verb
         if change:
-            competitions.change(competition=obj, user=request.user, **fields)  # type: ignore[arg-type]
+            competitions.change_competition(competition=obj, user=request.user, **fields)  # type: ignore[arg-type]
         else:
-            made = competitions.create(user=request.user, **fields)  # type: ignore[arg-type]
+            made = competitions.create_competition(user=request.user, **fields)  # type: ignore[arg-type]
             obj.pk, obj._state.adding, obj._state.db = made.pk, False, made._state.db
         obj.refresh_from_db()
 
@@ -114,7 +114,7 @@ class CompetitionAdmin(Scoped):
     def launch(self, request: HttpRequest, queryset: QuerySet[Competition]) -> None:
         for competition in queryset:
             try:
-                launches.launch(competition=competition, user=request.user)  # type: ignore[arg-type]
+                launches.launch_competition(competition=competition, user=request.user)  # type: ignore[arg-type]
             except competitions.CannotHost as error:
                 self.message_user(request, f"“{competition}”: {' '.join(words_of(error))}", messages.ERROR)
             else:

@@ -78,7 +78,7 @@ def check_truth(
                 metric=key,
                 params=given,
                 file_name=file.name or "",
-                chunks=answer_spreadsheets.as_meant(file.chunks()) if as_meant else file.chunks(),
+                chunks=answer_spreadsheets.converted_spreadsheet(file.chunks()) if as_meant else file.chunks(),
                 public_share=public_share,
                 seed=seed,
                 secondary=secondary_metrics,
@@ -128,7 +128,7 @@ def publish_truth(
 def launch(request: HttpRequest, slug: str) -> CompetitionLine:
     """For hosts: let students in. The refusal names everything that is missing."""
     competition = hosted(request, slug)
-    asked(lambda: launches.launch(competition=competition, user=owner(request)))
+    asked(lambda: launches.launch_competition(competition=competition, user=owner(request)))
     return CompetitionLine(**line_of(competition_of(owner(request), slug), database_now()))
 
 
@@ -141,7 +141,7 @@ def launch(request: HttpRequest, slug: str) -> CompetitionLine:
 )
 def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
     """For hosts: how far the measuring with the waiting ground truth is, and then who would move."""
-    found = rescoring.preview(hosted(request, slug))
+    found = rescoring.preview_candidate(hosted(request, slug))
     if found is None:
         raise Http404(_("No ground truth is waiting."))
     names = ("total", "done", "waiting", "refused", "affected")

@@ -50,7 +50,7 @@ class AnswersForm(forms.Form):
         help_text=_("Such as a patient or a place. It is no answer, and is left out of the published file."),
     )
 
-    draws_anew = forms.BooleanField(
+    redraws_split = forms.BooleanField(
         label=_("Draw the split anew"),
         required=False,
         help_text=_("Forgets which rows the file has as public and private, and draws them as below."),
@@ -60,7 +60,7 @@ class AnswersForm(forms.Form):
         """`has_split`: the file at hand says itself which rows are public."""
         super().__init__(*args, **kwargs)
         if not has_split:
-            del self.fields["draws_anew"]
+            del self.fields["redraws_split"]
         if self.is_bound and "split_by" not in self.data:
             # A program that fills the form in need not know the choice: a column of groups says enough.
             self.data = self.data.copy()  # type: ignore[attr-defined]

@@ -25,7 +25,7 @@ MANY_FILES = 2.0
 
 
 @dataclass(frozen=True)
-class Shake:
+class TeamShakeUp:
     """One team on both boards, with the file that decided for it."""
 
     team_id: int
@@ -59,7 +59,7 @@ class Shake:
 class ShakeUp:
     """All teams in the order of the private board, and what is said about them as a whole."""
 
-    teams: tuple[Shake, ...]
+    teams: tuple[TeamShakeUp, ...]
     moved: int
     usual_loss: float
     usual_noise: float | None
@@ -71,16 +71,16 @@ class ShakeUp:
         return sum(team.reason not in ("chance", "unknown") for team in self.teams)
 
     @property
-    def risers(self) -> list[Shake]:
+    def risers(self) -> list[TeamShakeUp]:
         """Those who won most ranks first."""
         return sorted((team for team in self.teams if team.gained > 0), key=lambda team: team.fell)
 
     @property
-    def fallers(self) -> list[Shake]:
+    def fallers(self) -> list[TeamShakeUp]:
         return sorted((team for team in self.teams if team.gained < 0), key=lambda team: team.gained)
 
 
-def shake_up(competition: Competition, *, sees_names: bool = False) -> ShakeUp | None:
+def shake_up_of(competition: Competition, *, sees_names: bool = False) -> ShakeUp | None:
     """Both boards of a revealed competition beside each other; None before the reveal and with nobody on them."""
     ground_truth = competition.ground_truth
     if ground_truth is None or competition.revealed_at is None:
@@ -91,10 +91,12 @@ def shake_up(competition: Competition, *, sees_names: bool = False) -> ShakeUp |
     if not pairs:
         return None
     sign, noises = sign_of(ground_truth), _noises(ground_truth)
-    usual_loss = median(_lost(before, after, sign) for before, after in pairs)
+    usual_loss = median(_loss(before, after, sign) for before, after in pairs)
     usual_files = median(after.attempts for _, after in pairs)
     teams = tuple(
-        _shake(before, after, _lost(before, after, sign), usual_loss, usual_files, noises.get(after.submission_id))
+        _team_shake_up(
+            before, after, _loss(before, after, sign), usual_loss, usual_files, noises.get(after.submission_id)
+        )
         for before, after in pairs
     )
     known = [team.noise for team in teams if team.noise is not None]
@@ -102,15 +104,15 @@ def shake_up(competition: Competition, *, sees_names: bool = False) -> ShakeUp |
     return ShakeUp(teams, moved, usual_loss, median(known) if known else None, usual_files)
 
 
-def _lost(before: BoardRowData, after: BoardRowData, sign: float) -> float:
+def _loss(before: BoardRowData, after: BoardRowData, sign: float) -> float:
     return sign * ((after.value or 0.0) - (before.value or 0.0))
 
 
-def _shake(
+def _team_shake_up(
     before: BoardRowData, after: BoardRowData, lost: float, usual_loss: float, usual_files: float, noise: float | None
-) -> Shake:
+) -> TeamShakeUp:
     beyond = lost - usual_loss
-    return Shake(
+    return TeamShakeUp(
         team_id=after.team_id,
         name=after.name,
         public_rank=before.rank or 0,
@@ -149,7 +151,7 @@ def _noises(ground_truth: GroundTruth) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Hindsight:
+class MissedFinal:
     """The file that decided for a team, its best private one, and the rank that this would have had."""
 
     decided: StandingCandidate
@@ -163,7 +165,7 @@ class Hindsight:
         return self.best.order >= self.decided.order
 
 
-def hindsight(team: Team, ground_truth: GroundTruth) -> Hindsight | None:
+def missed_final(team: Team, ground_truth: GroundTruth) -> MissedFinal | None:
     """What a team should have picked; None before the reveal and for a team that is not on the private board."""
     board = list(standings_in_order(ground_truth, Split.PRIVATE))
     held = next((standing for standing in board if standing.team_id == team.pk), None)
@@ -176,7 +178,7 @@ def hindsight(team: Team, ground_truth: GroundTruth) -> Hindsight | None:
     named = _private_files(team, ground_truth, sign)
     best, file_name = min(((decided, ""), *named), key=lambda one: one[0].order)
     better = sum((other.sort_key, other.received_at) < best.order for other in board if other is not held)
-    return Hindsight(decided, best, 1 + better, file_name)
+    return MissedFinal(decided, best, 1 + better, file_name)
 
 
 def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[tuple[StandingCandidate, str]]:

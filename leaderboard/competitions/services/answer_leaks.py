@@ -18,17 +18,17 @@ from itertools import chain
 from pathlib import PurePath
 
 import metrics
-from leaderboard.common.zip_files import BROKEN
+from leaderboard.common.zip_files import BROKEN_ARCHIVE_ERRORS
 
 LARGEST = 500_000_000
 LONGEST_LINE = 1_000_000
 LEAK = 0.9
 # A column of another name is a copy of the answers if all are the same, with this many that are not the commonest.
-FEWEST_TELLING = 3
+MIN_INFORMATIVE_ANSWERS = 3
 # A number of fewer digits says too little to be taken for a rounded answer: many samples are full of zeros.
 FEWEST_DIGITS = 2
 # Archives that cannot be read hold nothing for students either.
-UNREADABLE = (OSError, *BROKEN)
+UNREADABLE = (OSError, *BROKEN_ARCHIVE_ERRORS)
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 DECIMAL = re.compile(r"[+-]?([0-9]*)(?:[.,]([0-9]*))?")
 OTHER_TABLES = re.compile(
@@ -46,7 +46,7 @@ def is_table_unread(name: str) -> bool:
     return OTHER_TABLES.fullmatch(PurePath(name).suffix) is not None
 
 
-def leak_in(offered: bytes, truth: bytes, id_column: str, other_columns: Iterable[str] = ()) -> str:
+def describe_leak(offered: bytes, truth: bytes, id_column: str, other_columns: Iterable[str] = ()) -> str:
     """Which answers of `truth` a file gives away, as the rest of a sentence; empty when it gives none.
 
     Columns `beside` the answers (`beside_answers`) may stand in it: students often need them.
@@ -56,11 +56,13 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, other_columns: Iterabl
     known = _columns(next(_tables_in(truth)), id_column)
     for name in other_columns:
         known.pop(name, None)
-    ids = _Ids(next((answers.keys() for answers in known.values()), ()))
+    ids = _TruthIds(next((answers.keys() for answers in known.values()), ()))
     # Side by side: ids may stand in a column of another name, or in none, which nobody knows before the last row.
     tables = zip(_tables_in(offered), _tables_in(offered), _tables_in(offered), strict=False)
     for looked_through, table, in_order in tables:
-        found = _answers_by_id(table, _ids_in(looked_through, id_column, ids), ids, known) or _in_order(in_order, known)
+        found = _answers_by_id(table, _ids_in(looked_through, id_column, ids), ids, known) or _answers_in_order(
+            in_order, known
+        )
         if found:
             name, number = found
             return metrics.Message(
@@ -69,48 +71,48 @@ def leak_in(offered: bytes, truth: bytes, id_column: str, other_columns: Iterabl
     return ""
 
 
-class _Ids:
+class _TruthIds:
     """The ids of a truth, found also where a program has changed them: `007` becomes `7`, and `7` becomes `7.0`."""
 
     def __init__(self, ids: Iterable[str]) -> None:
         self._exact = set(ids)
-        plain = {_plain(one): one for one in self._exact}
+        plain = {_normalised_cell(one): one for one in self._exact}
         self._plain = plain if len(plain) == len(self._exact) else {}
 
-    def of(self, cell: str) -> str:
+    def resolve(self, cell: str) -> str:
         """The id that is meant; the cell as it is where none is."""
-        return cell if cell in self._exact else self._plain.get(_plain(cell), cell)
+        return cell if cell in self._exact else self._plain.get(_normalised_cell(cell), cell)
 
     def __contains__(self, name: str) -> bool:
         return name in self._exact
 
 
-def _plain(cell: str) -> str:
+def _normalised_cell(cell: str) -> str:
     return (cell.removesuffix(".0").lstrip("0") or "0") if cell[:1].isdigit() else cell
 
 
-def _answers_by_id(lines: Iterator[str], id_column: str, ids: _Ids, known: Answers) -> tuple[str, int] | None:
+def _answers_by_id(lines: Iterator[str], id_column: str, ids: _TruthIds, known: Answers) -> tuple[str, int] | None:
     """A column with answers in rows that say their id, and of how many ids."""
     for name, cells in _columns(lines, id_column, ids, known).items():
         for target, answers in known.items():
-            number = _given_away(answers, cells) if name == target else _copied(answers, cells)
+            number = _leaked_by_id(answers, cells) if name == target else _leaked_by_copy(answers, cells)
             if number:
                 return name, number
     return None
 
 
-def _in_order(lines: Iterator[str], known: Answers) -> tuple[str, int] | None:
+def _answers_in_order(lines: Iterator[str], known: Answers) -> tuple[str, int] | None:
     """A column that holds all answers in the order of the truth, under a name or from the first line on: as it is
     saved by who keeps the ids elsewhere."""
     targets = [list(answers.values()) for answers in known.values()]
-    sought = [answers for answers in targets if _telling(answers) >= FEWEST_TELLING]
+    sought = [answers for answers in targets if _informative_answers(answers) >= MIN_INFORMATIVE_ANSWERS]
     found: list[tuple[int, Sequence[str], int]] = []
     row, header = -1, list[str]()
     try:
-        header, reader = _reader(lines)
+        header, reader = _open_table(lines)
         found = [(place, answers, named) for place in range(len(header)) for answers in sought for named in (0, 1)]
         for row, cells in enumerate(filter(None, chain([header], reader))):
-            found = [one for one in found if _goes_on(one, row, cells)]
+            found = [one for one in found if _continues_order(one, row, cells)]
             if not found:
                 return None
     except (csv.Error, *UNREADABLE):
@@ -119,20 +121,22 @@ def _in_order(lines: Iterator[str], known: Answers) -> tuple[str, int] | None:
     return whole[0] if whole else None
 
 
-def _goes_on(one: tuple[int, Sequence[str], int], row: int, cells: Sequence[str]) -> bool:
+def _continues_order(one: tuple[int, Sequence[str], int], row: int, cells: Sequence[str]) -> bool:
     """Whether a row says what its answer says."""
     place, answers, named = one
     if row < named:
         return True
-    return row - named < len(answers) and place < len(cells) and _is_same(answers[row - named], cells[place].strip())
+    return (
+        row - named < len(answers) and place < len(cells) and _says_answer(answers[row - named], cells[place].strip())
+    )
 
 
-def _telling(answers: Sequence[str]) -> int:
+def _informative_answers(answers: Sequence[str]) -> int:
     """How many are not the commonest."""
     return len(answers) - max(Counter(answers).values(), default=0)
 
 
-def _given_away(truth: dict[str, str], offered: dict[str, str]) -> int:
+def _leaked_by_id(truth: dict[str, str], offered: dict[str, str]) -> int:
     """How many shared ids have the right answer, where that cannot be chance; else 0.
 
     A sample submission or a train file with overlapping ids agrees on the commonest answer at most.
@@ -141,26 +145,26 @@ def _given_away(truth: dict[str, str], offered: dict[str, str]) -> int:
     if not shared:
         return 0
     commonest = Counter(truth[key] for key in shared).most_common(1)[0][0]
-    telling = [key for key in shared if truth[key] != commonest]
-    same = sum(_is_same(truth[key], offered[key]) for key in shared)
-    same_telling = sum(_is_same(truth[key], offered[key]) for key in telling)
-    return same if telling and same > LEAK * len(shared) and same_telling > LEAK * len(telling) else 0
+    informative = [key for key in shared if truth[key] != commonest]
+    same = sum(_says_answer(truth[key], offered[key]) for key in shared)
+    same_informative = sum(_says_answer(truth[key], offered[key]) for key in informative)
+    return same if informative and same > LEAK * len(shared) and same_informative > LEAK * len(informative) else 0
 
 
-def _copied(truth: dict[str, str], offered: dict[str, str]) -> int:
+def _leaked_by_copy(truth: dict[str, str], offered: dict[str, str]) -> int:
     """How many answers a column of another name holds, if it says nothing but answers; else 0. One that merely predicts
     them well is what a data file is for."""
-    telling = shared = 0
+    informative = shared = 0
     commonest = Counter(truth.values()).most_common(1)[0][0] if truth else ""
     for key, cell in offered.items():
-        if key not in truth or not _is_same(truth[key], cell):
+        if key not in truth or not _says_answer(truth[key], cell):
             return 0
         shared += 1
-        telling += truth[key] != commonest
-    return shared if telling >= FEWEST_TELLING else 0
+        informative += truth[key] != commonest
+    return shared if informative >= MIN_INFORMATIVE_ANSWERS else 0
 
 
-def _is_same(answer: str, cell: str) -> bool:
+def _says_answer(answer: str, cell: str) -> bool:
     """Whether a cell says the answer, as text or as a number, with a decimal comma or rounded."""
     if answer == cell:
         return True
@@ -181,7 +185,9 @@ def _rounding(answer: str, cell: str) -> float:
     return 0.5000001 * 10.0**-coarse if coarse < fine and len(digits) >= FEWEST_DIGITS else 0.0
 
 
-def _columns(lines: Iterator[str], id_column: str, ids: _Ids | None = None, known: Answers | None = None) -> Answers:
+def _columns(
+    lines: Iterator[str], id_column: str, ids: _TruthIds | None = None, known: Answers | None = None
+) -> Answers:
     """All columns but the ids and `Usage`; nothing for what is no table with these ids.
 
     With `known`, its ids and columns alone, and those that are the same as one of them cell by cell: a file for
@@ -189,7 +195,7 @@ def _columns(lines: Iterator[str], id_column: str, ids: _Ids | None = None, know
     """
     columns: Answers = {}
     try:
-        header, reader = _reader(lines)
+        header, reader = _open_table(lines)
         if id_column not in header:
             return {}
         place = header.index(id_column)
@@ -199,29 +205,29 @@ def _columns(lines: Iterator[str], id_column: str, ids: _Ids | None = None, know
             if place < len(row):
                 cells = {name: row[wanted[name]].strip() for name in columns if wanted[name] < len(row)}
                 key = row[place].strip()
-                _take(columns, ids.of(key) if ids else key, cells, known)
+                _add_cells(columns, ids.resolve(key) if ids else key, cells, known)
     except (csv.Error, *UNREADABLE):
         pass  # what came before is there all the same
     return columns
 
 
-def _reader(lines: Iterator[str]) -> tuple[list[str], Iterator[list[str]]]:
+def _open_table(lines: Iterator[str]) -> tuple[list[str], Iterator[list[str]]]:
     """The names of a table's columns, and its rows."""
     first = next(lines, "")
     reader = csv.reader(chain([first], lines), delimiter=max(",;\t|", key=first.count))
     return [cell.strip() for cell in next(reader, [])], reader
 
 
-def _ids_in(lines: Iterator[str], id_column: str, ids: _Ids) -> str:
+def _ids_in(lines: Iterator[str], id_column: str, ids: _TruthIds) -> str:
     """The column with the ids: the one of that name, else that in which the most of them stand, each of them once."""
     try:
-        header, reader = _reader(lines)
+        header, reader = _open_table(lines)
         if id_column in header:
             return id_column
         found: dict[str, set[str]] = {name: set() for name in header if name not in ("", "Usage")}
         for row in reader:
             for name, cell in zip(header, row, strict=False):
-                if name in found and (key := ids.of(cell.strip())) in ids:
+                if name in found and (key := ids.resolve(cell.strip())) in ids:
                     if key in found[name]:
                         del found[name]  # a number of something else, which says nothing of a row
                     else:
@@ -229,16 +235,16 @@ def _ids_in(lines: Iterator[str], id_column: str, ids: _Ids) -> str:
     except (csv.Error, *UNREADABLE):
         return id_column
     best = max(found, key=lambda name: len(found[name]), default=id_column)
-    return best if len(found.get(best, ())) >= FEWEST_TELLING else id_column
+    return best if len(found.get(best, ())) >= MIN_INFORMATIVE_ANSWERS else id_column
 
 
-def _take(columns: Answers, key: str, cells: dict[str, str], known: Answers | None) -> None:
+def _add_cells(columns: Answers, key: str, cells: dict[str, str], known: Answers | None) -> None:
     """Add a row. A column that the answers do not name is let go at its first cell that is none of the answers."""
     for name, cell in cells.items():
         if known is None or key in known.get(name, ()):
             columns[name][key] = cell
         elif name not in known and (answers := [column[key] for column in known.values() if key in column]):
-            if any(_is_same(answer, cell) for answer in answers):
+            if any(_says_answer(answer, cell) for answer in answers):
                 columns[name][key] = cell
             else:
                 del columns[name]

@@ -17,20 +17,20 @@ from ..models import TruthDraft
 
 log = logging.getLogger(__name__)
 
-READ_OTHERWISE = frozenset({"separator", "column_unnamed", "usage_name", "encoding", "row_width", "quote"})
+CONVERTIBLE_PROBLEMS = frozenset({"separator", "column_unnamed", "usage_name", "encoding", "row_width", "quote"})
 """Findings that a file gets which a spreadsheet saved in its own way."""
 
 
-def as_meant(chunks: Iterable[bytes]) -> list[bytes]:
+def converted_spreadsheet(chunks: Iterable[bytes]) -> list[bytes]:
     """A file that is not kept yet, as its spreadsheet meant it; as it is where nothing is known that would help."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "truth", Path(folder) / "as_meant.csv"
-        source.write_bytes(b"".join(plain(chunks)))
+        source.write_bytes(b"".join(plain_csv(chunks)))
         jobs_for_pages.run_page_job("as_meant", truth=str(source), target=str(target))
         return [target.read_bytes() or source.read_bytes()]
 
 
-def changes_as_meant(draft: TruthDraft, target: Path | None = None) -> list[dict[str, Any]]:
+def spreadsheet_changes(draft: TruthDraft, target: Path | None = None) -> list[dict[str, Any]]:
     """What reading the file as a spreadsheet's would change; the CSV goes to `target`."""
     with tempfile.TemporaryDirectory() as folder:
         place = target or Path(folder) / "as_meant.csv"
@@ -43,7 +43,7 @@ def changes_as_meant(draft: TruthDraft, target: Path | None = None) -> list[dict
     return changes
 
 
-def plain(chunks: Iterable[bytes]) -> Iterable[bytes]:
+def plain_csv(chunks: Iterable[bytes]) -> Iterable[bytes]:
     """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is kept for the check to name."""
     data = b"".join(chunks)
     try:

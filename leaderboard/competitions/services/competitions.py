@@ -87,7 +87,7 @@ def rebuild_boards(competition: Competition) -> None:
         competition.touch_board()
 
 
-def create(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:
+def create_competition(*, user: User, is_proposal: bool = False, **fields: Any) -> Competition:
     """A draft competition hosted by `user`; `fields` are those of `EDITABLE`, and with `is_proposal` its limits and
     who may join wait for the host to look at them. Raises `ValidationError`."""
     competition = Competition()
@@ -103,15 +103,15 @@ def create(*, user: User, is_proposal: bool = False, **fields: Any) -> Competiti
     return competition
 
 
-def change(*, competition: Competition, user: User | None = None, **fields: Any) -> Competition:
+def change_competition(*, competition: Competition, user: User | None = None, **fields: Any) -> Competition:
     """Change what may be changed; new rules text asks members to accept again. Raises `ValidationError`.
 
     Here and below, `user` is who asks, for the audit trail; None is the site itself or a command.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
-        before = {name: read_setting(held, name) for name in _known(fields)}
-        had_rules, had_deadline, stood_on = held.rules, held.closes_at, _stands_on(held)
+        before = {name: read_setting(held, name) for name in _check_field_names(fields)}
+        had_rules, had_deadline, board_settings = held.rules, held.closes_at, _board_settings(held)
         _write(held, fields)
         if held.rules != had_rules:
             held.rules_version += 1
@@ -120,16 +120,16 @@ def change(*, competition: Competition, user: User | None = None, **fields: Any)
         held.save()
         save_settings(held)
         if held.closes_at != had_deadline:
-            judge_lateness(held)
+            recompute_lateness(held)
             hooks.deadline_changed(competition=held, before=had_deadline)
-        if _stands_on(held) != stood_on and held.ground_truth:
+        if _board_settings(held) != board_settings and held.ground_truth:
             standings.rebuild_standings(held.ground_truth)
         if held.board.uses_pseudonyms:
             give_pseudonyms(held)
         elif before.get("uses_pseudonyms"):
             part_shared_names(held)
         held.touch_board()
-        _note_changes(held, user, before)
+        _log_changes(held, user, before)
     return held
 
 
@@ -138,18 +138,18 @@ def make_board_plain(*, competition: Competition, user: User) -> bool:
     is_steady = competition.board.mode == BoardSettings.Mode.STEADY and competition.board.step is None
     if not is_steady or competition.ground_truth is None or competition.ground_truth.step is not None:
         return False
-    change(competition=competition, user=user, board_mode=BoardSettings.Mode.PLAIN)
+    change_competition(competition=competition, user=user, board_mode=BoardSettings.Mode.PLAIN)
     competition.refresh_from_db()
     return True
 
 
-def _stands_on(competition: Competition) -> tuple[object, ...]:
+def _board_settings(competition: Competition) -> tuple[object, ...]:
     """The settings that standings follow from."""
     finals = competition.limits.final_count if competition.revealed_at is not None else None
     return competition.closes_at, finals, competition.board.mode, competition.board.step
 
 
-def _note_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:
+def _log_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:
     """Only what differs; saving a form unchanged is no deed."""
     differing = [name for name, value in before.items() if read_setting(competition, name) != value]
     if differing:
@@ -162,14 +162,14 @@ def _note_changes(competition: Competition, user: User | None, before: dict[str,
         )
 
 
-def judge_lateness(competition: Competition) -> None:
+def recompute_lateness(competition: Competition) -> None:
     """A file counts if and only if its last byte came before its team's deadline, also when that moves."""
     files = Submission.objects.filter(competition=competition, team__isnull=False).annotate(deadline=team_deadline())
     files.filter(is_late=True, received_at__lt=F("deadline")).update(is_late=False)
     files.filter(is_late=False, received_at__gte=F("deadline")).update(is_late=True, is_selected=False)
 
 
-def remove(*, competition: Competition, user: User | None = None) -> None:
+def delete_competition(*, competition: Competition, user: User | None = None) -> None:
     """Delete a competition with all its rows and files; what was in it stays in the audit trail, in numbers."""
     truths = list(competition.ground_truths.all())
     keys = [
@@ -201,12 +201,12 @@ def remove(*, competition: Competition, user: User | None = None) -> None:
 
 def _write(competition: Competition, fields: dict[str, Any]) -> None:
     """Set what a host chose. Raises `ValidationError` with the names of `EDITABLE`."""
-    for name, value in _known(fields).items():
+    for name, value in _check_field_names(fields).items():
         write_setting(competition, name, value)
     check_settings(competition)
 
 
-def _known(fields: dict[str, Any]) -> dict[str, Any]:
+def _check_field_names(fields: dict[str, Any]) -> dict[str, Any]:
     unknown = fields.keys() - set(EDITABLE)
     if unknown:
         raise TypeError(f"not fields a host sets: {sorted(unknown)}")

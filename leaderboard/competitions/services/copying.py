@@ -27,7 +27,7 @@ USUAL_LENGTH = timedelta(days=14)
 ITS_OWN = ("slug", "title", "join_code", "opens_at", "closes_at", "teams_close_at")
 
 
-def begin(*, user: User, **fields: Any) -> Competition:
+def create_default_draft(*, user: User, **fields: Any) -> Competition:
     """A draft of a few words: open from now on for two weeks, to the end of the day in its zone; a steady board.
 
     All of that is a proposal that the host meets again. Raises `ValidationError`.
@@ -38,7 +38,7 @@ def begin(*, user: User, **fields: Any) -> Competition:
         "closes_at": end_of_day(now + USUAL_LENGTH, fields.get("zone", "UTC")),
         "board_mode": BoardSettings.Mode.STEADY,
     }
-    return competitions.create(user=user, is_proposal=True, **{**proposed, **fields})
+    return competitions.create_competition(user=user, is_proposal=True, **{**proposed, **fields})
 
 
 def end_of_day(moment: datetime, zone: str) -> datetime:
@@ -46,7 +46,7 @@ def end_of_day(moment: datetime, zone: str) -> datetime:
     return moment.astimezone(ZoneInfo(zone)).replace(hour=23, minute=59, second=0, microsecond=0)
 
 
-def clone(
+def clone_competition(
     *, competition: Competition, user: User, title: str, slug: str = "", with_baselines: bool = False
 ) -> Competition:
     """A draft with the texts, limits, metric, data files and answers of another; never its teams and submissions.
@@ -57,7 +57,9 @@ def clone(
     """
     fields = {name: read_setting(competition, name) for name in competitions.EDITABLE if name not in ITS_OWN}
     slug = slug or free_slug(title)
-    copy = competitions.create(user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates(competition))
+    copy = competitions.create_competition(
+        user=user, is_proposal=True, title=title, slug=slug, **fields, **_dates(competition)
+    )
     try:
         with transaction.atomic():
             AuditEntry.append(AuditEvent.CLONED, user=user, competition=copy, about=competition.slug)
@@ -66,7 +68,7 @@ def clone(
         if with_baselines:
             _copy_baselines(competition, copy, user)
     except BaseException:
-        competitions.remove(competition=copy, user=user)
+        competitions.delete_competition(competition=copy, user=user)
         raise
     return copy
 

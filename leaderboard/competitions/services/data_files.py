@@ -20,7 +20,7 @@ from leaderboard.common.storage import remove as remove_file
 from metrics.core.messages import with_templates
 
 from ..models import Competition, DataFile, GroundTruth, TruthDraft
-from .answer_leaks import is_table_unread, leak_in
+from .answer_leaks import describe_leak, is_table_unread
 from .competitions import CannotHost
 from .secondary_metrics import non_answer_columns
 
@@ -65,8 +65,8 @@ def add_data_file(
                 user=user,
                 competition=competition,
                 about=name,
-                before=_facts(earlier) if earlier else {},
-                after=_facts(added),
+                before=_data_file_facts(earlier) if earlier else {},
+                after=_data_file_facts(added),
             )
     except BaseException:
         remove_file(stored.key)
@@ -85,24 +85,24 @@ def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
             user=user,
             competition=data_file.competition,
             about=data_file.name,
-            before=_facts(data_file),
+            before=_data_file_facts(data_file),
         )
     remove_file(data_file.file_key)
 
 
-def _facts(data_file: DataFile) -> dict[str, object]:
+def _data_file_facts(data_file: DataFile) -> dict[str, object]:
     return {"sha256": data_file.sha256, "bytes": data_file.size}
 
 
-def leaks_of(
+def leak_findings(
     competition: Competition, truth: bytes, id_column: str, other_columns: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
     """Findings about data files that hold the answers of a truth file, or may; columns `beside` them may be told."""
     found = []
     for data_file in competition.data_files.all():
         if is_table_unread(data_file.name):
-            found.append(with_templates(_unread(data_file.name)))
-        leak = leak_in(path_of(data_file.file_key).read_bytes(), truth, id_column, other_columns)
+            found.append(with_templates(_unread_finding(data_file.name)))
+        leak = describe_leak(path_of(data_file.file_key).read_bytes(), truth, id_column, other_columns)
         if leak:
             message = metrics.Message(
                 "The data file “{name}” {leak}: students could download the answers.", name=data_file.name, leak=leak
@@ -112,7 +112,7 @@ def leaks_of(
     return found
 
 
-def _unread(name: str) -> metrics.Finding:
+def _unread_finding(name: str) -> metrics.Finding:
     message = metrics.Message("Nobody has looked whether the data file “{name}” holds the answers.", name=name)
     why = metrics.Message(
         "Only CSV files are looked through. Make sure that it holds none, or upload it as a CSV file."
@@ -143,7 +143,7 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
         return
     offered = path_of(stored.key).read_bytes()
     for key, id_column, other_columns, whose in ground_truths:
-        leak = leak_in(offered, path_of(key).read_bytes(), id_column, other_columns)
+        leak = describe_leak(offered, path_of(key).read_bytes(), id_column, other_columns)
         if leak:
             raise CannotHost(
                 _("“%(name)s” %(leak)s (%(whose)s): students would download the answers.")

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import TooLarge, in_units
-from leaderboard.common.zip_files import BROKEN, Outlet
+from leaderboard.common.zip_files import BROKEN_ARCHIVE_ERRORS, StreamingBuffer
 
 from ..models import Competition
 from .competitions import CannotHost
-from .folders import import_folder, parts_of
+from .folders import folder_files, import_folder
 
 MOST_FILES = 1000
 LONGEST_NAME = 200
@@ -44,9 +44,9 @@ def import_zip(*, chunks: Iterable[bytes], user: User, finds_address: bool = Fal
 
 def export_zip(competition: Competition) -> Iterator[bytes]:
     """The folder that `import_zip` reads, made while it is sent: one piece of one file is in memory at a time."""
-    outlet = Outlet()
+    outlet = StreamingBuffer()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for part in parts_of(competition):
+        for part in folder_files(competition):
             with part.opened() as source:
                 yield from outlet.copied(archive, zipfile.ZipInfo(part.name), source)
     yield outlet.drain()
@@ -67,15 +67,15 @@ def _unpack(source: Path, folder: Path) -> None:
     try:
         with zipfile.ZipFile(source) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
-            _look(members)
+            _check_members(members)
             left = settings.MAX_UPLOAD_BYTES * TIMES_LARGER
             for member in members:
-                left -= _unpack_one(archive, member, folder / member.filename, left)
-    except BROKEN as error:
+                left -= _unpack_member(archive, member, folder / member.filename, left)
+    except BROKEN_ARCHIVE_ERRORS as error:
         raise CannotHost(_("This is no zip file, or it is damaged or locked with a password.")) from error
 
 
-def _look(members: list[zipfile.ZipInfo]) -> None:
+def _check_members(members: list[zipfile.ZipInfo]) -> None:
     names = [member.filename for member in members]
     if len(names) > MOST_FILES:
         raise CannotHost(_("The folder has more than %(most)s files.") % {"most": MOST_FILES})
@@ -99,7 +99,7 @@ def _is_known(name: str, names: list[str]) -> bool:
     return can_be and bool(_KNOWN.fullmatch(name)) and not any(other.startswith(name + "/") for other in names)
 
 
-def _unpack_one(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
+def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, left: int) -> int:
     """Bytes that came out, whatever the archive claims; a bomb ends at `left`."""
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0

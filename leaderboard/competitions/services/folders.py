@@ -71,13 +71,13 @@ def import_folder(
     """
     spec = _read_spec(folder)
     fields = {name: spec[name] for name in PLAIN_FIELDS if name in spec}
-    fields |= {name: _time(spec, name) for name in (*TIMES, *TIMES_IF_ANY) if name in TIMES or name in spec}
+    fields |= {name: _read_time(spec, name) for name in (*TIMES, *TIMES_IF_ANY) if name in TIMES or name in spec}
     if finds_address and Competition.objects.filter(slug=str(spec.get("slug", ""))).exists():
         fields["slug"] = copying.free_slug(str(spec["slug"]))
-    fields["overview"] = _text(folder / "overview.md")
-    fields["rules"] = _text(folder / "rules.md")
+    fields["overview"] = _read_text(folder / "overview.md")
+    fields["rules"] = _read_text(folder / "rules.md")
     try:
-        competition = competitions.create(user=user, **fields)
+        competition = competitions.create_competition(user=user, **fields)
     except ValidationError as error:
         lines = [f"{name}: {' '.join(found)}" for name, found in error.message_dict.items()]
         raise CannotHost(_("competition.toml cannot be used."), lines) from error
@@ -88,15 +88,15 @@ def import_folder(
             _import_truth(folder, spec, competition, user)
         _import_baselines(folder, spec, competition, user)
         if launch:
-            launches.launch(competition=competition, user=user)
+            launches.launch_competition(competition=competition, user=user)
     except BaseException:
-        competitions.remove(competition=competition, user=user)
+        competitions.delete_competition(competition=competition, user=user)
         raise
     return competition
 
 
 @dataclass(frozen=True)
-class Part:
+class FolderFile:
     """One file of a competition's folder: a text, or a stored file."""
 
     name: str
@@ -118,14 +118,14 @@ def export_folder(competition: Competition, folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise CannotHost(_("%(folder)s is not an empty folder.") % {"folder": folder})
     folder.mkdir(parents=True, exist_ok=True)
-    for part in parts_of(competition):
+    for part in folder_files(competition):
         path = folder / part.name
         path.parent.mkdir(parents=True, exist_ok=True)
         with part.opened() as source, path.open("wb") as target:
             shutil.copyfileobj(source, target)
 
 
-def parts_of(competition: Competition) -> Iterator[Part]:
+def folder_files(competition: Competition) -> Iterator[FolderFile]:
     """The files of a competition's folder. The board's ground truth goes along, not the earlier ones; people, teams
     and submissions stay."""
     plain = {name: read_setting(competition, name) for name in PLAIN_FIELDS}
@@ -134,46 +134,48 @@ def parts_of(competition: Competition) -> Iterator[Part]:
     spec |= {name: at.astimezone(UTC).isoformat() for name, at in times.items() if at is not None}
     lines = _toml_lines(spec)
     if (ground_truth := competition.ground_truth) is not None:
-        yield Part("truth.csv", key=ground_truth.file_key, sha256=ground_truth.sha256)
+        yield FolderFile("truth.csv", key=ground_truth.file_key, sha256=ground_truth.sha256)
         if ground_truth.split_secret:
-            yield Part(SPLIT_SECRET, f"{ground_truth.split_secret}\n")
+            yield FolderFile(SPLIT_SECRET, f"{ground_truth.split_secret}\n")
         lines += _metric_lines(ground_truth)
     for data_file in competition.data_files.all():
-        yield Part(f"data/{data_file.name}", key=data_file.file_key, sha256=data_file.sha256)
+        yield FolderFile(f"data/{data_file.name}", key=data_file.file_key, sha256=data_file.sha256)
         lines += ["", "[[data]]", *_toml_lines({"name": data_file.name, "description": data_file.description})]
     for number, baseline in enumerate(competition.baselines.select_related("submission"), start=1):
         name = f"baselines/{number}/{baseline.submission.file_name}"
-        yield Part(name, key=baseline.submission.file_key, sha256=baseline.submission.sha256)
+        yield FolderFile(name, key=baseline.submission.file_key, sha256=baseline.submission.sha256)
         lines += ["", "[[baselines]]", *_toml_lines({"name": baseline.name, "file": name})]
-    yield Part("competition.toml", "\n".join(lines) + "\n")
-    yield Part("overview.md", competition.overview)
-    yield Part("rules.md", competition.rules)
+    yield FolderFile("competition.toml", "\n".join(lines) + "\n")
+    yield FolderFile("overview.md", competition.overview)
+    yield FolderFile("rules.md", competition.rules)
 
 
 def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
-    truth, metric, split = folder / "truth.csv", _table(spec, "metric"), _table(spec, "split")
+    truth, metric, split = folder / "truth.csv", _read_table(spec, "metric"), _read_table(spec, "split")
     if not truth.exists() or "key" not in metric:
         raise CannotHost(_("The folder needs truth.csv, and competition.toml a [metric] table with its key."))
     with _file_errors_explained("truth.csv"):
         truth_drafts.draft_truth(
             competition=competition,
             metric=str(metric["key"]),
-            params=_table(metric, "params"),
+            params=_read_table(metric, "params"),
             file_name="truth.csv",
-            chunks=_chunks(truth),
+            chunks=_file_chunks(truth),
             id_column=str(metric.get("id_column", "")),
-            public_share=_number(split, "public_share", 0.3, above=0, below=1),
-            seed=int(_number(split, "seed", 0, above=-1, below=2**31)),
+            public_share=_read_number(split, "public_share", 0.3, above=0, below=1),
+            seed=int(_read_number(split, "seed", 0, above=-1, below=2**31)),
             is_stratified=bool(split.get("stratified", True)),
             group_column=str(split.get("group", "")),
             split_secret=_split_secret(folder),
-            secondary=[(str(one.get("key", "")), _table(one, "params")) for one in _tables(spec, "secondary")],
+            secondary=[
+                (str(one.get("key", "")), _read_table(one, "params")) for one in _read_tables(spec, "secondary")
+            ],
         )
         publishing.publish_draft(competition=competition, user=user, is_confirmed=True)
 
 
 def _split_secret(folder: Path) -> str:
-    secret = _text(folder / SPLIT_SECRET).strip().lower()
+    secret = _read_text(folder / SPLIT_SECRET).strip().lower()
     if secret and not re.fullmatch("[0-9a-f]{32}", secret):
         raise CannotHost(
             _("%(name)s must hold 32 hexadecimal digits. Remove it, and the site makes a new secret.")
@@ -183,7 +185,7 @@ def _split_secret(folder: Path) -> str:
 
 
 def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
-    words = {entry.get("name"): str(entry.get("description", "")) for entry in _tables(spec, "data")}
+    words = {entry.get("name"): str(entry.get("description", "")) for entry in _read_tables(spec, "data")}
     here = {path.name for path in (folder / "data").glob("*") if path.is_file()}
     if missing := sorted(str(name) for name in words.keys() - here):
         raise CannotHost(
@@ -194,20 +196,20 @@ def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, u
             data_files.add_data_file(
                 competition=competition,
                 file_name=name,
-                chunks=_chunks(folder / "data" / name),
+                chunks=_file_chunks(folder / "data" / name),
                 description=words.get(name, "")[:300],
                 user=user,
             )
 
 
 def _import_baselines(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
-    for entry in _tables(spec, "baselines"):
+    for entry in _read_tables(spec, "baselines"):
         if not isinstance(entry.get("name"), str) or not isinstance(entry.get("file"), str):
             raise CannotHost(_("competition.toml: each [[baselines]] needs a name and a file."))
-        path = _inside(folder, entry["file"])
+        path = _safe_path(folder, entry["file"])
         with _file_errors_explained(entry["file"]):
             boards.add_baseline(
-                competition=competition, user=user, name=entry["name"], file_name=path.name, chunks=_chunks(path)
+                competition=competition, user=user, name=entry["name"], file_name=path.name, chunks=_file_chunks(path)
             )
 
 
@@ -276,7 +278,7 @@ def _read_spec(folder: Path) -> dict[str, Any]:
     return spec
 
 
-def _time(spec: dict[str, Any], name: str) -> datetime:
+def _read_time(spec: dict[str, Any], name: str) -> datetime:
     """A date-time of the file; one without an offset is meant in the competition's zone."""
     value = spec.get(name)
     try:
@@ -290,21 +292,21 @@ def _time(spec: dict[str, Any], name: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(spec.get("zone", "UTC")))
 
 
-def _table(spec: dict[str, Any], name: str) -> dict[str, Any]:
+def _read_table(spec: dict[str, Any], name: str) -> dict[str, Any]:
     found = spec.get(name, {})
     if not isinstance(found, dict):
         raise CannotHost(_("competition.toml: %(name)s must be a table, [%(name)s].") % {"name": name})
     return found
 
 
-def _tables(spec: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def _read_tables(spec: dict[str, Any], name: str) -> list[dict[str, Any]]:
     found = spec.get(name, [])
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
         raise CannotHost(_("competition.toml: %(name)s must be tables, [[%(name)s]].") % {"name": name})
     return found
 
 
-def _number(spec: dict[str, Any], name: str, default: float, *, above: float, below: float) -> float:
+def _read_number(spec: dict[str, Any], name: str, default: float, *, above: float, below: float) -> float:
     value = spec.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not above < value < below:
         raise CannotHost(
@@ -314,21 +316,21 @@ def _number(spec: dict[str, Any], name: str, default: float, *, above: float, be
     return value
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise CannotHost(_("%(name)s is not a text in UTF-8.") % {"name": path.name}) from error
 
 
-def _inside(folder: Path, name: str) -> Path:
+def _safe_path(folder: Path, name: str) -> Path:
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
         raise CannotHost(_("competition.toml names %(name)s, which is not a file of the folder.") % {"name": name})
     return path
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def _file_chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
             yield chunk

@@ -23,10 +23,10 @@ from .competitions import CannotHost, lock_competition
 from .publishing import sample_submission_of
 
 
-def launch(*, competition: Competition, user: User | None = None, needs_preview: bool = False) -> None:
+def launch_competition(*, competition: Competition, user: User | None = None, needs_preview: bool = False) -> None:
     """As `launching.launch`; raises `CannotHost` with what is missing."""
     try:
-        launching.launch(competition=competition, user=user, needs_preview=needs_preview)
+        launching.launch_competition(competition=competition, user=user, needs_preview=needs_preview)
     except launching.NotReady as error:
         raise CannotHost(_("The competition cannot be launched yet."), error.missing) from error
 
@@ -42,7 +42,7 @@ def schedule_launch(*, competition: Competition, user: User, at: datetime, seen:
         draft = lock_competition(competition.pk)
         if draft.launched_at is not None:
             raise CannotHost(_("The competition has been launched already."))
-        _check_seen(draft, seen)
+        _check_planned_launch(draft, seen)
         before, after = audit_values({"launches_at": draft.launch_plan.launches_at}), audit_values({"launches_at": at})
         LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=at, asked_by=user, trouble=[])
         AuditEntry.append(AuditEvent.LAUNCH_SCHEDULED, user=user, competition=draft, before=before, after=after)
@@ -56,7 +56,7 @@ def cancel_launch(*, competition: Competition, user: User, seen: str) -> bool:
         draft = lock_competition(competition.pk)
         if draft.launched_at is not None or draft.launch_plan.launches_at is None:
             return False
-        _check_seen(draft, seen)
+        _check_planned_launch(draft, seen)
         before = audit_values({"launches_at": draft.launch_plan.launches_at})
         LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None)
         AuditEntry.append(AuditEvent.LAUNCH_CANCELLED, user=user, competition=draft, before=before)
@@ -64,7 +64,7 @@ def cancel_launch(*, competition: Competition, user: User, seen: str) -> bool:
     return True
 
 
-def _check_seen(draft: Competition, seen: str) -> None:
+def _check_planned_launch(draft: Competition, seen: str) -> None:
     planned = draft.launch_plan.launches_at
     if seen == (planned.isoformat() if planned else ""):
         return

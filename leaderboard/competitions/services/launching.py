@@ -27,12 +27,12 @@ class NotReady(Exception):
 
     def __init__(self, keys: Iterable[str]) -> None:
         self.keys = list(keys)
-        self.missing = missing_in_words(self.keys)
+        self.missing = missing_needs_text(self.keys)
         super().__init__(" ".join(self.missing))
 
 
 @dataclass(frozen=True)
-class Need:
+class LaunchNeed:
     """One thing that a launch needs; `key` is one of `NEEDS`."""
 
     key: str
@@ -53,18 +53,18 @@ NEEDS = {
 }
 
 
-def missing_in_words(stored: Iterable[str]) -> list[str]:
+def missing_needs_text(stored: Iterable[str]) -> list[str]:
     """What was missing, as `LaunchPlan.trouble` keeps it: by keys. Earlier it was sentences, which are told as
     they are."""
     return [_("Missing: %(what)s.") % {"what": NEEDS[key]} if key in NEEDS else key for key in stored]
 
 
-def checklist(competition: Competition) -> list[Need]:
+def launch_needs(competition: Competition) -> list[LaunchNeed]:
     """What a launch needs, each with whether it is there."""
-    return _checklist(competition, bool(_previewed([competition.ground_truth_id])))
+    return _launch_needs(competition, bool(_previewed([competition.ground_truth_id])))
 
 
-def lacking(competitions: Iterable[Competition]) -> set[int]:
+def incomplete_launches(competitions: Iterable[Competition]) -> set[int]:
     """Those whose planned launch lacks something. Two queries at most, none where no launch is planned."""
     planned = [one for one in competitions if one.launch_plan.launches_at is not None and one.launched_at is None]
     if not planned:
@@ -74,22 +74,22 @@ def lacking(competitions: Iterable[Competition]) -> set[int]:
     return {
         one.pk
         for one in planned
-        if not all(need.is_there for need in _checklist(one, one.ground_truth_id in previewed))
+        if not all(need.is_there for need in _launch_needs(one, one.ground_truth_id in previewed))
     }
 
 
-def _checklist(competition: Competition, is_previewed: bool) -> list[Need]:
+def _launch_needs(competition: Competition, is_previewed: bool) -> list[LaunchNeed]:
     ground_truth = competition.ground_truth
     needs = [
-        Need("truth", ground_truth is not None),
-        Need("overview", bool(competition.overview.strip())),
-        Need("deadline", competition.closes_at > timezone.now()),
+        LaunchNeed("truth", ground_truth is not None),
+        LaunchNeed("overview", bool(competition.overview.strip())),
+        LaunchNeed("deadline", competition.closes_at > timezone.now()),
     ]
     if ground_truth and competition.board.mode == BoardSettings.Mode.STEADY:
-        needs.append(Need("step", ladder.step_of(competition, ground_truth) != ladder.NO_STEP))
+        needs.append(LaunchNeed("step", ladder.step_of(competition, ground_truth) != ladder.NO_STEP))
     if competition.candidate_id is not None:
-        needs.append(Need("candidate", False))
-    return [*needs, Need("student_preview", is_previewed)]
+        needs.append(LaunchNeed("candidate", False))
+    return [*needs, LaunchNeed("student_preview", is_previewed)]
 
 
 def _previewed(ground_truths: Iterable[int | None]) -> set[int]:
@@ -101,7 +101,7 @@ def _previewed(ground_truths: Iterable[int | None]) -> set[int]:
     return set(found.values_list("ground_truth", flat=True))
 
 
-def launch(
+def launch_competition(
     *, competition: Competition, user: User | None = None, needs_preview: bool = False, planned: datetime | None = None
 ) -> bool:
     """Let students in; False where they are in already. Raises `NotReady` with what is missing.
@@ -110,7 +110,7 @@ def launch(
     imported or a program's script comes from where that was done. With `planned` nothing happens where the launch is
     not planned for that moment any more.
     """
-    needs = [need for need in checklist(competition) if needs_preview or need.key != "student_preview"]
+    needs = [need for need in launch_needs(competition) if needs_preview or need.key != "student_preview"]
     if missing := [need.key for need in needs if not need.is_there]:
         raise NotReady(missing)
     with transaction.atomic():
@@ -133,7 +133,7 @@ def _hold_draft(competition: Competition, planned: datetime | None) -> Competiti
     return draft if is_meant else None
 
 
-def launch_due(at: datetime) -> None:
+def launch_due_competitions(at: datetime) -> None:
     """Launch what was to be launched by now, and tell its hosts, as what is missing leaves it a draft.
 
     Any number may run at once: a competition is launched, or given back to its hosts, once.
@@ -144,7 +144,7 @@ def launch_due(at: datetime) -> None:
             try:
                 _launch_planned(competition)
             except NotReady as error:
-                _give_back(competition, error.keys)
+                _leave_as_draft(competition, error.keys)
 
 
 @transaction.atomic
@@ -152,18 +152,18 @@ def _launch_planned(competition: Competition) -> None:
     """Launched and told, or neither: whoever dies in between leaves both to the next."""
     asked_by, planned = competition.launch_plan.asked_by, competition.launch_plan.launches_at
     assert planned is not None, "only planned launches are due"
-    if launch(competition=competition, user=asked_by, needs_preview=True, planned=planned):
+    if launch_competition(competition=competition, user=asked_by, needs_preview=True, planned=planned):
         hooks.planned_launch_done(competition=competition, planned=planned)
 
 
 @transaction.atomic
-def _give_back(competition: Competition, keys: list[str]) -> None:
+def _leave_as_draft(competition: Competition, keys: list[str]) -> None:
     """It stays a draft, and says why."""
     draft = _hold_draft(competition, competition.launch_plan.launches_at)
     if draft is None:
         return
     LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None, trouble=keys)
     planned = audit_values({"launches_at": competition.launch_plan.launches_at})
-    after = {"missing": " ".join(missing_in_words(keys))}
+    after = {"missing": " ".join(missing_needs_text(keys))}
     AuditEntry.append(AuditEvent.LAUNCH_MISSED, user=None, competition=competition, before=planned, after=after)
     hooks.planned_launch_missed(competition=competition, lacking=keys)

@@ -15,7 +15,7 @@ from ..models import Competition, Limits, Submission
 from .competitions import CannotHost, lock_competition, rebuild_boards, require_reason
 
 
-def pause(*, competition: Competition, user: User | None, reason: str) -> None:
+def pause_competition(*, competition: Competition, user: User | None, reason: str) -> None:
     """Take no more files until `resume`; students read the reason. What was received before is scored."""
     reason = require_reason(reason)
     with transaction.atomic():
@@ -29,7 +29,7 @@ def pause(*, competition: Competition, user: User | None, reason: str) -> None:
         AuditEntry.append(AuditEvent.PAUSED, user=user, competition=competition, after=after)
 
 
-def resume(*, competition: Competition, user: User | None) -> None:
+def resume_competition(*, competition: Competition, user: User | None) -> None:
     """Take files again. The deadline stays where it is; nothing happens where there is no pause."""
     with transaction.atomic():
         paused = lock_competition(competition.pk)

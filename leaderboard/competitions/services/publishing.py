@@ -24,8 +24,8 @@ from leaderboard.scorer import jobs_for_pages
 from .. import tasks
 from ..models import Competition, GroundTruth, TruthCheck, TruthDraft
 from .competitions import CannotHost
-from .secondary_metrics import published
-from .truth_drafts import check_draft, final_file
+from .secondary_metrics import published_secondary
+from .truth_drafts import check_draft, file_to_publish
 
 
 def publish_draft(
@@ -50,7 +50,7 @@ def publish_draft(
         if not report["ok"]:
             blocking = [stored_text(finding) for finding in report["findings"] if finding["blocking"]]
             raise CannotHost(_("The ground truth cannot be published."), blocking)
-        data = final_file(draft, Path(folder)).read_bytes()
+        data = file_to_publish(draft, Path(folder)).read_bytes()
     if competition.candidate_id is not None:
         raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
     stored = store([data], f"truths/{competition.pk}")
@@ -96,7 +96,7 @@ def _create_ground_truth(
             private_rows=report["private_rows"],
             ignored_rows=report["ignored_rows"],
             quickest_seconds=report.get("seconds"),
-            secondary=published(report, _rounded_step),
+            secondary=published_secondary(report, _rounded_step),
             findings=report["findings"],
             step=_rounded_step(report.get("apart", {}).get("public")),
             note=note,

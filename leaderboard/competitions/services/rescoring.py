@@ -24,7 +24,7 @@ from .publishing import ground_truth_facts, log_ground_truth_event
 
 
 @dataclass(frozen=True)
-class Move:
+class RankMove:
     """A team under the current ground truth and under the candidate."""
 
     team: Team
@@ -50,7 +50,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Preview:
+class RescoringPreview:
     """Who would move if the candidate became current. `invalid` files are not measured with it.
 
     `moves`, the largest first, are worked out once everything is measured.
@@ -62,7 +62,7 @@ class Preview:
     waiting: int
     refused: int
     refusals: list[Refusal]
-    moves: list[Move]
+    moves: list[RankMove]
 
     @property
     def is_complete(self) -> bool:
@@ -99,31 +99,31 @@ class Preview:
         return now, [move.team for move in self.moves if move.rank_then == 1]
 
 
-SHOWN_REFUSALS = 50
+MAX_SHOWN_REFUSALS = 50
 
 
-def preview(competition: Competition, *, split: Split | None = None) -> Preview | None:
+def preview_candidate(competition: Competition, *, split: Split | None = None) -> RescoringPreview | None:
     """Who would move under the candidate, on the board that counts now or on the other one as it stands; None without
     a candidate."""
     candidate, current = competition.candidate, competition.ground_truth
     if candidate is None or current is None:
         return None
     candidate.competition = current.competition = competition
-    measured, refused, invalid = _numbers(candidate)
+    measured, refused, invalid = _measuring_progress(candidate)
     refusals = Refusal.objects.filter(ground_truth=candidate).select_related("submission__team")
     waiting = score.unmeasured(candidate).count()
-    return Preview(
+    return RescoringPreview(
         ground_truth=candidate,
         invalid=invalid,
         measured=measured,
         waiting=waiting,
         refused=refused,
-        refusals=list(refusals[:SHOWN_REFUSALS]) if refused else [],
-        moves=[] if waiting else _moves(current, candidate, split=split),
+        refusals=list(refusals[:MAX_SHOWN_REFUSALS]) if refused else [],
+        moves=[] if waiting else _rank_moves(current, candidate, split=split),
     )
 
 
-def _numbers(candidate: GroundTruth) -> tuple[int, int, int]:
+def _measuring_progress(candidate: GroundTruth) -> tuple[int, int, int]:
     """How many files have scores under a candidate, cannot be scored with it, and are invalid."""
     scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
     files = Submission.objects.filter(competition=OuterRef("competition"))
@@ -135,12 +135,12 @@ def _numbers(candidate: GroundTruth) -> tuple[int, int, int]:
     return measured, refused, invalid
 
 
-def _moves(
+def _rank_moves(
     current: GroundTruth,
     candidate: GroundTruth,
     *,
     split: Split | None = None,
-) -> list[Move]:
+) -> list[RankMove]:
     now, then = (
         {
             best.team_id: best
@@ -154,7 +154,7 @@ def _moves(
     )
     ranks_now, ranks_then = boards.ranks_by_team(now.values()), boards.ranks_by_team(then.values())
     moves = [
-        Move(
+        RankMove(
             team,
             ranks_now.get(team.pk),
             ranks_then.get(team.pk),
@@ -181,7 +181,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
             tasks.wake_workers_after_commit(tasks.rescore, candidate.pk)
             raise CannotHost(_("Some submissions are still being measured with it; try again in a moment."))
         candidate.competition = current.competition = held
-        affected = _affected(held, current, candidate) if tells else []
+        affected = _affected_teams(held, current, candidate) if tells else []
         held.ground_truth, held.candidate = candidate, None
         held.save(update_fields=["ground_truth", "candidate"])
         standings.rebuild_standings(candidate)
@@ -197,10 +197,10 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
     return notified
 
 
-def _affected(competition: Competition, current: GroundTruth, candidate: GroundTruth) -> Sequence[int]:
+def _affected_teams(competition: Competition, current: GroundTruth, candidate: GroundTruth) -> Sequence[int]:
     """Teams whose scores or ranks change, or whose files cannot be read any more. Where the board hides scores, all
     that stand on it: who is told must not tell more than the board."""
-    moves = _moves(current, candidate)
+    moves = _rank_moves(current, candidate)
     teams = {move.team.pk for move in moves if move.is_affected or not competition.board_is_exact}
     refused = Refusal.objects.filter(ground_truth=candidate, submission__team__isnull=False)
     return [*teams.union(refused.values_list("submission__team", flat=True))]

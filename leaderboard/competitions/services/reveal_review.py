@@ -14,7 +14,7 @@ from ..ranking import boards as boards_module
 from ..ranking import standings
 from ..ranking.standings import StandingCandidate
 
-FIRST = 20
+SHOWN_ROWS = 20
 """So many rows of the private board are shown before it opens."""
 
 Status = Submission.Status
@@ -37,7 +37,7 @@ class ReviewRow:
 
 
 @dataclass(frozen=True)
-class Review:
+class RevealReview:
     """Files and teams to look at first, in numbers; `rows` are the first ones of the private board."""
 
     scored: int
@@ -54,7 +54,7 @@ class Review:
     rows: tuple[ReviewRow, ...]
 
 
-def review(competition: Competition) -> Review:
+def review_before_reveal(competition: Competition) -> RevealReview:
     """The state before the reveal, private ranks included: for hosts alone."""
     teams = list(competition.teams.all())
     by_key = {team.pk: team for team in teams}
@@ -70,7 +70,7 @@ def review(competition: Competition) -> Review:
         late=Count("pk", filter=Q(is_late=True)),
         hidden=Count("pk", filter=Q(hidden_at__isnull=False)),
     )
-    return Review(
+    return RevealReview(
         **numbers,
         ranked=len(private),
         picked_by_system=sum(best.is_picked_by_system for best in private),
@@ -103,5 +103,5 @@ def _rows(
             best.value,
             best.is_picked_by_system,
         )
-        for best in islice(best_first, FIRST)
+        for best in islice(best_first, SHOWN_ROWS)
     ]

@@ -24,7 +24,7 @@ NAMED = 20
 WITHOUT_SCORE = (Submission.Status.FAILED, Submission.Status.INVALID)
 
 
-def without_score(files: QuerySet[Submission]) -> QuerySet[Submission]:
+def submissions_without_score(files: QuerySet[Submission]) -> QuerySet[Submission]:
     """Those of teams that ended without a score and are still stored, in order of receipt."""
     stored = files.filter(file_removed_at=None)
     return stored.filter(team__isnull=False, status__in=WITHOUT_SCORE).order_by("received_at", "pk")
@@ -39,7 +39,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
     """
     with transaction.atomic():
         found = lock_competition(competition.pk)
-        chosen = list(without_score(files.filter(competition=found)).select_related("team")[:MOST_AT_ONCE])
+        chosen = list(submissions_without_score(files.filter(competition=found)).select_related("team")[:MOST_AT_ONCE])
         if not chosen or found.ground_truth_id is None:
             raise CannotHost(_("None of these files is without a score."))
         keys = [file.pk for file in chosen]
@@ -53,7 +53,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
             finished_at=None,
             again_at=database_now(),
         )
-        _count(chosen)
+        _count_attempts(chosen)
         for key in keys[: queue.LONG_QUEUE]:  # whoever is awake goes on with the others
             tasks.wake_workers_after_commit(tasks.score_submission, key, found.ground_truth_id)
         hooks.scored_again(competition=found, teams={file.team_id for file in chosen})
@@ -68,7 +68,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
     return len(keys)
 
 
-def _count(files: list[Submission]) -> None:
+def _count_attempts(files: list[Submission]) -> None:
     """Among the attempts of their days; what was refused as unreadable is not, for the time being."""
     used: Counter[tuple[int, date]] = Counter()
     refused: Counter[tuple[int, date]] = Counter()

@@ -15,10 +15,10 @@ from ..models import GroundTruth, TruthDraft
 from ..models.ground_truth import MOST_SECONDARY
 from .competitions import CannotHost
 
-Asked = tuple[str, Mapping[str, Any]]
+MetricWithParams = tuple[str, Mapping[str, Any]]
 
 
-def clean_secondary(asked: Iterable[Asked]) -> list[dict[str, Any]]:
+def clean_secondary(asked: Iterable[MetricWithParams]) -> list[dict[str, Any]]:
     """What a draft keeps of metrics and their parameters, defaults filled in. Raises `CannotHost` with every fault."""
     found: list[dict[str, Any]] = []
     faults: list[str] = []
@@ -38,7 +38,7 @@ def clean_secondary(asked: Iterable[Asked]) -> list[dict[str, Any]]:
     return found
 
 
-def published(report: Mapping[str, Any], step_of: Any) -> list[dict[str, Any]]:
+def published_secondary(report: Mapping[str, Any], step_of: Any) -> list[dict[str, Any]]:
     """What a ruler keeps of the secondary metrics that its check has tested."""
     return [
         {
@@ -51,15 +51,15 @@ def published(report: Mapping[str, Any], step_of: Any) -> list[dict[str, Any]]:
     ]
 
 
-def asked_of(held: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+def asked_secondary(held: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """What to ask the library for: metrics as their files are now."""
     return [(one["key"], one["params"]) for one in held]
 
 
 def role_columns(held: TruthDraft | GroundTruth) -> list[str]:
     """Columns of the file that its metrics read beside the answers, such as a weight."""
-    asked = [(held.metric, held.params), *asked_of(held.secondary)]
-    return [str(params[name]) for key, params in asked for name in _roles(key) if name in params]
+    asked = [(held.metric, held.params), *asked_secondary(held.secondary)]
+    return [str(params[name]) for key, params in asked for name in _role_parameters(key) if name in params]
 
 
 def non_answer_columns(held: TruthDraft | GroundTruth) -> list[str]:
@@ -67,7 +67,7 @@ def non_answer_columns(held: TruthDraft | GroundTruth) -> list[str]:
     return [*role_columns(held), *([held.group_column] if isinstance(held, TruthDraft) else ())]
 
 
-def _roles(key: str) -> Iterable[str]:
+def _role_parameters(key: str) -> Iterable[str]:
     try:
         return metrics.get(key).roles
     except metrics.UnknownMetric:  # its file is gone

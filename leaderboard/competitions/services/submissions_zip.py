@@ -13,7 +13,7 @@ from django.db.models import Prefetch, Q
 from leaderboard.accounts.models import User
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.common.storage import reading
-from leaderboard.common.zip_files import Outlet
+from leaderboard.common.zip_files import StreamingBuffer
 
 from .. import hooks
 from ..models import Competition, Score, Submission
@@ -52,12 +52,12 @@ def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
     Holds one piece of one file in memory at a time, and no transaction while somebody's line is slow. A file that the
     site has lost is in the manifest without a path.
     """
-    outlet = Outlet()
+    outlet = StreamingBuffer()
     with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         lost: set[str] = set()
         for submission in _files(competition, at):
             try:
-                yield from _added(archive, outlet, submission)
+                yield from _add_file(archive, outlet, submission)
             except FileNotFoundError:
                 lost.add(str(submission.pk))
         with archive.open("manifest.csv", "w", force_zip64=True) as target:
@@ -67,7 +67,7 @@ def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
     yield outlet.drain()
 
 
-def _added(archive: zipfile.ZipFile, outlet: Outlet, submission: Submission) -> Iterator[bytes]:
+def _add_file(archive: zipfile.ZipFile, outlet: StreamingBuffer, submission: Submission) -> Iterator[bytes]:
     with reading(submission.file_key, submission.sha256) as file:
         entry = zipfile.ZipInfo(path_in(submission), submission.received_at.astimezone(UTC).timetuple()[:6])
         yield from outlet.copied(archive, entry, file)
@@ -77,12 +77,12 @@ def path_in(submission: Submission) -> str:
     """Where a file lies in the archive: a folder per team, in order of receipt. No name leads out of its folder, and no
     two files have the same."""
     assert submission.team is not None, "baselines are not part of it"
-    team = f"{_plain(submission.team.name)}-{submission.team.pk}"
+    team = f"{_safe_path_name(submission.team.name)}-{submission.team.pk}"
     time = f"{submission.received_at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-    return f"{team}/{time}-{str(submission.pk)[:13]}-{_plain(submission.file_name)}"
+    return f"{team}/{time}-{str(submission.pk)[:13]}-{_safe_path_name(submission.file_name)}"
 
 
-def _plain(name: str) -> str:
+def _safe_path_name(name: str) -> str:
     """A name that means nothing to any file system: no separators, no dots at its ends, nothing invisible."""
     visible = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in name)
     return visible[-LONGEST_NAME:].strip("._-") or "file"
@@ -108,18 +108,18 @@ def _files(competition: Competition, at: datetime) -> Iterator[Submission]:
 def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterator[str]:
     number = competition.ground_truth.number if competition.ground_truth else ""
     listed = hooks.roster.names_and_ids(competition)
-    yield _line(MANIFEST)
+    yield _csv_line(MANIFEST)
     for submission in _files(competition, at):
         assert submission.team is not None, "baselines are not part of it"
         values = {score.split: repr(score.value) for score in submission.now}  # type: ignore[attr-defined]
-        yield _line(
+        yield _csv_line(
             (
                 "" if str(submission.pk) in lost else safe_cell(path_in(submission)),
                 submission.pk,
                 safe_cell(submission.team.name),
                 safe_cell(submission.team.pseudonym),
                 safe_cell(submission.user.get_username() if submission.user else ""),
-                *map(safe_cell, _who(submission.user, listed)),
+                *map(safe_cell, _person_columns(submission.user, listed)),
                 safe_cell(submission.file_name),
                 safe_cell(submission.note),
                 submission.size,
@@ -127,10 +127,10 @@ def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterato
                 submission.received_at.astimezone(UTC).isoformat(),
                 submission.status,
                 safe_cell(" ".join(str(problem.get("code", "")) for problem in submission.problems)),
-                _yes(submission.is_late),
-                _yes(submission.is_selected),
-                _yes(submission.hidden_at),
-                _yes(submission.team.disqualified_at),
+                _yes_or_empty(submission.is_late),
+                _yes_or_empty(submission.is_selected),
+                _yes_or_empty(submission.hidden_at),
+                _yes_or_empty(submission.team.disqualified_at),
                 values.get(Split.PUBLIC, ""),
                 values.get(Split.PRIVATE, ""),
                 number if values else "",
@@ -138,18 +138,18 @@ def _manifest(competition: Competition, at: datetime, lost: set[str]) -> Iterato
         )
 
 
-def _who(user: User | None, listed: Mapping[int, tuple[str, str]]) -> tuple[str, str]:
+def _person_columns(user: User | None, listed: Mapping[int, tuple[str, str]]) -> tuple[str, str]:
     """Name and number of a person by the roster; else the name that the account has."""
     if user is None:
         return "", ""
     return listed.get(user.pk, (user.get_full_name(), ""))
 
 
-def _yes(fact: object) -> str:
+def _yes_or_empty(fact: object) -> str:
     return "yes" if fact else "no"
 
 
-def _line(cells: tuple[object, ...]) -> str:
+def _csv_line(cells: tuple[object, ...]) -> str:
     text = io.StringIO()
     csv.writer(text).writerow(cells)
     return text.getvalue()

@@ -10,9 +10,9 @@ from leaderboard.scorer import jobs_for_pages
 
 from ..models import Competition, TruthCheck
 from .competitions import CannotHost
-from .data_files import leaks_of
+from .data_files import leak_findings
 from .secondary_metrics import non_answer_columns
-from .truth_drafts import files_of
+from .truth_drafts import data_files_to_compare
 
 
 def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
@@ -24,7 +24,7 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     if ground_truth is None:
         raise CannotHost(_("No ground truth is published yet."))
     truth = path_of(ground_truth.file_key, ground_truth.sha256)
-    sample, tests = files_of(competition)
+    sample, tests = data_files_to_compare(competition)
     report = jobs_for_pages.run_page_job(
         "check_truth",
         metric=ground_truth.metric_key,
@@ -35,7 +35,7 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
         tests=tests,
         secondary=ground_truth.secondary_asked,
     )
-    leaks = leaks_of(competition, truth.read_bytes(), ground_truth.id_column, non_answer_columns(ground_truth))
+    leaks = leak_findings(competition, truth.read_bytes(), ground_truth.id_column, non_answer_columns(ground_truth))
     report["findings"] = leaks + report["findings"]
     report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     values = {"report": report, "checked_at": timezone.now()}

@@ -12,9 +12,9 @@ from leaderboard.common.storage import path_of
 from leaderboard.scorer import jobs_for_pages
 
 from ..models import Competition, TruthDraft
-from .answer_spreadsheets import READ_OTHERWISE, changes_as_meant
+from .answer_spreadsheets import CONVERTIBLE_PROBLEMS, spreadsheet_changes
 from .competitions import CannotHost
-from .secondary_metrics import asked_of, non_answer_columns
+from .secondary_metrics import asked_secondary, non_answer_columns
 from .truth_drafts import blocking_in, columns_at_hand, draft_truth
 
 TOO_MANY_COLUMNS = "target_columns"
@@ -43,7 +43,7 @@ def select_answer_columns(*, competition: Competition, names: Collection[str], g
     group = group if group in left_out else ""
     if draft is None or len(left_out) == len(taken):
         raise CannotHost(_("Tick at least one column: without answers nothing can be scored."))
-    if READ_OTHERWISE & {one["code"] for one in blocking_in(draft.report)}:
+    if CONVERTIBLE_PROBLEMS & {one["code"] for one in blocking_in(draft.report)}:
         raise CannotHost(_("First the file must be one that can be read: correct it and choose it again."))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "answers.csv"
@@ -57,7 +57,7 @@ def select_answer_columns(*, competition: Competition, names: Collection[str], g
         return _draft_of_same_split(draft, target.read_bytes())
 
 
-def take_as_meant(*, competition: Competition) -> TruthDraft:
+def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
     """Read the draft's file as its spreadsheet meant it, as its report offers, and check what comes of it.
 
     Raises `CannotHost` where nothing is known that would help, and what `draft_truth` raises.
@@ -65,7 +65,7 @@ def take_as_meant(*, competition: Competition) -> TruthDraft:
     draft = TruthDraft.objects.filter(competition=competition).first()
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "as_meant.csv"
-        if draft is None or not changes_as_meant(draft, target):
+        if draft is None or not spreadsheet_changes(draft, target):
             raise CannotHost(_("There is no file that could be read in another way. Choose one."))
         return _draft_of_same_split(draft, target.read_bytes())
 
@@ -84,6 +84,6 @@ def _draft_of_same_split(draft: TruthDraft, data: bytes) -> TruthDraft:
         seed=draft.seed,
         is_stratified=draft.is_stratified,
         group_column=draft.group_column,
-        secondary=asked_of(draft.secondary) if keeps_split else (),
+        secondary=asked_secondary(draft.secondary) if keeps_split else (),
         wants_fits=True,
     )

@@ -20,10 +20,10 @@ from metrics.reading.preview import read_header
 
 from ..models import Competition, GroundTruth, TruthDraft
 from ..models.ground_truth import LONGEST_NAME, new_split_secret
-from .answer_spreadsheets import READ_OTHERWISE, changes_as_meant, plain
+from .answer_spreadsheets import CONVERTIBLE_PROBLEMS, plain_csv, spreadsheet_changes
 from .competitions import CannotHost
-from .data_files import ANSWERS_IN_DATA, leaks_of
-from .secondary_metrics import Asked, asked_of, clean_secondary, non_answer_columns, role_columns
+from .data_files import ANSWERS_IN_DATA, leak_findings
+from .secondary_metrics import MetricWithParams, asked_secondary, clean_secondary, non_answer_columns, role_columns
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ LARGEST_TEST_FILE = 50_000_000
 MOST_TEST_FILES = 10
 DEFAULT_METRIC = "accuracy"
 # A log loss that is hardly clipped answers which of many rows are wrong: one file reads 14 labels from the board.
-PROPOSED = {"clip": 0.001}
+PROPOSED_PARAMETERS = {"clip": 0.001}
 
 
 def draft_truth(
@@ -47,9 +47,9 @@ def draft_truth(
     seed: int = 0,
     is_stratified: bool = True,
     group_column: str = "",
-    secondary: Iterable[Asked] = (),
+    secondary: Iterable[MetricWithParams] = (),
     wants_fits: bool = False,
-    draws_anew: bool = False,
+    redraws_split: bool = False,
     split_secret: str = "",
 ) -> TruthDraft:
     """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
@@ -69,12 +69,12 @@ def draft_truth(
     draft = TruthDraft.objects.filter(competition=competition).first() or _new_draft(competition)
     draft.split_secret = split_secret or draft.split_secret
     earlier = draft.file_key
-    _take_file(draft, chunks, file_name, draws_anew=draws_anew and competition.launched_at is None)
+    _take_file(draft, chunks, file_name, redraws_split=redraws_split and competition.launched_at is None)
     draft.id_column, draft.group_column = id_column.strip(), group_column.strip()
     draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
     draft.secondary, draft.uploaded_at = secondary_metrics, timezone.now()
     try:
-        fits = _fits(draft) if wants_fits or not metric else []
+        fits = _suggest_metrics(draft) if wants_fits or not metric else []
         draft.metric, draft.params = (metric, params) if metric else _most_plausible(fits)
         draft.report = {**check_draft(draft), "fits": fits}
         _check_names(draft)
@@ -90,7 +90,7 @@ def draft_truth(
 
 def _new_draft(competition: Competition) -> TruthDraft:
     """The same seed makes the same split for as long as a competition lives: its secret stays."""
-    last = _last(competition)
+    last = _last_ground_truth(competition)
     return TruthDraft(competition=competition, split_secret=(last.split_secret if last else "") or new_split_secret())
 
 
@@ -104,15 +104,15 @@ def _check_names(draft: TruthDraft) -> None:
         raise CannotHost(words % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
 
 
-def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str, *, draws_anew: bool) -> None:
+def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str, *, redraws_split: bool) -> None:
     """The file that came, or the draft's, or that of the last ground truth; each as a file of its own."""
     competition, held = draft.competition, draft.file_key
     if chunks is not None:
-        draft.file_key, draft.file_name = _store_truth(competition, plain(chunks)), clean_name(file_name)
+        draft.file_key, draft.file_name = _store_truth(competition, plain_csv(chunks)), clean_name(file_name)
     elif not draft.file_key:
         draft.file_key, draft.file_name = _copy_of_last(competition)
     split = draft.file_key
-    if not draws_anew or "Usage" not in _header(path_of(split)):
+    if not redraws_split or "Usage" not in _header(path_of(split)):
         return
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "unsplit.csv"
@@ -134,8 +134,8 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         truth, problems = _with_split(draft, Path(folder))
         checked = path_of(draft.file_key) if problems else truth
-        report = _checked(draft, checked)
-        report["findings"] = _leaks(draft, checked, report) + report["findings"]
+        report = _report_of_check(draft, checked)
+        report["findings"] = _check_leaks(draft, checked, report) + report["findings"]
         report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     report["findings"] += _other_ids(report.get("differs"))
     known = {finding["code"] for finding in report["findings"]}
@@ -147,12 +147,12 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     published = _published_split(draft.competition) if report["is_split_by_system"] else None
     report["split_kept_from"] = published.number if published else None
     report["as_meant"] = (
-        changes_as_meant(draft) if READ_OTHERWISE & {one["code"] for one in blocking_in(report)} else []
+        spreadsheet_changes(draft) if CONVERTIBLE_PROBLEMS & {one["code"] for one in blocking_in(report)} else []
     )
     return report
 
 
-def look_again(*, competition: Competition) -> None:
+def recheck_blocked_draft(*, competition: Competition) -> None:
     """Check a draft once more that a file for students blocked: it may be gone."""
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is not None and blocks_by_files_alone(draft.report):
@@ -170,7 +170,7 @@ def blocking_in(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [finding for finding in report.get("findings", ()) if finding["blocking"]]
 
 
-def final_file(draft: TruthDraft, folder: Path) -> Path:
+def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
     """The file that publication stores: with its split, and without a column of groups that is no answer."""
     path, _ = _with_split(draft, folder)
     if not draft.group_column or draft.group_column in role_columns(draft):
@@ -182,7 +182,7 @@ def final_file(draft: TruthDraft, folder: Path) -> Path:
 
 def columns_at_hand(competition: Competition) -> list[str]:
     """The columns beside the ids and the split of the file that a check without upload would take."""
-    held = TruthDraft.objects.filter(competition=competition).first() or _last(competition)
+    held = TruthDraft.objects.filter(competition=competition).first() or _last_ground_truth(competition)
     if held is None:
         return []
     names = _header(path_of(held.file_key))
@@ -190,8 +190,8 @@ def columns_at_hand(competition: Competition) -> list[str]:
     return [name for name in names if name not in (id_column, "Usage")]
 
 
-def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
-    sample, tests = files_of(draft.competition)
+def _report_of_check(draft: TruthDraft, truth: Path) -> dict[str, Any]:
+    sample, tests = data_files_to_compare(draft.competition)
     counts = _published_split(draft.competition)
     return jobs_for_pages.run_page_job(
         "check_truth",
@@ -202,7 +202,7 @@ def _checked(draft: TruthDraft, truth: Path) -> dict[str, Any]:
         group=draft.group_column or None,
         sample=sample,
         tests=tests,
-        secondary=asked_of(draft.secondary),
+        secondary=asked_secondary(draft.secondary),
         earlier=str(path_of(counts.file_key)) if counts else None,
         earlier_id_column=counts.id_column if counts else None,
     )
@@ -221,13 +221,15 @@ def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
     return [with_templates(metrics.Finding("other_ids", message, blocking=False, why=why))]
 
 
-def _leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:
+def _check_leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:
     """Whether files for students hold the answers, as far as the file could be read."""
     id_column = report["id_column"]
-    return leaks_of(draft.competition, truth.read_bytes(), id_column, non_answer_columns(draft)) if id_column else []
+    return (
+        leak_findings(draft.competition, truth.read_bytes(), id_column, non_answer_columns(draft)) if id_column else []
+    )
 
 
-def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
+def _suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
     """Advice: where it cannot be had, the check goes on without."""
     try:
         answer = jobs_for_pages.run_page_job(
@@ -235,7 +237,7 @@ def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
             truth=str(path_of(draft.file_key)),
             id_column=draft.id_column or None,
             group=draft.group_column or None,
-            sample=files_of(draft.competition)[0],
+            sample=data_files_to_compare(draft.competition)[0],
         )
     except jobs_for_pages.JobFailed:
         log.exception("no metrics could be suggested for %s", draft.file_key)
@@ -244,19 +246,19 @@ def _fits(draft: TruthDraft) -> list[dict[str, Any]]:
     return fits
 
 
-def proposed(metric: str) -> dict[str, Any]:
+def proposed_parameters(metric: str) -> dict[str, Any]:
     """Parameters of a metric for which a competition has a better start than the metric's default."""
     names = {parameter.name for parameter in metrics.get(metric).parameters}
-    return {name: value for name, value in PROPOSED.items() if name in names}
+    return {name: value for name, value in PROPOSED_PARAMETERS.items() if name in names}
 
 
 def _most_plausible(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
     if not fits:
         return DEFAULT_METRIC, {}
-    return fits[0]["key"], {**fits[0]["params"], **proposed(fits[0]["key"])}
+    return fits[0]["key"], {**fits[0]["params"], **proposed_parameters(fits[0]["key"])}
 
 
-def files_of(competition: Competition) -> tuple[str | None, dict[str, str]]:
+def data_files_to_compare(competition: Competition) -> tuple[str | None, dict[str, str]]:
     """The sample submission among the files for students, and further tables by name, to compare ids with."""
     sample: str | None = None
     tests: dict[str, str] = {}
@@ -309,13 +311,13 @@ def _store_truth(competition: Competition, chunks: Iterable[bytes]) -> str:
     return store(chunks, f"truths/{competition.pk}").key
 
 
-def _last(competition: Competition) -> GroundTruth | None:
+def _last_ground_truth(competition: Competition) -> GroundTruth | None:
     return competition.ground_truths.order_by("number").last()
 
 
 def _copy_of_last(competition: Competition) -> tuple[str, str]:
     """Key and name for a draft of the last ground truth's file: another metric, the same answers and split."""
-    last = _last(competition)
+    last = _last_ground_truth(competition)
     if last is None:
         raise CannotHost(_("Choose the ground-truth file first."))
     return _store_truth(competition, [path_of(last.file_key).read_bytes()]), last.file_name

@@ -52,7 +52,7 @@ def host_board(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
     form = BoardForm(competition, posted(request))
     if request.method == "POST" and form.is_valid():
-        competitions.change(competition=competition, user=person(page_context.user), **form.cleaned_data)
+        competitions.change_competition(competition=competition, user=person(page_context.user), **form.cleaned_data)
         messages.success(request, _("Saved."))
         return see_other("host_board", slug=competition.slug)
     return render(

@@ -41,7 +41,7 @@ def host(request: HttpRequest) -> HttpResponse:
         )
     )
     rows = [(competition, competition.state(now)) for competition in held]
-    lacking = launching.lacking(competition for competition, _state in rows)
+    lacking = launching.incomplete_launches(competition for competition, _state in rows)
     return render(request, "hosts/host.html", {"rows": rows, "lacking": lacking})
 
 
@@ -56,7 +56,7 @@ def host_settings(request: HttpRequest, page_context: PageContext) -> HttpRespon
     form = CompetitionForm(posted(request), instance=copy)
     if request.method == "POST" and form.is_valid():
         try:
-            changed = competitions.change(
+            changed = competitions.change_competition(
                 competition=page_context.competition, user=person(page_context.user), **form.fields_for_verb
             )
         except ValidationError as error:
@@ -77,7 +77,7 @@ def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse
     form = SlugForm(page_context.competition.slug, posted(request))
     if request.method == "POST" and form.is_valid():
         title = str(page_context.competition)
-        competitions.remove(competition=page_context.competition, user=person(page_context.user))
+        competitions.delete_competition(competition=page_context.competition, user=person(page_context.user))
         messages.success(request, _("“%(title)s” is deleted.") % {"title": title})
         return see_other("host" if person(request.user).is_host else "competitions")
     context = {"page_context": page_context, "form": form, "numbers": _numbers(page_context.competition)}

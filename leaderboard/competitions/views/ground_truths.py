@@ -39,7 +39,7 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
     is_revealed, current = page_context.competition.revealed_at is not None, page_context.competition.ground_truth
     # After the reveal the private board is the one that counts, and the only one to ask for.
     split = Split.PRIVATE if request.GET.get("board") == "private" and not is_revealed else None
-    preview = rescoring.preview(page_context.competition, split=split)
+    preview = rescoring.preview_candidate(page_context.competition, split=split)
     if preview is None or current is None:
         return redirect("host_truth", slug=page_context.competition.slug)
     context = {

@@ -63,7 +63,7 @@ def _files(page_context: PageContext, asked: QueryDict) -> QuerySet[Submission]:
     if wanted := asked.get("file", ""):
         number = _number(wanted)
         found = found.filter(pk=number) if number else found.none()
-    return scoring_again.without_score(found)
+    return scoring_again.submissions_without_score(found)
 
 
 def _number(text: str) -> UUID | None:

@@ -67,7 +67,7 @@ def _review(
         "form": form,
         "problem": problem,
         "checklist": needs,
-        "trouble": launching.missing_in_words(competition.launch_plan.trouble),
+        "trouble": launching.missing_needs_text(competition.launch_plan.trouble),
         "is_ready": all(need.is_there for need in needs),
         "measure": measure_of(competition.ground_truth),
         "report": check.report if check else None,
@@ -108,7 +108,9 @@ def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse
     if request.method != "POST":
         return redirect("host_competition", slug=page_context.competition.slug)
     try:
-        launches.launch(competition=page_context.competition, user=person(page_context.user), needs_preview=True)
+        launches.launch_competition(
+            competition=page_context.competition, user=person(page_context.user), needs_preview=True
+        )
     except competitions.CannotHost as error:
         messages.error(request, " ".join([error.message, *error.details]))
         return see_other("host_setup_launch", slug=page_context.competition.slug)
@@ -126,7 +128,7 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         try:
-            copy = copying.clone(competition=source, user=user, **form.cleaned_data)
+            copy = copying.clone_competition(competition=source, user=user, **form.cleaned_data)
         except ValidationError as error:
             form.add_error(None, error)
         except competitions.CannotHost as error:

@@ -31,7 +31,7 @@ class Item:
 
 def checklist_of(competition: Competition) -> list[Item]:
     """As `launching.checklist`; before there is an answer file, that comes first."""
-    needs = launching.checklist(competition)
+    needs = launching.launch_needs(competition)
     has_file = _has_file(competition)
     places = WHERE if has_file else {**WHERE, "truth": "host_setup_data"}
     return [Item(need.text, need.is_there, places[need.key]) for need in needs]
@@ -75,7 +75,7 @@ def _has_file(competition: Competition) -> bool:
 
 
 def _done(competition: Competition) -> dict[str, bool]:
-    needs = {need.key: need.is_there for need in launching.checklist(competition)}
+    needs = {need.key: need.is_there for need in launching.launch_needs(competition)}
     return {
         "basics": needs["overview"],
         "data": _has_file(competition),

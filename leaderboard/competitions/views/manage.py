@@ -150,7 +150,7 @@ def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse
             messages.success(request, _("The private board is open."))
             return see_other("leaderboard", slug=page_context.competition.slug)
     has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
-    review = reveal_review.review(page_context.competition) if has_choice else None
+    review = reveal_review.review_before_reveal(page_context.competition) if has_choice else None
     context = {"page_context": page_context, "form": form, "review": review}
     return render(request, "hosts/host_reveal.html", context, status=status)
 

@@ -51,12 +51,12 @@ def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     status = 422 if request.method == "POST" else 200
     try:
         if request.POST.get("action") == "resume":
-            pausing.resume(competition=competition, user=person(page_context.user))
+            pausing.resume_competition(competition=competition, user=person(page_context.user))
             messages.success(request, _("Files are taken again."))
             return see_other("host_pause", slug=competition.slug)
         if form.is_bound and form.is_valid():
             reason = form.cleaned_data["reason"]
-            pausing.pause(competition=competition, user=person(page_context.user), reason=reason)
+            pausing.pause_competition(competition=competition, user=person(page_context.user), reason=reason)
             messages.success(request, _("Paused: no files are taken until you end the pause."))
             return see_other("host_pause", slug=competition.slug)
     except competitions.CannotHost as error:

@@ -70,7 +70,7 @@ def _list(request: HttpRequest, page_context: PageContext, show: str) -> HttpRes
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
         "picks": picks,
-        "hindsight": _hindsight(page_context),
+        "hindsight": _missed_final(page_context),
         "can_pick": can_pick,
         "sees_private": page_context.sees_private,
         "is_told_at_once": page_context.sees_exact,
@@ -215,7 +215,7 @@ def _unpicked(page_context: PageContext, found: list[standings.StandingCandidate
     return unpicked.unpicked_better_files(ground_truth, {team_id: found}).get(team_id)
 
 
-def _hindsight(page_context: PageContext) -> shake_up.Hindsight | None:
+def _missed_final(page_context: PageContext) -> shake_up.MissedFinal | None:
     """After the reveal, what the team should have picked; None where it picked that, or has no rank."""
     ground_truth = page_context.competition.ground_truth
     if (
@@ -224,7 +224,7 @@ def _hindsight(page_context: PageContext) -> shake_up.Hindsight | None:
         or not page_context.competition.is_revealed(page_context.at)
     ):
         return None
-    found = shake_up.hindsight(page_context.membership.team, ground_truth)
+    found = shake_up.missed_final(page_context.membership.team, ground_truth)
     return None if found is None or found.picked_the_best else found
 
 

@@ -83,7 +83,7 @@ def known_values(competition: Competition, draft: TruthDraft | None, key: str) -
         return dict(held.params)
     fits: list[dict[str, Any]] = draft.report.get("fits", []) if draft else []
     fit = next((dict(fit["params"]) for fit in fits if fit["key"] == key), {})
-    return {**fit, **truth_drafts.proposed(key)}
+    return {**fit, **truth_drafts.proposed_parameters(key)}
 
 
 def known_parameters(competition: Competition, draft: TruthDraft | None, key: str) -> ParameterForm:
@@ -117,7 +117,7 @@ def parameters_in(request: HttpRequest, form: Form, key: str, columns: list[str]
 
 
 def proposed_form(key: str, columns: list[str]) -> ParameterForm:
-    return ParameterForm(key, values=truth_drafts.proposed(key), columns=columns)
+    return ParameterForm(key, values=truth_drafts.proposed_parameters(key), columns=columns)
 
 
 def metric_or_none(key: str) -> metrics.Metric | None:

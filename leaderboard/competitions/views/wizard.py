@@ -100,7 +100,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
     form = _basics(request, posted(request))
     if request.method == "POST" and form.is_valid():
         try:
-            competition = copying.begin(user=person(request.user), **form.fields_for_verb)
+            competition = copying.create_default_draft(user=person(request.user), **form.fields_for_verb)
         except ValidationError as error:
             form.add_error(None, error)
         else:
@@ -177,7 +177,7 @@ def _fields(
     form = form_class(posted(request), instance=Competition.objects.get(pk=page_context.competition.pk))
     if request.method == "POST" and form.is_valid():
         try:
-            changed = competitions.change(
+            changed = competitions.change_competition(
                 competition=page_context.competition, user=person(page_context.user), **form.fields_for_verb
             )
         except ValidationError as error:

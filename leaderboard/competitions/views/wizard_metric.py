@@ -89,7 +89,7 @@ def _metric(request: HttpRequest, page_context: PageContext, *, goes_on: bool) -
     return _metric_page(request, page_context, form, parameters, secondary, status=status)
 
 
-def _is_measured(held: Any, key: str, params: dict[str, Any], asked: list[secondary_metrics.Asked]) -> bool:
+def _is_measured(held: Any, key: str, params: dict[str, Any], asked: list[secondary_metrics.MetricWithParams]) -> bool:
     """Whether the draft, or the ruler where there is none, has this metric with these parameters."""
     if held is None or (held.metric, held.params) != (key, params):
         return False
@@ -97,7 +97,7 @@ def _is_measured(held: Any, key: str, params: dict[str, Any], asked: list[second
 
 
 def _measure(
-    competition: Competition, key: str, params: dict[str, Any], asked: list[secondary_metrics.Asked]
+    competition: Competition, key: str, params: dict[str, Any], asked: list[secondary_metrics.MetricWithParams]
 ) -> TruthDraft:
     draft = draft_of(competition)
     split = initial_split(competition, draft)

@@ -42,7 +42,7 @@ def _data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     removes a file for students (`add`, `remove`)."""
     if request.method != "POST":
         return _data_page(request, page_context, _answers_form(page_context.competition))
-    actions = {"as_meant": _take_as_meant, "keep": _select_answer_columns, "discard": _discard}
+    actions = {"as_meant": _apply_spreadsheet_conversion, "keep": _select_answer_columns, "discard": _discard}
     if page_context.competition.launched_at is None:
         actions |= {"add": _add_file, "remove": _remove_file}
     return actions.get(request.POST.get("action", ""), _answers)(request, page_context)
@@ -83,24 +83,26 @@ def _see_data(request: HttpRequest, competition: Competition, fragment: str = ""
     return see_other(page, query=origin_query(request), fragment=fragment, slug=competition.slug)
 
 
-def _take_as_meant(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+def _apply_spreadsheet_conversion(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A spreadsheet's file, read as the page offered to."""
-    return _read_otherwise(
-        request, page_context, lambda: truth_conversion.take_as_meant(competition=page_context.competition)
+    return _convert_draft(
+        request,
+        page_context,
+        lambda: truth_conversion.apply_spreadsheet_conversion(competition=page_context.competition),
     )
 
 
 def _select_answer_columns(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A file of which some columns alone are answers."""
     names, group = request.POST.getlist("answers"), request.POST.get("group", "")
-    return _read_otherwise(
+    return _convert_draft(
         request,
         page_context,
         lambda: truth_conversion.select_answer_columns(competition=page_context.competition, names=names, group=group),
     )
 
 
-def _read_otherwise(request: HttpRequest, page_context: PageContext, read: Callable[[], object]) -> HttpResponse:
+def _convert_draft(request: HttpRequest, page_context: PageContext, read: Callable[[], object]) -> HttpResponse:
     form, status = _answers_form(page_context.competition), 422
     try:
         read()
@@ -133,7 +135,7 @@ def _draft(competition: Competition, form: AnswersForm) -> None:
         **form.split,
         secondary=_secondary_of(held),
         wants_fits=True,
-        draws_anew=filled.get("draws_anew", False) and not file,
+        redraws_split=filled.get("redraws_split", False) and not file,
     )
 
 
@@ -167,7 +169,7 @@ def _remove_file(request: HttpRequest, page_context: PageContext) -> HttpRespons
     data_files.remove_data_file(data_file=wanted, user=person(page_context.user))
     messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
     with suppress(JobFailed):  # the button to look at the file is still there
-        truth_drafts.look_again(competition=page_context.competition)
+        truth_drafts.recheck_blocked_draft(competition=page_context.competition)
     return _see_data(request, page_context.competition, "#files")
 
 
@@ -191,5 +193,5 @@ def _data_page(
     return render(request, "hosts/host_setup_data.html", context, status=status)
 
 
-def _secondary_of(held: Any) -> list[secondary_metrics.Asked]:
+def _secondary_of(held: Any) -> list[secondary_metrics.MetricWithParams]:
     return [(one["key"], one["params"]) for one in held.secondary] if held else []

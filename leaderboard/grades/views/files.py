@@ -59,7 +59,7 @@ def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpRe
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
-    filling = files.filling_of(page_context.competition, sheet)
+    filling = files.gradebook_filling(page_context.competition, sheet)
     context = {"page_context": page_context, "sheet": sheet, "form": form, "filling": filling}
     return render(request, "hosts/host_grade_canvas.html", context, status=status)
 

@@ -25,7 +25,7 @@ def host_competition(request: HttpRequest, page_context: PageContext) -> HttpRes
     context = {
         "page_context": page_context,
         "checklist": checklist_of(competition) if page_context.state == "draft" else [],
-        "trouble": launching.missing_in_words(competition.launch_plan.trouble),
+        "trouble": launching.missing_needs_text(competition.launch_plan.trouble),
         "parts": parts,
         "chat_trouble": _chat_trouble(parts) if page_context.is_host else {},
         "join_link": absolute_addresses.whole(request, "join_code", competition.admission.join_code),

@@ -27,7 +27,7 @@ def host_report_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
     return response
 
 
-def _drawn(report: report_module.Report) -> dict[str, Any]:
+def _drawn(report: report_module.ClassReport) -> dict[str, Any]:
     ranked, marks = report.ranked, _marks(report)
     titles = {
         "scores": _("Teams by private score"),
@@ -57,7 +57,7 @@ def _drawn(report: report_module.Report) -> dict[str, Any]:
     }
 
 
-def _marks(report: report_module.Report) -> list[float]:
+def _marks(report: report_module.ClassReport) -> list[float]:
     """Where baselines stand among the bars, as shares of their width; those outside are in the table alone."""
     if len(report.scores) < 2:
         return []

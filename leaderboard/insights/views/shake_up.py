@@ -23,12 +23,12 @@ NAMED = 5
 class Line:
     """A team in the chart and its table."""
 
-    shake: shake_up_module.Shake
+    team: shake_up_module.TeamShakeUp
     is_mine: bool
 
     @property
     def kind(self) -> str:
-        direction = "up" if self.shake.gained > 0 else "down" if self.shake.gained < 0 else "same"
+        direction = "up" if self.team.gained > 0 else "down" if self.team.gained < 0 else "same"
         return f"{direction} mine" if self.is_mine else direction
 
 
@@ -38,7 +38,7 @@ def shake_up(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
     names = competition.board.uses_pseudonyms and page_context.assists
     is_open = page_context.state == "revealed"
-    found = shake_up_module.shake_up(competition, sees_names=names) if is_open else None
+    found = shake_up_module.shake_up_of(competition, sees_names=names) if is_open else None
     if found is None:
         return redirect("leaderboard", slug=competition.slug)
     context = {
@@ -59,8 +59,8 @@ def _drawn(found: shake_up_module.ShakeUp, mine: int) -> dict[str, Any]:
         for place, team in enumerate(found.teams)
         if place < DRAWN or team.team_id == mine
     ]
-    before = sorted(after, key=lambda line: line.shake.public_rank)
-    place = {line.shake.team_id: index for index, line in enumerate(before)}
+    before = sorted(after, key=lambda line: line.team.public_rank)
+    place = {line.team.team_id: index for index, line in enumerate(before)}
     words = _("Ranks on the public board, left, and on the private board, right; the table below has the numbers.")
-    moves = [(place[line.shake.team_id], index, line.kind) for index, line in enumerate(after)]
+    moves = [(place[line.team.team_id], index, line.kind) for index, line in enumerate(after)]
     return {"before": before, "after": after, "slopes": plots.slopes(moves, words), "is_cut": len(found.teams) > DRAWN}

@@ -25,7 +25,7 @@ def host_similar(request: HttpRequest, page_context: PageContext) -> HttpRespons
             refusal, status = error.message, 409
         except (JobFailed, Unreachable, OSError):
             refusal, status = _("The comparison did not work this time. Try it again in a moment."), 503
-    same_bytes, same_scores = similar.alike_by_facts(page_context.competition)
+    same_bytes, same_scores = similar.find_identical_results(page_context.competition)
     context = {
         "page_context": page_context,
         "same_bytes": same_bytes,

@@ -61,8 +61,8 @@ class AnnouncementForm(WordsForm):
         super().__init__(*args, **kwargs)
         self.initial["key"] = Announcement.new_key()
         counts = [
-            (option.value, str(option.label), announcements.readers(competition, option).count())
-            for option in announcements.audiences(competition)
+            (option.value, str(option.label), announcements.announcement_readers(competition, option).count())
+            for option in announcements.available_audiences(competition)
             if option != OPTIONS.SECTION
         ]
         for name, number in announcements.section_sizes(competition).items():

@@ -81,7 +81,7 @@ def make_one(slug: str, *, teams: int = TEAMS) -> Competition:
         with transaction.atomic():
             _enrol(competition, teams)
             _receive(competition)
-    launches.launch(competition=competition)
+    launches.launch_competition(competition=competition)
     _update(competition, launched_at=min(opens_at, now), closes_at=closes_at)
     return competition
 
@@ -102,7 +102,7 @@ def remove() -> int:
     of_a_demo = Q(is_demo=True) | Q(hosts__email=f"{HOST}@{EMAIL_DOMAIN}", launched_at=None)
     competitions = list(Competition.objects.filter(of_a_demo).distinct())
     for competition in competitions:
-        competitions_services.remove(competition=competition)
+        competitions_services.delete_competition(competition=competition)
     User.objects.filter(email__endswith=f"@{EMAIL_DOMAIN}").delete()
     return len(competitions)
 
@@ -137,7 +137,7 @@ def _is_wanted(slug: str, report: Callable[[str], None]) -> bool:
     if existing is None:
         return True
     if existing.launched_at is None and existing.hosts.filter(email=f"{HOST}@{EMAIL_DOMAIN}").exists():
-        competitions_services.remove(competition=existing)
+        competitions_services.delete_competition(competition=existing)
         return True
     report(f"“{existing}” is there already.")
     return False
