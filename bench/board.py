@@ -271,7 +271,7 @@ def first_page_is_right(competition: Competition, body: bytes) -> bool:
     return -1 not in places and places == sorted(places)
 
 
-def verdict(text: str, value: float, goal: float, *, is_least: bool, unit: str = "") -> None:
+def result(text: str, value: float, goal: float, *, is_least: bool, unit: str = "") -> None:
     is_reached = value >= goal if is_least else value <= goal
     sign = "≥" if is_least else "≤"
     print(f"  {text:<58} {value:9.2f}{unit}   goal {sign} {goal}{unit}   {'reached' if is_reached else 'MISSED'}")
@@ -336,18 +336,18 @@ def main() -> None:
         (wall, _), (bare_wall, _) = found["ours"], found["bare"]
         print(f"  ours {1 / wall:.0f} requests/s ({1000 * wall:.2f} ms)")
         print(f"  bare {1 / bare_wall:.0f} requests/s ({1000 * bare_wall:.2f} ms)")
-        verdict("requests per second against the bare view", bare_wall / wall, 4, is_least=True, unit=" x")
+        result("requests per second against the bare view", bare_wall / wall, 4, is_least=True, unit=" x")
         firsts = first_reads(competition, page)
         middle = 1000 * statistics.median(firsts)
-        verdict("first read after a new score, median", middle, 50, is_least=False, unit=" ms")
+        result("first read after a new score, median", middle, 50, is_least=False, unit=" ms")
         print(f"    slowest of {len(firsts)}: {1000 * max(firsts):.1f} ms")
-        verdict("renderings for 20 readers of a new version", stampede(competition, page), 1, is_least=False)
+        result("renderings for 20 readers of a new version", stampede(competition, page), 1, is_least=False)
         board_cache.clear()
-        verdict("page one equals the rebuild (1 = yes)", first_page_is_right(competition, page()), 1, is_least=True)
+        result("page one equals the rebuild (1 = yes)", first_page_is_right(competition, page()), 1, is_least=True)
     least, most = min(given.teams), max(given.teams)
     both = interleaved({"least": pages[least], "most": pages[most]}, rounds=given.rounds, number=60)
     share = both["most"][1] / both["least"][1]
-    verdict(f"CPU per request, {most} teams against {least}", share, 1.2, is_least=False, unit=" x")
+    result(f"CPU per request, {most} teams against {least}", share, 1.2, is_least=False, unit=" x")
     if given.http:
         over_http(f"of-{most}")
 

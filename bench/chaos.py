@@ -271,7 +271,7 @@ def say(what: str, found: str, *, holds: bool) -> bool:
     return holds
 
 
-def verdicts(chaos: Chaos, uploads: int, found: dict[str, object], after: float) -> list[bool]:
+def results(chaos: Chaos, uploads: int, found: dict[str, object], after: float) -> list[bool]:
     """One line for each figure; whether each was reached."""
     status, waits, scores = found["status"], found["waits"], found["scores"]
     assert isinstance(status, dict)
@@ -299,9 +299,9 @@ def verdicts(chaos: Chaos, uploads: int, found: dict[str, object], after: float)
     ]  # fmt: skip
 
 
-def promises(chaos: Chaos) -> bool:
+def checks(chaos: Chaos) -> bool:
     """The ten promises, as the site itself proves them."""
-    command = [sys.executable, "manage.py", "check_invariants", "--seed", "7"]
+    command = [sys.executable, "manage.py", "check_consistency", "--seed", "7"]
     return subprocess.run(command, cwd=ROOT, env=chaos.environment, check=False).returncode == 0
 
 
@@ -328,8 +328,8 @@ def main() -> None:
         until(chaos.answers, seconds=60, every=0.2, what="the site's answer after the last kill")
         found, after = wait_for_the_end(chaos, last_kill)
         print(f"seed {given.seed}: {given.uploads} uploads, {sum(chaos.kills.values())} kills, {given.seconds:g} s")
-        hold = verdicts(chaos, given.uploads, found, after)
-        hold.append(promises(chaos))
+        hold = results(chaos, given.uploads, found, after)
+        hold.append(checks(chaos))
     raise SystemExit(0 if all(hold) else 1)
 
 

@@ -24,19 +24,19 @@ SHOWN = 20
 def verdicts_of(piece: tuple[int, int, int]) -> tuple[Counter[str], list[str]]:
     """What became of the files of a range of numbers, and what went wrong."""
     seed, start, stop = piece
-    verdicts: Counter[str] = Counter()
+    results: Counter[str] = Counter()
     wrong: list[str] = []
     for number in range(start, stop):
         name, data = one(f"{seed}-{number}")
         try:
-            verdicts[compare(WORLDS[name], data)] += 1
+            results[compare(WORLDS[name], data)] += 1
             if number % 5 == 0:
                 in_pieces(WORLDS[name], data, (1, 16, 120)[number % 3])
         except Disagreement as error:
             wrong.append(f"{seed}-{number}, {name}: {error}\n    {data!r}")
         except Exception as error:
             wrong.append(f"{seed}-{number}, {name}: crashed with {error!r}\n    {data!r}")
-    return verdicts, wrong
+    return results, wrong
 
 
 def main() -> None:
@@ -46,17 +46,17 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     begun = time.perf_counter()
-    verdicts: Counter[str] = Counter()
+    results: Counter[str] = Counter()
     wrong: list[str] = []
     ranges = [(given.seed, at, min(at + PIECES, given.files)) for at in range(0, given.files, PIECES)]
     with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
         for some, faults in pool.imap_unordered(verdicts_of, ranges):
-            verdicts += some
+            results += some
             wrong += faults
     for fault in wrong[:SHOWN]:
         print(fault)
-    for verdict, count in verdicts.most_common():
-        print(f"{verdict:24} {count:8,}")
+    for result, count in results.most_common():
+        print(f"{result:24} {count:8,}")
     print(f"{given.files:,} files in {time.perf_counter() - begun:.0f} s: {len(wrong):,} read wrongly, goal 0")
     sys.exit(bool(wrong))
 

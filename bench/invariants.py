@@ -137,9 +137,9 @@ def main() -> None:
         competition = competition_of(ada, number, given.rows)
         fill(competition, given.submissions // given.classes, given.rows, chance)
     began, worked = time.monotonic(), processor_seconds()
-    for verdict in consistency.verdicts(seed=given.seed):
-        print(verdict.line)
-        for example in verdict.examples:
+    for result in consistency.run_checks(seed=given.seed):
+        print(result.line)
+        for example in result.examples:
             print(f"     {example}")
     scorer.close_scorer()  # what it did counts once it has ended
     took, worked = time.monotonic() - began, processor_seconds() - worked

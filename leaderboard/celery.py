@@ -51,7 +51,7 @@ app = Celery("leaderboard", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {
     **app.conf.beat_schedule,
-    "promises": {"task": "leaderboard.operations.tasks.check_invariants", "schedule": crontab(hour=3, minute=20)},
+    "promises": {"task": "leaderboard.operations.tasks.check_consistency", "schedule": crontab(hour=3, minute=20)},
     "files": {"task": "leaderboard.operations.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
     "sessions": {"task": "leaderboard.competitions.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
 }

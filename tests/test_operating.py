@@ -179,7 +179,7 @@ def test_the_drill_runs_as_it_is_written(tmp_path: Path) -> None:
 
 def test_commands_of_an_upgrade_are_commands(capsys: pytest.CaptureFixture[str]) -> None:
     named = re.findall(r"(?:sudo |^    .*  )leaderboard ([a-z_]+)", PAGE, flags=re.M)
-    assert {"backup", "check", "check_invariants", "restore"} <= set(named)
+    assert {"backup", "check", "check_consistency", "restore"} <= set(named)
     for name in sorted(set(named)):
         with pytest.raises(SystemExit):
             call_command(name, "--help")

@@ -40,7 +40,7 @@ class Site:
         yield gauge("leaderboard_info", "Which version answers.", [((__version__,), 1)], ("version",))
         yield from queue()
         yield from workers()
-        yield from promises()
+        yield from consistency_metrics()
         yield from disks()
         yield from attempts()
         yield from counts()
@@ -88,7 +88,7 @@ def workers() -> Iterator[Metric]:
     yield gauge("leaderboard_worker_versions", "Processes that score, by version.", numbers, ("version",))
 
 
-def promises() -> Iterator[Metric]:
+def consistency_metrics() -> Iterator[Metric]:
     last = Inspection.objects.order_by("-began_at").first()
     if last is None:
         return

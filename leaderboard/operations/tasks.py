@@ -8,10 +8,10 @@ from leaderboard.celery import app
 from leaderboard.competitions.tasks import run_command
 
 
-@app.task(name="leaderboard.operations.tasks.check_invariants")
-def check_invariants() -> None:
+@app.task(name="leaderboard.operations.tasks.check_consistency")
+def check_consistency() -> None:
     """Prove the promises."""
-    run_command("check_invariants")
+    run_command("check_consistency")
 
 
 @app.task(name="leaderboard.operations.tasks.sweep_files")

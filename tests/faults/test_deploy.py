@@ -36,8 +36,8 @@ for name in ("bo", "cy"):
 """
 
 
-def promises_hold(site: Site) -> None:
-    command = [sys.executable, "manage.py", "check_invariants"]
+def checks_hold(site: Site) -> None:
+    command = [sys.executable, "manage.py", "check_consistency"]
     check = subprocess.run(command, cwd=ROOT, env=site.environment, capture_output=True, text=True, check=False)
     assert check.returncode == 0, check.stdout + check.stderr
 
@@ -152,5 +152,5 @@ def test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try(
         assert {one["tries"] for one in end.values()} == {1}, "what was cut off had not counted"
         assert {one["status"] for one in end.values()} == {"scored"}
         assert {one["deaths"] for one in end.values()} == {0}
-        promises_hold(again)
+        checks_hold(again)
         again.hang_up()

@@ -126,7 +126,7 @@ def test_18_a_database_that_cannot_grow_takes_nothing_changes_nothing_and_recove
     assert files >= {row["file_key"] for row in rows}
     assert DailyAttempts.objects.get().used == Submission.objects.count()
     assert page(his_page).status_code == 303
-    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
+    assert [result.line for result in consistency.run_checks(seed=1) if not result.holds] == []
 
 
 @pytest.mark.sqlite

@@ -57,11 +57,11 @@ def tokens(site: Site) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def promises(site: Site, tokens: list[str]) -> Iterator[None]:
+def checks(site: Site, tokens: list[str]) -> Iterator[None]:
     """After each fault: nothing waits any more, and every promise holds."""
     yield
     until(lambda: rows(site, "status = 'pending'") == [], seconds=60, what="the last score")
-    command = [sys.executable, "manage.py", "check_invariants"]
+    command = [sys.executable, "manage.py", "check_consistency"]
     check = subprocess.run(command, cwd=ROOT, env=site.environment, capture_output=True, text=True, check=False)
     assert check.returncode == 0, check.stdout + check.stderr
 

@@ -75,8 +75,8 @@ def again(submission: Submission) -> Submission:
     return submission
 
 
-def promises_hold() -> None:
-    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
+def checks_hold() -> None:
+    assert [result.line for result in consistency.run_checks(seed=1) if not result.holds] == []
 
 
 @pytest.mark.fault(1)
@@ -121,7 +121,7 @@ def test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_ag
     assert time.monotonic() - begun < 5 * patience()
     assert again(submission).failure.startswith("Scoring took longer than 1 s.")
     assert DailyAttempts.objects.get(team__name="bo").used == 1
-    promises_hold()
+    checks_hold()
 
 
 @pytest.mark.fault(26)
@@ -135,7 +135,7 @@ def test_26_a_file_that_eats_all_memory_is_stopped_alone(
     keepers = below(_client._running[0].process.pid)
     assert score.score(good.pk) == "scored"
     assert set(below(_client._running[0].process.pid)) & set(keepers), "the truth was not read again"
-    promises_hold()
+    checks_hold()
 
 
 @pytest.mark.fault(27)
@@ -154,7 +154,7 @@ def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_n
     assert DailyAttempts.objects.get(team__name="bo").used == 0
     assert max(served.index(one.pk) for one in good) < 25, "nobody waits for a second death"
     assert len(below(_client._running[0].process.pid)) <= 2, "nothing is left of them"
-    promises_hold()
+    checks_hold()
 
 
 def test_a_candidate_ruler_that_kills_its_child_refuses_the_file_after_three(pets: Competition, bo: User) -> None:

@@ -21,18 +21,18 @@ PARTS = 4
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_mutated_file_is_read_as_the_csv_module_reads_it_or_refused(part: int) -> None:
-    verdicts: Counter[str] = Counter()
+    results: Counter[str] = Counter()
     for number in range(part, FILES, PARTS):
         name, data = one(f"test-{number}")
         try:
-            verdicts[compare(WORLDS[name], data)] += 1
+            results[compare(WORLDS[name], data)] += 1
             if number % 10 == 0:
                 in_pieces(WORLDS[name], data, 16)
         except Disagreement as error:
             raise AssertionError(f"file {number}, {name}: {error}\n{data!r}") from error
     # It would prove nothing if every file were refused, or for the same reason.
-    assert verdicts["accepted"] > FILES / PARTS / 6
-    assert len(verdicts) > 12
+    assert results["accepted"] > FILES / PARTS / 6
+    assert len(results) > 12
 
 
 @pytest.mark.parametrize("world", WORLDS.values(), ids=list(WORLDS))

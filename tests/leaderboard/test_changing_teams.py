@@ -103,11 +103,11 @@ def signed_up_again(user: User, name: str) -> User:
     return User.objects.create_user(name, user.email)
 
 
-def promises_hold(competition: Competition) -> None:
+def checks_hold(competition: Competition) -> None:
     assert standings.standing_differences(ground_truth_of(competition)) == []
     # `close` moves deadlines before files that were in time, so that promise is not asked for.
-    found = consistency.verdicts(seed=1, only={1, 3, 6, 7})
-    assert [(verdict.number, verdict.examples) for verdict in found if not verdict.holds] == []
+    found = consistency.run_checks(seed=1, only={1, 3, 6, 7})
+    assert [(result.number, result.examples) for result in found if not result.holds] == []
 
 
 def answered(competition: Competition, files: list[Submission]) -> list[bool]:
@@ -143,7 +143,7 @@ def test_leaving_and_merging_back_reads_no_more_than_staying(pets: Competition, 
         teams.leave_team(membership=membership_of(bo))
         files.append(hand_in(pets, bo, file_with(number, start=len(files))))
         merged(bo, cy)
-        promises_hold(pets)
+        checks_hold(pets)
     assert answered(pets, files) == expected_of([1 - number / 40 for number in rows])
     assert len(board_of(pets)) == 1
 
@@ -158,7 +158,7 @@ def test_leaving_and_joining_others_reads_no_more_than_staying(
         joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=homes[place % 2]))
         files.append(hand_in(pets, bo, file_with(number, start=place)))
         teams.leave_team(membership=membership_of(bo))
-        promises_hold(pets)
+        checks_hold(pets)
     assert answered(pets, files) == expected_of([1 - number / 40 for number in rows])
 
 
@@ -169,7 +169,7 @@ def test_signing_up_again_reads_no_more_than_staying(pets: Competition, bo: User
         enter(pets, bo)
         files.append(hand_in(pets, bo, file_with(number, start=place)))
         bo = signed_up_again(bo, f"bo{place}")
-        promises_hold(pets)
+        checks_hold(pets)
     assert answered(pets, files) == expected_of([1 - number / 40 for number in rows])
 
 
@@ -183,7 +183,7 @@ def test_the_score_of_a_file_that_was_under_way_follows_too(pets: Competition, b
     score_module.score(first.pk)
     assert answered(pets, [first, own]) == [True, False]
     assert [name for _, name, _ in board_of(pets)] == ["cy"]
-    promises_hold(pets)
+    checks_hold(pets)
 
 
 def test_who_has_left_stands_on_the_board_with_a_clear_improvement(pets: Competition, bo: User, cy: User) -> None:
@@ -194,7 +194,7 @@ def test_who_has_left_stands_on_the_board_with_a_clear_improvement(pets: Competi
     assert board_of(pets) == [(1, "cy", 0.7)]
     hand_in(pets, bo, file_with(5))
     assert board_of(pets) == [(1, "bo", 0.8), (2, "cy", 0.7)]
-    promises_hold(pets)
+    checks_hold(pets)
 
 
 def test_a_merged_team_has_the_better_standing_of_both(pets: Competition, bo: User, cy: User) -> None:
@@ -207,7 +207,7 @@ def test_a_merged_team_has_the_better_standing_of_both(pets: Competition, bo: Us
     assert answered(pets, files) == before == [True, True, True, True]
     assert board_of(pets) == [(1, "cy", 0.7)]
     assert not answered(pets, [hand_in(pets, bo, file_with(9))])[0]
-    promises_hold(pets)
+    checks_hold(pets)
 
 
 def test_at_the_reveal_every_team_stands_with_its_exact_scores(pets: Competition, bo: User, cy: User) -> None:
@@ -218,7 +218,7 @@ def test_at_the_reveal_every_team_stands_with_its_exact_scores(pets: Competition
     close(pets)
     boards.reveal_competition(competition=pets)
     assert board_of(pets) == [(1, "bo", 0.775), (2, "cy", 0.75)]
-    promises_hold(pets)
+    checks_hold(pets)
 
 
 def test_on_a_hidden_board_a_first_file_is_valid_wherever_its_people_come_from(ada: User, bo: User, cy: User) -> None:
@@ -228,7 +228,7 @@ def test_on_a_hidden_board_a_first_file_is_valid_wherever_its_people_come_from(a
     teams.leave_team(membership=membership_of(bo))
     hand_in(pets, bo, file_with(9))
     assert board_of(pets) == [(None, "cy", None), (None, "bo", None)]
-    promises_hold(pets)
+    checks_hold(pets)
 
 
 # --- attempts ---------------------------------------------------------------------------------------------------
@@ -262,7 +262,7 @@ def test_signing_up_again_gives_no_more_attempts(cats: Competition, bo: User) ->
         enter(cats, bo)
         total += uploads(cats, bo)
     assert total == 5
-    promises_hold(cats)
+    checks_hold(cats)
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_attempts_follow_over_any_number_of_teams_and_count_once(
     assert used_today(bo) == 4
     joining.join_by_invitation(user=bo, invitation=home.invitation)
     assert used_today(cy) == 4
-    promises_hold(cats)
+    checks_hold(cats)
 
 
 def test_the_digests_of_a_deleted_account_go_with_the_reveal(cats: Competition, bo: User, cy: User) -> None:
@@ -350,11 +350,11 @@ def test_a_team_without_members_is_not_ranked_until_the_end(ada: User, bo: User,
     assert board_of(cats) == [(1, "cy", 0.8)]
     score_module.score(waiting.pk)
     assert board_of(cats) == [(1, "cy", 0.8)]
-    promises_hold(cats)
+    checks_hold(cats)
     close(cats)
     boards.reveal_competition(competition=cats)
     assert [name for _, name, _ in board_of(cats)] == ["Former member 1", "cy"]
-    promises_hold(cats)
+    checks_hold(cats)
 
 
 def test_who_goes_after_the_end_stays_on_the_board(cats: Competition, bo: User) -> None:

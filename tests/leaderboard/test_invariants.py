@@ -52,8 +52,8 @@ def site(pets: Competition, ada: User, bo: User, cy: User) -> Submission:
     return first
 
 
-def found() -> dict[int, consistency.Verdict]:
-    return {verdict.number: verdict for verdict in consistency.verdicts(seed=1)}
+def found() -> dict[int, consistency.CheckResult]:
+    return {result.number: result for result in consistency.run_checks(seed=1)}
 
 
 # PostgreSQL cannot look away, so it forgets them until the test ends. What it put off comes first.
@@ -80,10 +80,10 @@ def sql(*statements: str) -> None:
 
 
 def test_a_site_in_use_keeps_all_its_promises(site: Submission) -> None:
-    verdicts = found()
-    assert {number: verdict.examples for number, verdict in verdicts.items() if not verdict.holds} == {}
-    assert set(verdicts) == set(range(1, 12))
-    assert all(verdict.looked_at for number, verdict in verdicts.items() if number != 2)
+    results = found()
+    assert {number: result.examples for number, result in results.items() if not result.holds} == {}
+    assert set(results) == set(range(1, 12))
+    assert all(result.looked_at for number, result in results.items() if number != 2)
 
 
 def test_leaving_a_team_and_a_second_ruler_break_nothing(
@@ -101,7 +101,7 @@ def test_leaving_a_team_and_a_second_ruler_break_nothing(
     pets.refresh_from_db()
     rescoring.apply_candidate(competition=pets, user=ada)
     assert Refusal.objects.exists()
-    assert [verdict.line for verdict in found().values() if not verdict.holds] == []
+    assert [result.line for result in found().values() if not result.holds] == []
 
 
 # --- one offence after the other --------------------------------------------------------------------------------
@@ -333,18 +333,18 @@ def test_who_breaks_a_promise_is_found(site: Submission, tmp_path: Path, setting
     for offence, (number, words) in OFFENCES.items():
         point = transaction.savepoint()
         offence()
-        verdict = next(consistency.verdicts(seed=1, only={number}))
-        if verdict.holds or words not in "\n".join(verdict.examples):
-            unseen.append(f"{offence.__name__}: {verdict.line} {verdict.examples}")
+        result = next(consistency.run_checks(seed=1, only={number}))
+        if result.holds or words not in "\n".join(result.examples):
+            unseen.append(f"{offence.__name__}: {result.line} {result.examples}")
         transaction.savepoint_rollback(point)
         shutil.rmtree(settings.FILES_DIR)
         shutil.copytree(whole, settings.FILES_DIR)
     assert unseen == []
-    assert [verdict.line for verdict in found().values() if not verdict.holds] == []
+    assert [result.line for result in found().values() if not result.holds] == []
 
 
 def test_no_promise_is_without_an_offence() -> None:
-    assert {number for number, _ in OFFENCES.values()} == {promise.number for promise in consistency.PROMISES}
+    assert {number for number, _ in OFFENCES.values()} == {check.number for check in consistency.CONSISTENCY_CHECKS}
 
 
 # --- the command ------------------------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ def said_to_user(*options: str) -> tuple[int, str]:
     """Exit status and output of `check_invariants`."""
     out = StringIO()
     try:
-        call_command("check_invariants", *options, stdout=out)
+        call_command("check_consistency", *options, stdout=out)
     except SystemExit as end:
         return int(str(end.code)), out.getvalue()
     return 0, out.getvalue()
@@ -382,7 +382,7 @@ def test_programs_read_json(site: Submission) -> None:
     report = json.loads(text)
     assert status == 1
     assert not report["whole"]
-    assert [promise["number"] for promise in report["promises"] if not promise["holds"]] == [7]
+    assert [check["number"] for check in report["promises"] if not check["holds"]] == [7]
 
 
 def test_a_look_at_some_promises_is_not_kept_as_if_it_were_at_all(site: Submission) -> None:
@@ -392,13 +392,13 @@ def test_a_look_at_some_promises_is_not_kept_as_if_it_were_at_all(site: Submissi
 
 def test_a_check_that_stumbles_is_no_check_that_holds(site: Submission, settings: LazySettings) -> None:
     sql("ALTER TABLE competitions_standing RENAME TO gone")
-    verdict = found()[7]
-    assert not verdict.holds
-    assert "could not be checked" in verdict.examples[0]
+    result = found()[7]
+    assert not result.holds
+    assert "could not be checked" in result.examples[0]
 
 
 def test_an_old_metric_is_left_out_and_said(site: Submission) -> None:
     GroundTruth.objects.update(metric_version="another")
-    verdict = found()[9]
-    assert verdict.holds
-    assert "scores of metrics whose file is another one by now" in verdict.not_seen
+    result = found()[9]
+    assert result.holds
+    assert "scores of metrics whose file is another one by now" in result.not_seen

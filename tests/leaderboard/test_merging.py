@@ -45,9 +45,9 @@ def united(bo: Membership, cy: Membership) -> Team:
     return team_merges.accept(membership=cy, offer_id=made.pk)
 
 
-def promises_hold() -> None:
-    verdicts = consistency.verdicts(seed=1, only={1, 3, 6, 7, 8})
-    assert [(verdict.number, verdict.examples) for verdict in verdicts if not verdict.holds] == []
+def checks_hold() -> None:
+    results = consistency.run_checks(seed=1, only={1, 3, 6, 7, 8})
+    assert [(result.number, result.examples) for result in results if not result.holds] == []
 
 
 def test_everything_of_both_belongs_to_the_one_that_offered(
@@ -64,7 +64,7 @@ def test_everything_of_both_belongs_to_the_one_that_offered(
     assert (standing.team, standing.submission) == (team, best)
     assert standings.standing_differences(GroundTruth.objects.select_related("competition").get()) == []
     assert submitting.allowance(Membership.objects.get(user=cy), timezone.now()).left == 3
-    promises_hold()
+    checks_hold()
 
 
 def test_it_is_in_the_trail_and_both_are_told(two: tuple[Membership, Membership], cy: User, bo: User) -> None:
@@ -101,7 +101,7 @@ def test_a_full_day_of_both_stays_countable_and_leaves_nothing_for_today(
     count = DailyAttempts.objects.get(team=team)
     assert (count.used, count.limit) == (10, 10)
     assert submitting.allowance(Membership.objects.get(user=cy), timezone.now()).left == 0
-    promises_hold()
+    checks_hold()
 
 
 def test_more_than_one_team_could_have_used_is_refused_until_days_have_passed(
@@ -247,7 +247,7 @@ def test_a_file_that_is_being_measured_meanwhile_stands_for_the_united_team(
     assert score.score(waiting.pk) == "scored"
     assert Score.objects.filter(submission=waiting).count() == 2
     assert Standing.objects.get().team == two[0].team
-    promises_hold()
+    checks_hold()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -265,4 +265,4 @@ def test_a_file_on_its_way_meanwhile_arrives_in_the_united_team(
     monkeypatch.setattr(submitting, "check_beginning", check_beginning)
     arrived = submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[answers()])
     assert arrived.team == two[0].team
-    promises_hold()
+    checks_hold()

@@ -26,8 +26,8 @@ from leaderboard.competitions.services import (
     truth_drafts,
 )
 from leaderboard.operations import backup_manifest, backups, orphan_files
-from leaderboard.operations.consistency.files import every_upload_is_whole
-from leaderboard.operations.consistency.verdict import Findings
+from leaderboard.operations.consistency.files import check_uploads_are_whole
+from leaderboard.operations.consistency.verdict import CheckRun
 from tests.conftest import answers, enter, hand_in
 
 DAY = timedelta(hours=24)
@@ -127,12 +127,12 @@ def test_the_promises_and_a_backup_know_of_removed_files(pets: Competition, bo: 
     enter(pets, bo)
     hand_in(pets, bo, b"id,label\n1,cat\n")
     invalid_files.remove_invalid_files(at=timezone.now() + 2 * invalid_files.INVALID_FILES_STAY)
-    assert list(every_upload_is_whole(Findings())) == []
+    assert list(check_uploads_are_whole(CheckRun())) == []
     backups.backup(tmp_path / "backup")
     # A file that counts and is gone is found, whatever its row says.
     scored = hand_in(pets, bo, answers())
     Submission.objects.filter(pk=scored.pk).update(file_removed_at=timezone.now())
-    assert len(list(every_upload_is_whole(Findings()))) == 1
+    assert len(list(check_uploads_are_whole(CheckRun()))) == 1
 
 
 def test_what_was_removed_is_not_scored_again(pets: Competition, ada: User, bo: User) -> None:

@@ -16,7 +16,7 @@ from leaderboard.competitions import tasks
 from leaderboard.competitions.scoring import score
 from leaderboard.operations.supervisor import children
 from leaderboard.operations.supervisor.place import Place
-from leaderboard.operations.tasks import check_invariants
+from leaderboard.operations.tasks import check_consistency
 
 
 def test_messages_are_ids_in_json_and_nothing_else_is_read(settings: LazySettings) -> None:
@@ -68,7 +68,7 @@ def test_a_task_ends_half_a_minute_after_the_time_of_its_metric(settings: LazySe
 def test_the_beat_sweeps_each_five_seconds_and_proves_the_promises_each_night() -> None:
     schedule = app.conf.beat_schedule
     assert schedule["sweep"]["schedule"].total_seconds() == tasks.SWEEP_EVERY == 5
-    assert schedule["promises"]["task"] == check_invariants.name
+    assert schedule["promises"]["task"] == check_consistency.name
     assert (schedule["promises"]["schedule"].hour, schedule["promises"]["schedule"].minute) == ({3}, {20})
     assert {entry["task"] for entry in schedule.values()} <= set(app.tasks)
 

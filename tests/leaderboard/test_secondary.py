@@ -183,7 +183,7 @@ def test_promise_9_covers_them(tides: Competition, bo: User) -> None:
 
 
 def broken() -> list[str]:
-    return [sentence for verdict in consistency.verdicts(only={9}) for sentence in verdict.examples]
+    return [sentence for result in consistency.run_checks(only={9}) for sentence in result.examples]
 
 
 def test_a_receipt_names_them_with_the_splits_that_may_be_seen(tides: Competition, bo: User) -> None:

@@ -17,7 +17,7 @@ from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.scoring import measuring, queue, score, workers
 from leaderboard.competitions.services import submitting
 from leaderboard.operations.consistency import queue as queue_module
-from leaderboard.operations.consistency.verdict import Findings
+from leaderboard.operations.consistency.verdict import CheckRun
 from tests.conftest import answers, enter
 from tests.measuring_here import measure_here
 
@@ -133,5 +133,5 @@ def test_slow_files_that_wait_for_each_other_break_no_promise_and_those_that_nob
 
 
 def broken() -> list[str]:
-    findings = Findings()
-    return list(queue_module.news_within_two_minutes(findings))
+    findings = CheckRun()
+    return list(queue_module.check_waiting_times(findings))

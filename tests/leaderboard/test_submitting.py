@@ -154,7 +154,7 @@ def test_a_deadline_that_moves_just_before_the_row_is_written_is_the_one_that_co
         assert refusal(pets, bo) == "closed"
         assert not Submission.objects.exists()
         assert not DailyAttempts.objects.filter(used__gt=0).exists()
-    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
+    assert [result.line for result in consistency.run_checks(seed=1) if not result.holds] == []
 
 
 def test_late_files_are_taken_where_ada_allows_them_and_never_ranked(pets: Competition, ada: User, bo: User) -> None:

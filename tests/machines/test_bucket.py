@@ -247,8 +247,8 @@ def test_21_an_object_that_somebody_exchanged_is_called_damaged_and_not_waited_f
     assert score.score(submission.pk) == "failed"
     submission.refresh_from_db()
     assert submission.failure == measuring.DAMAGED_FILE_TEXT
-    (verdict,) = consistency.verdicts(seed=1, only={1})
-    assert "its receipt says" in verdict.examples[0]
+    (result,) = consistency.run_checks(seed=1, only={1})
+    assert "its receipt says" in result.examples[0]
 
 
 def test_a_storage_out_of_reach_takes_no_upload_and_uses_no_attempt(
@@ -291,7 +291,7 @@ def test_a_competition_lives_in_a_bucket(
         personal_data.export(account=bo, target=target, at=submission.received_at)
     assert storage.can_write()
     forget(settings)
-    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
+    assert [result.line for result in consistency.run_checks(seed=1) if not result.holds] == []
     assert not Path(settings.FILES_DIR).exists()
     competitions.delete_competition(competition=pets, user=ada)
     assert keys(objects) == []

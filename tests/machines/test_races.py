@@ -55,9 +55,9 @@ def hand_in(competition: Competition, user: User, key: str | None = None) -> Sub
 
 
 @pytest.fixture(autouse=True)
-def promises() -> Iterator[None]:
+def checks() -> Iterator[None]:
     yield
-    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
+    assert [result.line for result in consistency.run_checks(seed=1) if not result.holds] == []
 
 
 def test_one_of_sixteen_workers_gets_the_claim(pets: Competition, bo: User) -> None:

@@ -183,7 +183,7 @@ def test_a_worker_host_dies_in_mid_work_and_every_file_is_scored(cluster: Cluste
     cluster.until_all_are_scored()
     assert cluster.run(f"SELECT tries FROM competitions_submission WHERE id = '{held}'") == [(2,)]
 
-    cluster.manage("check_invariants")
+    cluster.manage("check_consistency")
     assert list(cluster.folder.glob("*/files")) == [], "nothing but copies lies on the hosts"
 
     # What lies in the bucket is part of a backup, and comes back into another one.
@@ -196,4 +196,4 @@ def test_a_worker_host_dies_in_mid_work_and_every_file_is_scored(cluster: Cluste
         "STORAGE_URL": cluster.variables["STORAGE_URL"].replace("/class?", "/again?"),
     }
     cluster.manage("restore", str(cluster.folder / "backup"), **again)
-    cluster.manage("check_invariants", **again)
+    cluster.manage("check_consistency", **again)

@@ -174,6 +174,6 @@ def test_a_backup_comes_back_with_every_file_and_the_same_board(parts: Parts, tm
     managed(parts.site.environment, "backup", str(folder))
     elsewhere = {**parts.site.environment, "VAR_DIR": str(var), "DATABASE_URL": parts.database.new_database("again")}
     managed(elsewhere, "restore", str(folder))
-    managed(elsewhere, "check_invariants", "--seed", "1")
+    managed(elsewhere, "check_consistency", "--seed", "1")
     again = Site("", var, parts.site.process, elsewhere)
     assert again.shell(BOARD) == parts.site.shell(BOARD)

@@ -33,12 +33,12 @@ EVENTS = (joining_refusals.CannotJoin, team_merges.CannotMerge, submitting.Refus
 
 
 @pytest.fixture(autouse=True)
-def promises(pets: Competition) -> Iterator[None]:
+def checks(pets: Competition) -> Iterator[None]:
     """Teams of up to four. Afterwards the site's promises hold and no team is empty or too large."""
     Limits.objects.update(team_size=4)
     pets.refresh_from_db()
     yield
-    assert [verdict.line for verdict in consistency.verdicts(seed=1) if not verdict.holds] == []
+    assert [result.line for result in consistency.run_checks(seed=1) if not result.holds] == []
     sizes = Team.objects.annotate(size=Count("memberships")).values_list("name", "size")
     assert [one for one in sizes if not 1 <= one[1] <= 4] == []
     assert not Membership.objects.exclude(team__competition=F("competition")).exists()

@@ -95,13 +95,13 @@ def test_olga_reads_why_a_file_failed_and_where_it_is(client: Client, olga: User
 
 def test_olga_reads_what_the_last_check_found(client: Client, olga: User, pets: Competition, bo: User) -> None:
     assert "Not checked yet" in status_page(client, olga)
-    call_command("check_invariants", stdout=StringIO())
+    call_command("check_consistency", stdout=StringIO())
     assert "All hold" in status_page(client, olga)
     enter(pets, bo)
     hand_in(pets, bo, answers())
     pets.ground_truth.standings.update(value=0.5)  # type: ignore[union-attr]
     with pytest.raises(SystemExit):
-        call_command("check_invariants", stdout=StringIO())
+        call_command("check_consistency", stdout=StringIO())
     page = status_page(client, olga)
     assert "Broken (1)" in page
     assert "public standing of team" in page

@@ -9,66 +9,66 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .audit_log import audit_log_is_intact
-from .boards import board_equals_scores, scores_recompute
-from .files import every_upload_is_whole
-from .limits import attempts_are_counted, deadline_decides
-from .privacy import nothing_leaks
-from .queue import final_stays_final, holder_alone_finishes, news_within_two_minutes, one_score_each
-from .verdict import Promise, Verdict
+from .boards import check_boards_match_scores, check_scores_recompute
+from .files import check_uploads_are_whole
+from .limits import check_attempts, check_deadlines
+from .privacy import check_privacy
+from .queue import check_claims, check_final_states, check_one_score_each, check_waiting_times
+from .verdict import CheckResult, ConsistencyCheck
 
-__all__ = ["PROMISES", "Promise", "Verdict", "verdicts"]
+__all__ = ["CONSISTENCY_CHECKS", "CheckResult", "ConsistencyCheck", "run_checks"]
 
-PROMISES: tuple[Promise, ...] = (
-    Promise(
+CONSISTENCY_CHECKS: tuple[ConsistencyCheck, ...] = (
+    ConsistencyCheck(
         1,
         "Every acknowledged upload has exactly one row and a whole file whose SHA-256 matches.",
-        every_upload_is_whole,
+        check_uploads_are_whole,
         "an upload whose row and file are both gone leaves no trace here; its sender has the receipt",
     ),
-    Promise(
+    ConsistencyCheck(
         2,
         "No pending submission is without news for more than 2 minutes.",
-        news_within_two_minutes,
+        check_waiting_times,
         "this moment alone is looked at",
     ),
-    Promise(
+    ConsistencyCheck(
         3,
         "At most one score per submission, ground truth and split; scored if and only if both scores exist.",
-        one_score_each,
+        check_one_score_each,
     ),
-    Promise(
+    ConsistencyCheck(
         4,
         "Only the holder of the live claim can finish a submission.",
-        holder_alone_finishes,
+        check_claims,
         "who held the claims of the past is not kept; their traces are looked at",
     ),
-    Promise(
+    ConsistencyCheck(
         5,
         "At most 5 attempts to score; a final state changes only by rescoring, which edits no score.",
-        final_stays_final,
+        check_final_states,
         "an edited value shows where the board or a recomputation differs from it",
     ),
-    Promise(
+    ConsistencyCheck(
         6,
         "Attempts used = submissions of that team and day that count; no race exceeds the limit.",
-        attempts_are_counted,
+        check_attempts,
         "attempts of members who left their team on that day are taken as they were noted",
     ),
-    Promise(7, "The shown board equals the board recomputed from all scores.", board_equals_scores),
-    Promise(
+    ConsistencyCheck(7, "The shown board equals the board recomputed from all scores.", check_boards_match_scores),
+    ConsistencyCheck(
         8,
         "A submission counts if and only if its last byte was stored before its team's deadline.",
-        deadline_decides,
+        check_deadlines,
         "receipts are taken as stored, and deadlines as they are now",
     ),
-    Promise(9, "Fifty random scores recompute to the same bits.", scores_recompute),
-    Promise(
+    ConsistencyCheck(9, "Fifty random scores recompute to the same bits.", check_scores_recompute),
+    ConsistencyCheck(
         10,
         "No private score, no truth value and no foreign file is in any byte sent to a student before the reveal.",
-        nothing_leaks,
+        check_privacy,
         "bytes already sent and the caches inside web processes are not seen; the tests crawl every page instead",
     ),
-    Promise(
+    ConsistencyCheck(
         11,
         "The audit trail is whole.",
         audit_log_is_intact,
@@ -77,8 +77,8 @@ PROMISES: tuple[Promise, ...] = (
 )
 
 
-def verdicts(*, seed: int | None = None, only: set[int] | None = None) -> Iterator[Verdict]:
+def run_checks(*, seed: int | None = None, only: set[int] | None = None) -> Iterator[CheckResult]:
     """Check one promise after the other; `seed` picks the scores to recompute, at random without one."""
-    for promise in PROMISES:
-        if only is None or promise.number in only:
-            yield promise.checked(seed)
+    for check in CONSISTENCY_CHECKS:
+        if only is None or check.number in only:
+            yield check.run_check(seed)

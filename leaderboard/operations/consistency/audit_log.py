@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import audit_log_faults
 
-from .verdict import Findings
+from .verdict import CheckRun
 
 
-def audit_log_is_intact(findings: Findings) -> Iterator[str]:
+def audit_log_is_intact(findings: CheckRun) -> Iterator[str]:
     findings.looked_at = AuditEntry.objects.count()
     yield from audit_log_faults()

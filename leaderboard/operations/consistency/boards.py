@@ -12,12 +12,12 @@ from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.scoring import measuring
 from leaderboard.competitions.scoring import score as score_module
 
-from .verdict import Findings
+from .verdict import CheckRun
 
 SAMPLE = 50
 
 
-def board_equals_scores(findings: Findings) -> Iterator[str]:
+def check_boards_match_scores(findings: CheckRun) -> Iterator[str]:
     """Every current board is made again from its scores."""
     ground_truths = Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth")
     for competition in ground_truths.order_by("slug"):
@@ -28,7 +28,7 @@ def board_equals_scores(findings: Findings) -> Iterator[str]:
         yield from (f"{competition.slug}: {sentence}" for sentence in standings.standing_differences(ground_truth))
 
 
-def scores_recompute(findings: Findings) -> Iterator[str]:
+def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
     """Measure the files of fifty scores again, here: this is a scorer's process and none that serves pages."""
     other_metric = 0
     for score in _sample(findings.seed):

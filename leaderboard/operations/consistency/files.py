@@ -12,7 +12,7 @@ from django.db.models import Count
 from leaderboard.common.storage import Unreachable, reading
 from leaderboard.competitions.models import GroundTruth, Submission
 
-from .verdict import Findings
+from .verdict import CheckRun
 
 CHUNK = 1_048_576
 AT_ONCE = 500
@@ -22,7 +22,7 @@ Receipt = tuple[str, str, str, int | None]
 """What it is, key of the file, SHA-256 as promised, size as promised."""
 
 
-def every_upload_is_whole(findings: Findings) -> Iterator[str]:
+def check_uploads_are_whole(findings: CheckRun) -> Iterator[str]:
     """Every file is read and hashed: 1 GB takes about a second. Files of old invalid submissions are gone on purpose,
     and their rows say so."""
     yield from _shared_files()

@@ -11,12 +11,12 @@ from django.db.models import F
 from leaderboard.competitions.models import DailyAttempts, Standing, Submission
 from leaderboard.competitions.models.extension import team_deadline
 
-from .verdict import Findings
+from .verdict import CheckRun
 
 COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
 
 
-def attempts_are_counted(findings: Findings) -> Iterator[str]:
+def check_attempts(findings: CheckRun) -> Iterator[str]:
     """Days are those of UTC, by the receipt."""
     counted: Counter[tuple[int, date]] = Counter()
     files = Submission.objects.filter(team__isnull=False, status__in=COUNTING).order_by()
@@ -37,7 +37,7 @@ def attempts_are_counted(findings: Findings) -> Iterator[str]:
         yield f"team {team} on {day}: no attempts noted, {number} files count"
 
 
-def deadline_decides(findings: Findings) -> Iterator[str]:
+def check_deadlines(findings: CheckRun) -> Iterator[str]:
     """Late is what was received at its team's deadline or after; what is late stands on no board."""
     files = Submission.objects.filter(team__isnull=False)
     findings.looked_at = files.count()

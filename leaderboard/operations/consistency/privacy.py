@@ -22,17 +22,17 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.competition import Split
 
-from .verdict import Findings
+from .verdict import CheckRun
 
 
-def nothing_leaks(findings: Findings) -> Iterator[str]:
-    yield from _open_doors(findings)
-    yield from _early_boards()
+def check_privacy(findings: CheckRun) -> Iterator[str]:
+    yield from _readable_by_others(findings)
+    yield from _boards_opened_early()
     yield from _foreign_files()
-    yield from _two_hats()
+    yield from _hosts_who_compete()
 
 
-def _open_doors(findings: Findings) -> Iterator[str]:
+def _readable_by_others(findings: CheckRun) -> Iterator[str]:
     """What other accounts of the machine could open: nothing behind a closed folder, otherwise by its own mode."""
     var, files = Path(settings.VAR_DIR), Path(settings.FILES_DIR)
     if not _is_closed(var):
@@ -58,7 +58,7 @@ def _open(path: Path) -> str:
     return f"{path.name}: others on this machine could open it (mode {stat.S_IMODE(path.stat().st_mode):o})"
 
 
-def _early_boards() -> Iterator[str]:
+def _boards_opened_early() -> Iterator[str]:
     private = Standing.objects.filter(split=Split.PRIVATE, ground_truth__competition__revealed_at=None)
     for slug in private.order_by().values_list("ground_truth__competition__slug", flat=True).distinct():
         yield f"{slug}: private standings are stored before the reveal"
@@ -94,7 +94,7 @@ def _foreign_files() -> Iterator[str]:
         yield f"submission {number} belongs to a team of another competition"
 
 
-def _two_hats() -> Iterator[str]:
+def _hosts_who_compete() -> Iterator[str]:
     for role, words in (("hosts", "hosts it"), ("assistants", "assists in it")):
         both = Membership.objects.filter(user__in=F(f"competition__{role}"))
         for name, slug in both.values_list("user__username", "competition__slug"):

@@ -14,15 +14,15 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.submission import waiting_since
 from leaderboard.competitions.scoring import queue
 
-from .verdict import Findings
+from .verdict import CheckRun
 
-NEWS_WITHIN = timedelta(minutes=2)
+MAX_SILENCE = timedelta(minutes=2)
 EVER = datetime.min.replace(tzinfo=UTC)
 
 PENDING, SCORED = Submission.Status.PENDING, Submission.Status.SCORED
 
 
-def news_within_two_minutes(findings: Findings) -> Iterator[str]:
+def check_waiting_times(findings: CheckRun) -> Iterator[str]:
     """News are the receipt, a host who has a file scored again, and every extension of a lease; for a slow file also
     those of the slow files before it, one of which is measured at a time."""
     now = database_now()
@@ -36,11 +36,11 @@ def news_within_two_minutes(findings: Findings) -> Iterator[str]:
             yield f"submission {pk}: its lease ends at {lease:%Y-%m-%d %H:%M:%S}, later than any lease can"
             continue
         news = since if lease is None else max(since, lease - queue.LEASE)
-        if now - news > NEWS_WITHIN:
+        if now - news > MAX_SILENCE:
             yield f"submission {pk} has been pending without news for {(now - news).total_seconds():.0f} s"
 
 
-def one_score_each(findings: Findings) -> Iterator[str]:
+def check_one_score_each(findings: CheckRun) -> Iterator[str]:
     """Per submission and ground truth both splits or neither; scores if and only if scored."""
     splits = Count(Case(When(split__in=Split.values, then="split")), distinct=True)
     pairs = Score.objects.order_by().values_list("submission", "ground_truth").annotate(number=Count("pk"), both=splits)
@@ -61,7 +61,7 @@ def one_score_each(findings: Findings) -> Iterator[str]:
         yield f"submission {pk} is scored and has neither scores nor a refusal under the current ground truth"
 
 
-def holder_alone_finishes(findings: Findings) -> Iterator[str]:
+def check_claims(findings: CheckRun) -> Iterator[str]:
     """What a result without a claim would leave behind."""
     rows = Submission.objects.all()
     findings.looked_at = rows.count()
@@ -79,7 +79,7 @@ def holder_alone_finishes(findings: Findings) -> Iterator[str]:
         yield f"team {team} has {number} files in work at once"
 
 
-def final_stays_final(findings: Findings) -> Iterator[str]:
+def check_final_states(findings: CheckRun) -> Iterator[str]:
     rows = Submission.objects.all()
     findings.looked_at = rows.count()
     faults = {

@@ -14,7 +14,7 @@ COUNTED = 10_000
 
 
 @dataclass
-class Findings:
+class CheckRun:
     """What a check writes down: how much it looked at, and what it left out."""
 
     seed: int | None = None
@@ -23,7 +23,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckResult:
     """Whether a promise holds, with the first examples where it does not."""
 
     number: int
@@ -49,24 +49,24 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Promise:
+class ConsistencyCheck:
     """`check` gives a sentence per thing that breaks the promise; `not_seen` is what no check of data can tell."""
 
     number: int
     text: str
-    check: Callable[[Findings], Iterator[str]]
+    check: Callable[[CheckRun], Iterator[str]]
     not_seen: str = ""
 
-    def checked(self, seed: int | None = None) -> Verdict:
+    def run_check(self, seed: int | None = None) -> CheckResult:
         """Look; a check that stumbles does not hold, whatever the reason."""
-        findings, began = Findings(seed), time.monotonic()
+        findings, began = CheckRun(seed), time.monotonic()
         broken: list[str] = []
         try:
             broken += islice(self.check(findings), COUNTED)
         except Exception as error:  # the other promises are looked at all the same
             broken.append(f"it could not be checked: {type(error).__name__}: {error}")
         not_seen = "; ".join(filter(None, [*findings.left_out, self.not_seen]))
-        return Verdict(
+        return CheckResult(
             number=self.number,
             promise=self.text,
             broken=len(broken),

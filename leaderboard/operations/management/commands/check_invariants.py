@@ -1,59 +1,7 @@
-"""`manage.py check_invariants [--json]`: prove the promises from the data of this site; 1 if one is broken."""
+"""`manage.py check_invariants`: the earlier name of `check_consistency`."""
 
 from __future__ import annotations
 
-import json
-import os
-import time
-from typing import Any
+from .check_consistency import Command
 
-from django.core.management.base import BaseCommand, CommandParser
-from django.utils import timezone
-
-from leaderboard.common import child_processes
-
-from ... import consistency
-from ...models import Inspection
-
-MAX_STORED_RUNS = 60
-
-
-class Command(BaseCommand):
-    help = "Check the ten promises: one line each, holds or broken with the first examples; exit status 1 when broken."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="One JSON object instead of lines.")
-        parser.add_argument("--seed", type=int, help="Which scores to recompute; at random without it.")
-        parser.add_argument("--only", metavar="1,9", help="Only these promises; the result is not kept then.")
-
-    def handle(self, **options: Any) -> None:
-        if child_processes.current_part():  # the worker started it and may be killed
-            child_processes.die_with(os.getppid())
-        only = {int(number) for number in options["only"].split(",")} if options["only"] else None
-        began_at, began = timezone.now(), time.monotonic()
-        found = []
-        for verdict in consistency.verdicts(seed=options["seed"], only=only):
-            found.append(verdict)
-            if not options["json"]:
-                self._print_result(verdict)
-        is_whole = all(verdict.holds for verdict in found)
-        report = {"whole": is_whole, "promises": [verdict.as_dict() for verdict in found]}
-        if options["json"]:
-            self.stdout.write(json.dumps(report, ensure_ascii=False))
-        if only is None:
-            Inspection.objects.create(
-                began_at=began_at, seconds=time.monotonic() - began, is_whole=is_whole, report=report
-            )
-            newest = Inspection.objects.values_list("pk", flat=True)[:MAX_STORED_RUNS]
-            Inspection.objects.exclude(pk__in=list(newest)).delete()
-        if not is_whole:
-            raise SystemExit(1)
-
-    def _print_result(self, verdict: consistency.Verdict) -> None:
-        self.stdout.write(verdict.line)
-        for example in verdict.examples:
-            self.stdout.write(f"     {example}")
-        if verdict.broken > len(verdict.examples):
-            self.stdout.write(f"     and {verdict.broken - len(verdict.examples)} more")
-        if verdict.not_seen:
-            self.stdout.write(f"     not seen: {verdict.not_seen}")
+__all__ = ["Command"]
