@@ -39,7 +39,7 @@ from leaderboard.competitions.services import (
 from leaderboard.grades import releases, saved_rules
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import announcements, emails
-from leaderboard.notifications.models.notice import Kind
+from leaderboard.notifications.models.notice import NoticeKind
 
 PASSWORD = "correct horse"
 SPECIES = ("newt", "toad", "frog")
@@ -328,7 +328,7 @@ def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]
         "join_code": {"code": competition.admission.join_code},
         "join_card": {"code": join_cards[0][1]},
         "invitation": {"invitation": competition.teams.get(name="Residuals").invitation},
-        "stop_mail": {"token": emails.unsubscribe_token(term.people["bo"], {Kind.ANNOUNCEMENT})},
+        "stop_mail": {"token": emails.unsubscribe_token(term.people["bo"], {NoticeKind.ANNOUNCEMENT})},
     }
 
 

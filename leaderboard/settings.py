@@ -232,11 +232,11 @@ STORAGE_URL = env.str("STORAGE_URL", default="")
 CACHE_DIR = VAR_DIR / "cache"
 CACHE_BYTES = env.int("CACHE_BYTES", default=2 * 1024**3)
 if STORAGE_URL:
-    from leaderboard.common.storage.address import BadAddress, storage_at
+    from leaderboard.common.storage.address import BadStorageAddress, storage_at
 
     try:
         STORAGES["default"] = storage_at(STORAGE_URL)
-    except BadAddress as error:
+    except BadStorageAddress as error:
         raise ImproperlyConfigured(str(error)) from None
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=100 * 1024 * 1024)
 FILE_UPLOAD_HANDLERS = [
@@ -352,7 +352,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "leaderboard.common.logs.formatter", "form": LOG_FORMAT}},
-    "filters": {"discreet": {"()": "leaderboard.common.logs.Discreet"}},
+    "filters": {"discreet": {"()": "leaderboard.common.logs.RedactingFilter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["discreet"]}},
     "root": {"handlers": ["console"], "level": _log_level or "WARNING"},
     "loggers": {

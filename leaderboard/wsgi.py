@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from leaderboard.common import child_processes
-from leaderboard.common.slow_clients import FewAtOnce
+from leaderboard.common.slow_clients import LimitSlowClients
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 child_processes.die_with_leader()
@@ -28,7 +28,7 @@ _site = get_wsgi_application()
 
 from leaderboard.accounts.senders import person_behind  # noqa: E402 - models can be loaded from here on
 
-application = FewAtOnce(_site, AT_ONCE, proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT, person=person_behind)
+application = LimitSlowClients(_site, AT_ONCE, proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT, person=person_behind)
 threading.Thread(target=application.watch, daemon=True).start()
 
 # What lives as long as this process, all pages' code with it, need not be looked through for waste again and again: it

@@ -38,7 +38,7 @@ class ResetForm(ResetPasswordKeyForm):  # type: ignore[misc]
             self.user.api_tokens.all().delete()
 
 
-class LeavingForm(forms.Form):
+class DeleteAccountForm(forms.Form):
     """The password once more; who signs in without one types the user name."""
 
     password = forms.CharField(

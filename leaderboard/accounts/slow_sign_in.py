@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from leaderboard.common.shared_cache import count_try, tries
-from leaderboard.common.slow_clients import Places, waiting
+from leaderboard.common.slow_clients import FairSemaphore, waiting
 
 MOST_WAITING = 32
 """Tries of one sender that wait at the same moment; each holds a thread of the web server."""
@@ -30,7 +30,7 @@ class SlowLane:
     def __init__(self, name: str, *, seconds: int, pause: float, refuses: bool = False) -> None:
         """`refuses`: where too many wait, one more is refused; otherwise it passes."""
         self.name, self.seconds, self.pause, self.refuses = name, seconds, pause, refuses
-        self._lanes: dict[object, Places] = {}
+        self._lanes: dict[object, FairSemaphore] = {}
         self._waiting: dict[object, int] = {}
         self._lock = threading.Lock()
 
@@ -41,13 +41,13 @@ class SlowLane:
         return tries(self.name, sender) >= free_tries
 
     @contextmanager
-    def turn(self, sender: object, *, free_tries: int) -> Iterator[Turn]:
+    def turn(self, sender: object, *, free_tries: int) -> Iterator[LaneTurn]:
         """Wait for the sender's turn where it had more than its free tries.
 
         Where too many wait already, one more passes: a flood of wrong tries must not keep a right one of the same
         address out. A lane that `refuses` raises `LaneIsFull` instead, so that no flood gets round it.
         """
-        turn = Turn(self, sender)
+        turn = LaneTurn(self, sender)
         lane = self._enter(sender) if self.is_slow(sender, free_tries=free_tries) else None
         if lane is None:
             yield turn
@@ -65,7 +65,7 @@ class SlowLane:
         finally:
             self._leave(sender)
 
-    def _enter(self, sender: object) -> Places | None:
+    def _enter(self, sender: object) -> FairSemaphore | None:
         """The sender's lane, or nothing where it is full."""
         with self._lock:
             if self._waiting.get(sender, 0) >= MOST_WAITING or sum(self._waiting.values()) >= MOST_WAITING_OF_ALL:
@@ -73,7 +73,7 @@ class SlowLane:
                     raise LaneIsFull
                 return None
             self._waiting[sender] = self._waiting.get(sender, 0) + 1
-            return self._lanes.setdefault(sender, Places(1))
+            return self._lanes.setdefault(sender, FairSemaphore(1))
 
     def _leave(self, sender: object) -> None:
         with self._lock:
@@ -82,7 +82,7 @@ class SlowLane:
                 del self._waiting[sender], self._lanes[sender]
 
 
-class Turn:
+class LaneTurn:
     """One try of a sender."""
 
     def __init__(self, lane: SlowLane, sender: object) -> None:

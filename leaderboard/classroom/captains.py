@@ -12,7 +12,7 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_account, audit
 from leaderboard.competitions.models import Membership, Team
 from leaderboard.notifications.models.mentions import mention
 
-from .joining_refusals import CannotJoin, refuse_where_teams_stay
+from .joining_refusals import CannotJoin, refuse_when_teams_closed
 from .team_notices import notify_members, notify_new_captain
 from .teams import leave_team, lock_teams
 
@@ -54,7 +54,7 @@ def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
 
 def _lock_led_team(captain: Membership) -> Team:
     """The team, if this member leads it and teams can still change; it stays so until the end of the transaction."""
-    refuse_where_teams_stay(captain.competition)
+    refuse_when_teams_closed(captain.competition)
     lock_teams(captain.competition_id)
     team = (
         Team.objects.select_related("captain", "competition").filter(pk=captain.team_id, memberships=captain.pk).first()

@@ -31,12 +31,12 @@ class RoleForm(forms.Form):
         label=gettext_lazy("Role"),
         choices=[
             (
-                role_module.Role.ASSISTANT.value,
+                role_module.HostingRole.ASSISTANT.value,
                 gettext_lazy("Assistant: sees everything, helps teams, decides nothing"),
             ),
-            (role_module.Role.HOST.value, gettext_lazy("Host: may do everything that you may")),
+            (role_module.HostingRole.HOST.value, gettext_lazy("Host: may do everything that you may")),
         ],
-        initial=role_module.Role.ASSISTANT.value,
+        initial=role_module.HostingRole.ASSISTANT.value,
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -130,7 +130,7 @@ class RosterForm(forms.Form):
         return "", self.cleaned_data["text"]
 
 
-class WhoForm(forms.Form):
+class LinkAccountsForm(forms.Form):
     """A field for each account: who it is on the roster, as one of its lines, an address, a number or a name."""
 
     def __init__(

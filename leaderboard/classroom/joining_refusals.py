@@ -12,11 +12,11 @@ class CannotJoin(Exception):
     """Why a person did not get in, or a team did not change; the text is for them."""
 
 
-def refuse_after_the_deadline(competition: Competition) -> None:
+def refuse_after_deadline(competition: Competition) -> None:
     if database_now() >= competition.closes_at:
         raise CannotJoin(_("The deadline has passed; teams stay as they are."))
 
 
-def refuse_where_teams_stay(competition: Competition) -> None:
+def refuse_when_teams_closed(competition: Competition) -> None:
     if reason := competition.why_teams_stay(database_now()):
         raise CannotJoin(reason)

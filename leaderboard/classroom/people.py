@@ -36,7 +36,7 @@ UNREAD = (
 
 
 @dataclass(frozen=True)
-class Person:
+class ClassPerson:
     """One person, from the roster, from a team, or both."""
 
     entry: RosterEntry | None
@@ -75,7 +75,7 @@ class Person:
         return self.membership.joined_at if self.membership else None
 
 
-def people_of(competition: Competition) -> list[Person]:
+def people_of(competition: Competition) -> list[ClassPerson]:
     """Everybody, by name. Two queries, whatever the size of the class."""
     memberships = competition.memberships.select_related("user", "team").only(*MEMBER_FACTS).order_by()
     members = {held.user_id: held for held in memberships}
@@ -83,14 +83,19 @@ def people_of(competition: Competition) -> list[Person]:
         held.team.competition = competition
     entries = list(competition.roster.defer(*UNREAD))
     listed = {entry.user_id for entry in entries}
-    found = [Person(entry, members.get(entry.user_id) if entry.user_id else None) for entry in entries]
-    found += [Person(None, held) for user_id, held in members.items() if user_id not in listed]
+    found = [ClassPerson(entry, members.get(entry.user_id) if entry.user_id else None) for entry in entries]
+    found += [ClassPerson(None, held) for user_id, held in members.items() if user_id not in listed]
     return sorted(found, key=lambda person: person.name.casefold())
 
 
 def filter_people(
-    people: Sequence[Person], *, section: str | None = None, state: str = "", text: str = "", only_guests: bool = False
-) -> list[Person]:
+    people: Sequence[ClassPerson],
+    *,
+    section: str | None = None,
+    state: str = "",
+    text: str = "",
+    only_guests: bool = False,
+) -> list[ClassPerson]:
     """Those of a section (`""` is those without one), in a state, with a text in name, address or team."""
     wanted = text.casefold()
     return [
@@ -103,7 +108,7 @@ def filter_people(
     ]
 
 
-def _searchable_text(person: Person) -> list[str]:
+def _searchable_text(person: ClassPerson) -> list[str]:
     entry, team = person.entry, person.membership.team if person.membership else None
     ids = [entry.student_id, entry.sis_user_id, entry.login] if entry else []
     return [person.name, person.email, person.username, *ids, *([team.name, team.pseudonym] if team else [])]

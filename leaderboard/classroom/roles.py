@@ -23,17 +23,17 @@ from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications import notices
 from leaderboard.notifications.models.mentions import mention
-from leaderboard.notifications.models.notice import Kind
+from leaderboard.notifications.models.notice import NoticeKind
 
 from . import invitation_mails
 from .models import RoleInvitation
-from .models.role import Role
+from .models.role import HostingRole
 
 # Of one competition, at a time.
 MOST_OFFERS = 50
 
-_ADDED = {Role.HOST: AuditEvent.HOST_ADDED, Role.ASSISTANT: AuditEvent.ASSISTANT_ADDED}
-_REMOVED = {Role.HOST: AuditEvent.HOST_REMOVED, Role.ASSISTANT: AuditEvent.ASSISTANT_REMOVED}
+_ADDED = {HostingRole.HOST: AuditEvent.HOST_ADDED, HostingRole.ASSISTANT: AuditEvent.ASSISTANT_ADDED}
+_REMOVED = {HostingRole.HOST: AuditEvent.HOST_REMOVED, HostingRole.ASSISTANT: AuditEvent.ASSISTANT_REMOVED}
 
 
 class UnknownAddress(CannotHost):
@@ -41,14 +41,14 @@ class UnknownAddress(CannotHost):
 
 
 def add_host(*, competition: Competition, name: str, user: User | None = None) -> User:
-    return give_role(competition=competition, name=name, role=Role.HOST, user=user)
+    return give_role(competition=competition, name=name, role=HostingRole.HOST, user=user)
 
 
 def remove_host(*, competition: Competition, name: str, user: User | None = None) -> None:
-    take_role(competition=competition, name=name, role=Role.HOST, user=user)
+    take_role(competition=competition, name=name, role=HostingRole.HOST, user=user)
 
 
-def give_role(*, competition: Competition, name: str, role: Role, user: User | None = None) -> User:
+def give_role(*, competition: Competition, name: str, role: HostingRole, user: User | None = None) -> User:
     """Let another person run the competition too, found by user name or confirmed e-mail address. Raises `CannotHost`.
 
     Anybody can sign up with somebody else's address, as address or as user name, so an unconfirmed one finds nobody.
@@ -59,17 +59,17 @@ def give_role(*, competition: Competition, name: str, role: Role, user: User | N
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.hosts.filter(pk=found.pk).exists():
             raise CannotHost(_("%(name)s hosts this competition already.") % {"name": found.username})
-        if role is Role.ASSISTANT and held.assistants.filter(pk=found.pk).exists():
+        if role is HostingRole.ASSISTANT and held.assistants.filter(pk=found.pk).exists():
             raise CannotHost(_("{name} assists in this competition already.").format(name=found.username))
         if held.memberships.filter(user=found).exists():
             raise CannotHost(
                 _("%(name)s competes in this competition, and hosts see the private scores.") % {"name": found.username}
-                if role is Role.HOST
+                if role is HostingRole.HOST
                 else _("{name} competes in this competition, and assistants see the private scores.").format(
                     name=found.username
                 )
             )
-        if role is Role.HOST and held.assistants.filter(pk=found.pk).exists():
+        if role is HostingRole.HOST and held.assistants.filter(pk=found.pk).exists():
             held.assistants.remove(found)
             AuditEntry.append(AuditEvent.ASSISTANT_REMOVED, user=user, competition=held, account=found)
         _people_of(held, role).add(found)
@@ -78,14 +78,14 @@ def give_role(*, competition: Competition, name: str, role: Role, user: User | N
     return found
 
 
-def take_role(*, competition: Competition, name: str, role: Role, user: User | None = None) -> None:
+def take_role(*, competition: Competition, name: str, role: HostingRole, user: User | None = None) -> None:
     """Take a person from the hosts or the assistants; one host always remains. Raises `CannotHost`.
 
     Of whoever gives up a role themselves (`user` is the person) the hosts are told.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
-        if role is Role.HOST and not held.hosts.exclude(username=name).exists():
+        if role is HostingRole.HOST and not held.hosts.exclude(username=name).exists():
             raise CannotHost(_("A competition needs a host; add another one first."))
         for found in _people_of(held, role).filter(username=name):
             _people_of(held, role).remove(found)
@@ -96,21 +96,23 @@ def take_role(*, competition: Competition, name: str, role: Role, user: User | N
                 _notify_role_taken(found, role, held)
 
 
-def _notify_role_given(person: User, role: Role, competition: Competition) -> None:
+def _notify_role_given(person: User, role: HostingRole, competition: Competition) -> None:
     """Nobody hears of rights only from what a page suddenly shows, or no longer does."""
     what = {"title": competition.title}
-    title = gettext_lazy("You host “%(title)s”") if role is Role.HOST else gettext_lazy("You assist in “%(title)s”")
+    title = (
+        gettext_lazy("You host “%(title)s”") if role is HostingRole.HOST else gettext_lazy("You assist in “%(title)s”")
+    )
     text = (
         gettext_lazy(
             "You can do everything there that its other hosts can, and see the answers and the private scores."
         )
-        if role is Role.HOST
+        if role is HostingRole.HOST
         else gettext_lazy("You help its hosts, see names and private scores, and decide nothing that counts.")
     )
     link = reverse("host_competition", kwargs={"slug": competition.slug})
     notices.notify(
         [person],
-        kind=Kind.ROLE,
+        kind=NoticeKind.ROLE,
         competition=competition,
         title=lambda: title % what,
         text=lambda: str(text),
@@ -118,16 +120,16 @@ def _notify_role_given(person: User, role: Role, competition: Competition) -> No
     )
 
 
-def _notify_role_taken(person: User, role: Role, competition: Competition) -> None:
+def _notify_role_taken(person: User, role: HostingRole, competition: Competition) -> None:
     what = {"title": competition.title}
     title = (
         gettext_lazy("You host “%(title)s” no longer")
-        if role is Role.HOST
+        if role is HostingRole.HOST
         else gettext_lazy("You assist in “%(title)s” no longer")
     )
     notices.notify(
         [person],
-        kind=Kind.ROLE,
+        kind=NoticeKind.ROLE,
         competition=competition,
         title=lambda: title % what,
         text=lambda: _("Its pages for hosts and assistants are closed to you."),
@@ -135,16 +137,16 @@ def _notify_role_taken(person: User, role: Role, competition: Competition) -> No
     )
 
 
-def _notify_role_given_up(person: User, role: Role, competition: Competition) -> None:
+def _notify_role_given_up(person: User, role: HostingRole, competition: Competition) -> None:
     what = {"name": mention(person), "title": competition.title}
     title = (
         gettext_lazy("“%(name)s” no longer hosts “%(title)s”")
-        if role is Role.HOST
+        if role is HostingRole.HOST
         else gettext_lazy("“%(name)s” no longer assists in “%(title)s”")
     )
     notices.notify(
         competition.hosts.filter(is_active=True),
-        kind=Kind.ROLE,
+        kind=NoticeKind.ROLE,
         competition=competition,
         title=lambda: title % what,
         text=lambda: _("“%(name)s” gave the role up. You can give it again at any time.") % what,
@@ -152,7 +154,7 @@ def _notify_role_given_up(person: User, role: Role, competition: Competition) ->
     )
 
 
-def offer_role(*, competition: Competition, address: str, role: Role, user: User) -> RoleInvitation:
+def offer_role(*, competition: Competition, address: str, role: HostingRole, user: User) -> RoleInvitation:
     """Keep a role for whoever confirms an address; offering another role to it changes the offer. Raises `CannotHost`.
 
     Only where addresses are confirmed by a letter: elsewhere nobody can show whose they are.
@@ -209,7 +211,9 @@ def _notify_unconfirmed_accounts(address: str, title: Callable[[], str], text: C
     """Tell accounts that say this address is theirs. They have not shown it, so no competition and no host is named."""
     has_address = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
     people = User.objects.filter(has_address, is_active=True).distinct()
-    notices.notify(people, kind=Kind.ROLE, competition=None, title=title, text=text, link=reverse("account_email"))
+    notices.notify(
+        people, kind=NoticeKind.ROLE, competition=None, title=title, text=text, link=reverse("account_email")
+    )
 
 
 def take_up_roles(*, address: str) -> int:
@@ -243,7 +247,7 @@ def _give_offered_role(offer: RoleInvitation) -> str:
         return _("You host this competition no longer.")
     try:
         with transaction.atomic():
-            give_role(competition=offer.competition, name=offer.email, role=Role(offer.role), user=offer.made_by)
+            give_role(competition=offer.competition, name=offer.email, role=HostingRole(offer.role), user=offer.made_by)
     except CannotHost as error:
         return error.message
     return ""
@@ -257,7 +261,7 @@ def _notify_inviter(offer: RoleInvitation, why: str) -> None:
         text = gettext_lazy("%(address)s has confirmed the address, and the role was not given: %(why)s")
     notices.notify(
         [offer.made_by],
-        kind=Kind.ROLE,
+        kind=NoticeKind.ROLE,
         competition=offer.competition,
         title=lambda: str(title),
         text=lambda: text % {"address": offer.email, "why": why},
@@ -278,5 +282,5 @@ def _find_account(name: str) -> User:
     return found
 
 
-def _people_of(competition: Competition, role: Role):  # type: ignore[no-untyped-def]  # managers have no nameable type
-    return competition.hosts if role is Role.HOST else competition.assistants
+def _people_of(competition: Competition, role: HostingRole):  # type: ignore[no-untyped-def]  # managers have no nameable type
+    return competition.hosts if role is HostingRole.HOST else competition.assistants

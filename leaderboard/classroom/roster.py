@@ -40,7 +40,7 @@ FIELD_LABELS = {
 class RosterChange:
     """A person of the file: a new one, or an entry with what would differ, as (field, before, after)."""
 
-    line: roster_files.Line
+    line: roster_files.RosterLine
     entry: RosterEntry | None = None
     differences: tuple[tuple[str, str, str], ...] = ()
 
@@ -63,8 +63,8 @@ class RosterPreview:
     changed: list[RosterChange] = field(default_factory=list)
     unchanged: list[RosterChange] = field(default_factory=list)
     missing: list[RosterEntry] = field(default_factory=list)
-    bad: list[roster_files.Skipped] = field(default_factory=list)
-    left_out: list[roster_files.Skipped] = field(default_factory=list)
+    bad: list[roster_files.SkippedLine] = field(default_factory=list)
+    left_out: list[roster_files.SkippedLine] = field(default_factory=list)
     columns: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -91,8 +91,8 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
     found.bad = [one for one in reading.skipped if one.is_bad]
     index = _EntryIndex(held)
-    seen: dict[int, roster_files.Line] = {}
-    lines: dict[tuple[str, str], roster_files.Line] = {}
+    seen: dict[int, roster_files.RosterLine] = {}
+    lines: dict[tuple[str, str], roster_files.RosterLine] = {}
     for line in reading.lines:
         entries = index.of(line.values)
         earlier = _earlier(line, lines)
@@ -111,11 +111,11 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     return found
 
 
-def _bad_line(line: roster_files.Line, reason: str) -> roster_files.Skipped:
-    return roster_files.Skipped(line.number, RosterChange(line).name[:80], reason)
+def _bad_line(line: roster_files.RosterLine, reason: str) -> roster_files.SkippedLine:
+    return roster_files.SkippedLine(line.number, RosterChange(line).name[:80], reason)
 
 
-def _duplicate_line(line: roster_files.Line, earlier: roster_files.Line) -> str:
+def _duplicate_line(line: roster_files.RosterLine, earlier: roster_files.RosterLine) -> str:
     """Two names at one address are two people, of whom somebody has to look which one it belongs to."""
     name = RosterChange(earlier).name
     if RosterChange(line).name.casefold() == name.casefold():
@@ -124,7 +124,9 @@ def _duplicate_line(line: roster_files.Line, earlier: roster_files.Line) -> str:
     return words.format(number=earlier.number, name=name[:80])
 
 
-def _earlier(line: roster_files.Line, lines: dict[tuple[str, str], roster_files.Line]) -> roster_files.Line | None:
+def _earlier(
+    line: roster_files.RosterLine, lines: dict[tuple[str, str], roster_files.RosterLine]
+) -> roster_files.RosterLine | None:
     """The line before that is the same person; notes this one."""
     keys = [(name, line.values[name].casefold()) for name in MATCHING_FIELDS if line.values.get(name)]
     keys = keys or [("name", f"{line.values.get('name', '')}\n{line.values.get('section', '')}".casefold())]
@@ -134,7 +136,7 @@ def _earlier(line: roster_files.Line, lines: dict[tuple[str, str], roster_files.
     return earlier
 
 
-def _add_to_preview(found: RosterPreview, line: roster_files.Line, entry: RosterEntry | None) -> None:
+def _add_to_preview(found: RosterPreview, line: roster_files.RosterLine, entry: RosterEntry | None) -> None:
     if entry is None:
         found.new.append(RosterChange(line))
         return

@@ -57,7 +57,7 @@ class UnreadableRoster(Exception):
 
 
 @dataclass(frozen=True)
-class Line:
+class RosterLine:
     """One person of a file."""
 
     number: int
@@ -67,7 +67,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedLine:
     """A line that is nobody, or nobody we can take: why, in words for the host."""
 
     number: int
@@ -78,11 +78,11 @@ class Skipped:
 
 
 @dataclass
-class Reading:
+class RosterReading:
     """What a file says: people, lines left out, which columns were understood as what."""
 
-    lines: list[Line] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    lines: list[RosterLine] = field(default_factory=list)
+    skipped: list[SkippedLine] = field(default_factory=list)
     columns: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -111,7 +111,7 @@ def _decode(data: bytes, encoding: str) -> str:
         raise UnreadableRoster(_("The characters of this file cannot be read. Save it as CSV in UTF-8.")) from error
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> RosterReading:
     """The people of a class list. Raises `UnreadableRoster` when it is none."""
     if "\0" in text or text.startswith("PK\x03\x04"):
         raise UnreadableRoster(_("This is no text. Save the list as CSV, an Excel file cannot be read."))
@@ -122,7 +122,9 @@ def read(text: str) -> Reading:
     fields = _fields(header[1])
     if not _identifies_people(header[1], fields):
         raise UnreadableRoster(_no_header(header[1]))
-    reading = Reading(columns=[(cell.strip(), name) for cell, name in zip(header[1], fields, strict=True) if name])
+    reading = RosterReading(
+        columns=[(cell.strip(), name) for cell, name in zip(header[1], fields, strict=True) if name]
+    )
     for number, cells in rows:
         if len(reading.lines) + len(reading.skipped) >= MOST_ROWS:
             raise UnreadableRoster(
@@ -186,17 +188,17 @@ def _no_header(cells: Sequence[str]) -> str:
     ) % {"shown": shown}
 
 
-def _take(reading: Reading, number: int, fields: Sequence[str], cells: Sequence[str]) -> None:
+def _take(reading: RosterReading, number: int, fields: Sequence[str], cells: Sequence[str]) -> None:
     shown = ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
     found = {name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name}
     if word := _no_person(found, shown):
-        reading.skipped.append(Skipped(number, shown, word, is_bad=False))
+        reading.skipped.append(SkippedLine(number, shown, word, is_bad=False))
         return
     values = _values(found)
     if problem := _problem(values, len(cells) - len(fields), cells):
-        reading.skipped.append(Skipped(number, shown, problem))
+        reading.skipped.append(SkippedLine(number, shown, problem))
     else:
-        reading.lines.append(Line(number, values))
+        reading.lines.append(RosterLine(number, values))
 
 
 def _no_person(found: dict[str, str], shown: str) -> str:

@@ -30,7 +30,7 @@ from leaderboard.competitions.models.team_history import note_origin
 from leaderboard.competitions.ranking import standings
 from leaderboard.notifications import notices
 from leaderboard.notifications.models.mentions import mention
-from leaderboard.notifications.models.notice import Kind
+from leaderboard.notifications.models.notice import NoticeKind
 
 COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
 
@@ -40,7 +40,7 @@ class CannotMerge(Exception):
 
 
 @dataclass(frozen=True)
-class Balance:
+class AttemptBalance:
     """The attempt rule in numbers: files of both that count, and what one team could have handed in by now."""
 
     used: int
@@ -128,14 +128,14 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
     return team
 
 
-def balance(competition: Competition, teams: Iterable[Team], at: datetime) -> Balance:
+def balance(competition: Competition, teams: Iterable[Team], at: datetime) -> AttemptBalance:
     """What the attempt rule compares. Of extra attempts that a host granted, those of the kinder team count."""
     teams = list(teams)
     used = Submission.objects.filter(team__in=teams, status__in=COUNTING).count()
     today = at.astimezone(UTC).date()
     days = max(0, (today - competition.opens_at.astimezone(UTC).date()).days + 1)
     extra = max((_extra(team, today, days) for team in teams), default=0)
-    return Balance(used, days * competition.limits.daily_attempts + extra)
+    return AttemptBalance(used, days * competition.limits.daily_attempts + extra)
 
 
 def _extra(team: Team, today: date, days: int) -> int:
@@ -143,7 +143,7 @@ def _extra(team: Team, today: date, days: int) -> int:
     return sum(one.extra_attempts * (days if one.day is None else int(one.day <= today)) for one in granted)
 
 
-def _refuse(competition: Competition, team: Team, other: Team) -> Balance:
+def _refuse(competition: Competition, team: Team, other: Team) -> AttemptBalance:
     """Raise for what stands between two teams; else the numbers of the attempt rule."""
     now = database_now()
     if team == other:
@@ -241,4 +241,4 @@ def _notify_team(
 ) -> None:
     people = User.objects.filter(memberships__team=team)
     link = reverse("team", kwargs={"slug": competition.slug})
-    notices.notify(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link, key=key)
+    notices.notify(people, kind=NoticeKind.TEAM, competition=competition, title=title, text=words, link=link, key=key)

@@ -12,14 +12,14 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Team
 from leaderboard.notifications import notices
 from leaderboard.notifications.models.mentions import mention
-from leaderboard.notifications.models.notice import Kind
+from leaderboard.notifications.models.notice import NoticeKind
 
 
 def notify_members(
     people: Iterable[User], competition: Competition, title: notices.TextOrCallable, words: notices.TextOrCallable
 ) -> None:
     link = reverse("team", kwargs={"slug": competition.slug})
-    notices.notify(people, kind=Kind.TEAM, competition=competition, title=title, text=words, link=link)
+    notices.notify(people, kind=NoticeKind.TEAM, competition=competition, title=title, text=words, link=link)
 
 
 def notify_of_joining(team: Team, user: User) -> None:

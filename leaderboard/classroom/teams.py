@@ -15,7 +15,7 @@ from leaderboard.competitions.models.team_history import note_origin
 from leaderboard.competitions.models.team_names import next_copy, teams_called
 
 from . import team_names
-from .joining_refusals import CannotJoin, refuse_after_the_deadline, refuse_where_teams_stay
+from .joining_refusals import CannotJoin, refuse_after_deadline, refuse_when_teams_closed
 from .team_notices import notify_of_leaving
 
 LEAVES_PER_DAY = 20
@@ -24,7 +24,7 @@ LEAVES_PER_DAY = 20
 
 def rename_team(*, membership: Membership, name: str) -> None:
     """Give the team another name, unique in the competition. The deadline fixes names: grades go by them."""
-    refuse_after_the_deadline(membership.competition)
+    refuse_after_deadline(membership.competition)
     cleaned = team_names.clean_team_name(name)
     if not cleaned:
         raise CannotJoin(_("A team needs a name."))
@@ -43,13 +43,13 @@ def rename_team(*, membership: Membership, name: str) -> None:
 
 def renew_invitation(*, membership: Membership) -> None:
     """Make the old invitation link stop working."""
-    refuse_where_teams_stay(membership.competition)
+    refuse_when_teams_closed(membership.competition)
     Team.objects.filter(pk=membership.team_id).update(invitation=new_invitation())
 
 
 def leave_team(*, membership: Membership) -> Membership:
     """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
-    refuse_where_teams_stay(membership.competition)
+    refuse_when_teams_closed(membership.competition)
     if tries("leave_team", membership.pk) >= LEAVES_PER_DAY:
         raise CannotJoin(
             _("You have left teams %(number)s times within a day. Wait until tomorrow.") % {"number": LEAVES_PER_DAY}

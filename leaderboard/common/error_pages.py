@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard import __version__
 
-from .storage import Unreachable
+from .storage import StorageUnreachable
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def not_now(error: BaseException) -> tuple[int, str] | None:
     """Status and words where not this program failed but what it stands on: it may be better in a minute."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return 507, str(DISK_FULL)
-    if isinstance(error, (Unreachable, OperationalError, InterfaceError)):
+    if isinstance(error, (StorageUnreachable, OperationalError, InterfaceError)):
         return 503, str(NO_ANSWER)
     return None
 

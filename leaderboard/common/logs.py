@@ -54,7 +54,7 @@ def apart(**facts: object) -> Iterator[None]:
             log.exception("failed, and is left for the next round")
 
 
-class Discreet(logging.Filter):
+class RedactingFilter(logging.Filter):
     """Libraries tell too much: Django the path of a request, Celery the words of what a task raised."""
 
     def filter(self, record: logging.LogRecord) -> bool:

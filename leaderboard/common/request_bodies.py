@@ -14,13 +14,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 
-from .slow_clients import Body
+from .slow_clients import MeteredBody
 
 TAIL = 1024
 NO_LENGTH = "Send this file with its length (Content-Length); a body in chunks without one is not read."
 
 
-class Tail:
+class TailReader:
     """A stream that remembers how it ended."""
 
     def __init__(self, source: Any) -> None:
@@ -40,7 +40,7 @@ class WholeFormHandler(FileUploadHandler):
     """Refuses a form whose last boundary has not come, and stops at files that nobody sends; stands first, and touches
     no file."""
 
-    stream: Tail | None = None
+    stream: TailReader | None = None
     last_boundary = b""
     is_stopped = False
 
@@ -57,7 +57,7 @@ class WholeFormHandler(FileUploadHandler):
         self, input_data: Any, meta: dict[str, Any], content_length: int, boundary: Any, encoding: str | None = None
     ) -> None:
         if isinstance(input_data, HttpRequest):
-            self.stream = Tail(input_data._stream)
+            self.stream = TailReader(input_data._stream)
             setattr(input_data, "_stream", self.stream)  # noqa: B010 - it is read from like the one it stands for
             self.last_boundary = b"--" + boundary + b"--"
 
@@ -83,7 +83,7 @@ class DiskUploadHandler(TemporaryFileUploadHandler):
     def new_file(self, *arguments: Any, **options: Any) -> None:
         super().new_file(*arguments, **options)
         body = self.request.META.get("wsgi.input") if self.request else None
-        if isinstance(body, Body):
+        if isinstance(body, MeteredBody):
             body.files.append(self.file)
 
 

@@ -42,7 +42,7 @@ Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 
-class Places:
+class FairSemaphore:
     """A semaphore that serves in order of arrival: Python's own lets latecomers pass."""
 
     def __init__(self, number: int) -> None:
@@ -74,7 +74,7 @@ _here = threading.local()
 @contextmanager
 def waiting() -> Iterator[None]:
     """Give this thread's place away while it waits for somebody else; outside of a request nothing happens."""
-    places: Places | None = getattr(_here, "places", None)
+    places: FairSemaphore | None = getattr(_here, "places", None)
     if places is None:
         yield
         return
@@ -87,7 +87,7 @@ def waiting() -> Iterator[None]:
         _here.places = places
 
 
-class Body(io.BufferedIOBase):
+class MeteredBody(io.BufferedIOBase):
     """What a client sends. `sender` is whom its thread counts for, `owner` the person who sends a large one."""
 
     def __init__(self, source: Any, sender: str, owner: str = "") -> None:
@@ -124,7 +124,7 @@ class Body(io.BufferedIOBase):
         log.warning("a large upload was given up: it was silent or too slow")
 
 
-class FewAtOnce:
+class LimitSlowClients:
     """A WSGI application of which at most `places` requests are worked on at once. `proxies` stand before it; `person`
     says who sends a request, where that has to be known before it is read; `most` bodies are waited for at once, of
     them `most_of_one` of one address, and the last `for_people` of persons alone."""
@@ -140,13 +140,13 @@ class FewAtOnce:
         most_of_one: int = MOST_SLOW_OF_ONE,
         for_people: int = FOR_PEOPLE,
     ) -> None:
-        self.application, self.places, self.proxies, self.person = application, Places(places), proxies, person
+        self.application, self.places, self.proxies, self.person = application, FairSemaphore(places), proxies, person
         self.most, self.most_of_one, self.for_people = most, most_of_one, for_people
-        self.bodies: set[Body] = set()
+        self.bodies: set[MeteredBody] = set()
         self._lock = threading.Lock()
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
-        body = environ["wsgi.input"] = Body(environ["wsgi.input"], counted_address(environ, self.proxies))
+        body = environ["wsgi.input"] = MeteredBody(environ["wsgi.input"], counted_address(environ, self.proxies))
         self.places.acquire()
         _here.places = self.places
         try:
@@ -163,7 +163,7 @@ class FewAtOnce:
             _here.places = None
             self.places.release()
 
-    def _is_one_too_many(self, environ: Environ, body: Body) -> bool:
+    def _is_one_too_many(self, environ: Environ, body: MeteredBody) -> bool:
         """Whether the part of the sender is used up: of the address and, where it is, of the person."""
         if environ.get("CONTENT_LENGTH", "0") in ("", "0"):
             return False
@@ -175,7 +175,7 @@ class FewAtOnce:
         is_full = len(awaited) >= self.most or awaited.count(body.sender) >= MOST_SLOW_OF_A_PERSON
         return is_full or not body.sender
 
-    def _add(self, environ: Environ, body: Body) -> bool:
+    def _add(self, environ: Environ, body: MeteredBody) -> bool:
         """Count a body as on its way, unless it is large and its owner sends as many as are allowed."""
         # A stranger's file reaches no disk.
         owner = self.person(environ) if _length(environ) >= LARGE else ""

@@ -52,7 +52,7 @@ def _opens_competitions(page_context: PageContext) -> bool:
 
 
 @dataclass(frozen=True)
-class Page:
+class NavigationPage:
     """A link: the name of a URL and view, its words, further pages that it stands for, when it means something."""
 
     name: str
@@ -67,69 +67,69 @@ class Page:
         return name == self.name or name in self.beneath
 
 
-GROUPS: tuple[tuple[object, tuple[Page, ...]], ...] = (
+GROUPS: tuple[tuple[object, tuple[NavigationPage, ...]], ...] = (
     (
         _("Dashboard"),
         (
-            Page("host_competition", _("Overview")),
-            Page("host_announcements", _("Announcements"), ("host_announcement",)),
-            Page("host_pause", _("Pause"), when=_is_on),
+            NavigationPage("host_competition", _("Overview")),
+            NavigationPage("host_announcements", _("Announcements"), ("host_announcement",)),
+            NavigationPage("host_pause", _("Pause"), when=_is_on),
         ),
     ),
     (
         _("Submissions"),
         (
-            Page("host_submissions", _("All files"), ("host_submission", "host_score_again")),
-            Page("host_baselines", _("Baselines")),
-            Page("host_similar", _("Similar predictions")),
+            NavigationPage("host_submissions", _("All files"), ("host_submission", "host_score_again")),
+            NavigationPage("host_baselines", _("Baselines")),
+            NavigationPage("host_similar", _("Similar predictions")),
         ),
     ),
     (
         _("Teams and people"),
         (
-            Page("host_people", _("The class"), ("host_join_cards", "host_left", "host_who", "host_leave")),
-            Page("host_teams", _("Teams"), ("host_team",)),
-            Page("host_roster", _("Read a roster")),
-            Page("host_invite", _("Invite")),
-            Page("host_admission", _("Who may join")),
-            Page("host_roles", _("Hosts and assistants")),
+            NavigationPage("host_people", _("The class"), ("host_join_cards", "host_left", "host_who", "host_leave")),
+            NavigationPage("host_teams", _("Teams"), ("host_team",)),
+            NavigationPage("host_roster", _("Read a roster")),
+            NavigationPage("host_invite", _("Invite")),
+            NavigationPage("host_admission", _("Who may join")),
+            NavigationPage("host_roles", _("Hosts and assistants")),
         ),
     ),
     (
         _("Ground truth"),
         (
-            Page("host_truth", _("Ground truth and metric"), ("host_truth_metric",)),
-            Page("host_truth_check", _("Check")),
-            Page("host_candidate", _("The one that waits"), ("host_candidate_grades",), when=_has_candidate),
+            NavigationPage("host_truth", _("Ground truth and metric"), ("host_truth_metric",)),
+            NavigationPage("host_truth_check", _("Check")),
+            NavigationPage("host_candidate", _("The one that waits"), ("host_candidate_grades",), when=_has_candidate),
         ),
     ),
-    (_("Data"), (Page("host_data", _("Data files")),)),
+    (_("Data"), (NavigationPage("host_data", _("Data files")),)),
     (
         _("Settings"),
         (
-            Page("host_settings", _("Settings")),
-            Page("host_board", _("Team changes")),
-            Page("host_chat", _("Chat")),
-            Page("host_setup", _("Setting up"), ("host_preview", "host_launch"), when=_is_draft),
-            Page("host_clone", _("Make a copy"), when=_opens_competitions),
-            Page("host_audit", _("Audit trail")),
-            Page("host_delete", _("Delete")),
+            NavigationPage("host_settings", _("Settings")),
+            NavigationPage("host_board", _("Team changes")),
+            NavigationPage("host_chat", _("Chat")),
+            NavigationPage("host_setup", _("Setting up"), ("host_preview", "host_launch"), when=_is_draft),
+            NavigationPage("host_clone", _("Make a copy"), when=_opens_competitions),
+            NavigationPage("host_audit", _("Audit trail")),
+            NavigationPage("host_delete", _("Delete")),
         ),
     ),
     (
         _("After class"),
         (
-            Page("host_report", _("Class report"), when=_has_ground_truth),
-            Page("host_rows", _("Hardest rows"), when=_has_ground_truth),
-            Page("host_grades", _("Grades"), ("host_grade_rules", "host_grade_release", "host_grade_canvas")),
-            Page("host_reveal", _("Private board"), when=_is_over),
+            NavigationPage("host_report", _("Class report"), when=_has_ground_truth),
+            NavigationPage("host_rows", _("Hardest rows"), when=_has_ground_truth),
+            NavigationPage("host_grades", _("Grades"), ("host_grade_rules", "host_grade_release", "host_grade_canvas")),
+            NavigationPage("host_reveal", _("Private board"), when=_is_over),
         ),
     ),
 )
 
 
 @dataclass(frozen=True)
-class Link:
+class NavigationLink:
     """A link as it is drawn; `current` is the value of `aria-current`, or nothing."""
 
     label: object
@@ -138,26 +138,26 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Group:
+class NavigationGroup:
     """A link of the first row, and the second row behind it."""
 
-    link: Link
-    pages: list[Link]
+    link: NavigationLink
+    pages: list[NavigationLink]
 
 
-def groups_of(page_context: PageContext, here: str) -> list[Group]:
+def groups_of(page_context: PageContext, here: str) -> list[NavigationGroup]:
     """What a viewer on the page of this URL name reads; groups in which nothing opens are left out."""
     return list(_groups(page_context, here))
 
 
-def _groups(page_context: PageContext, here: str) -> Iterator[Group]:
+def _groups(page_context: PageContext, here: str) -> Iterator[NavigationGroup]:
     slug = page_context.competition.slug
     for label, pages in GROUPS:
         links = [
-            Link(page.label, reverse(page.name, kwargs={"slug": slug}), "page" if page.holds(here) else "")
+            NavigationLink(page.label, reverse(page.name, kwargs={"slug": slug}), "page" if page.holds(here) else "")
             for page in pages
             if page.opens_for(page_context)
         ]
         if links:
             is_here = any(page.holds(here) for page in pages)
-            yield Group(Link(label, links[0].address, "true" if is_here else ""), links)
+            yield NavigationGroup(NavigationLink(label, links[0].address, "true" if is_here else ""), links)

@@ -12,14 +12,14 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.responses import as_archive
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.api.answers import visible_competition
-from leaderboard.competitions.api.base import Scope, Token, answers, api, bytes_of, owner
+from leaderboard.competitions.api.base import Scope, TokenAuth, answers, api, bytes_of, owner
 from leaderboard.competitions.api.files import asked, hosted
 from leaderboard.competitions.api.schemas import GradeKind
 from leaderboard.competitions.services import folder_zips
 
 from . import files, sheets
 
-HOST = Token(Scope.HOST)
+HOST = TokenAuth(Scope.HOST)
 
 
 @api.get(

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.csv_files import FORMULA_STARTS
 
-from .people import Person
+from .people import GradedPerson
 
 STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION = "Student", "ID", "SIS User ID", "SIS Login ID", "Section"
 POINTS_ROW = "points possible"
@@ -40,7 +40,7 @@ class BadGradebook(Exception):
 
 
 @dataclass
-class Record:
+class CanvasRecord:
     """The cells of a line as they are written, quotes included, and how the line ends."""
 
     cells: list[str]
@@ -52,13 +52,13 @@ class Record:
 
 
 @dataclass
-class Gradebook:
+class CanvasGradebook:
     """A file of Canvas, in pieces that together are its bytes."""
 
     bom: bytes
     encoding: str
     delimiter: str
-    records: list[Record]
+    records: list[CanvasRecord]
 
     @cached_property
     def header(self) -> list[str]:
@@ -73,17 +73,17 @@ class Gradebook:
         return [name for name in self.header if ASSIGNMENT.match(name)]
 
     @cached_property
-    def students(self) -> list[Record]:
+    def students(self) -> list[CanvasRecord]:
         """Lines of students; what Canvas writes about points, and its test student, are none."""
         return [record for record in self.records[1:] if self._is_student(record)]
 
-    def _is_student(self, record: Record) -> bool:
+    def _is_student(self, record: CanvasRecord) -> bool:
         name = record.value(self.place(STUDENT)).strip()
         if name.casefold() in (POINTS_ROW, TEST_STUDENT):
             return False
         return bool(record.value(self.place(ID)).strip() or (name and record.value(self.place(SIS_LOGIN)).strip()))
 
-    def points_row(self) -> Record | None:
+    def points_row(self) -> CanvasRecord | None:
         return next(
             (r for r in self.records[1:] if r.value(self.place(STUDENT)).strip().casefold() == POINTS_ROW), None
         )
@@ -109,7 +109,7 @@ class Gradebook:
         return self.bom + text.encode(self.encoding)
 
 
-def read(data: bytes) -> Gradebook:
+def read(data: bytes) -> CanvasGradebook:
     """A file as Canvas exports it: any of its separators, line ends and encodings. Raises `BadGradebook`."""
     if len(data) > MOST_BYTES:
         raise BadGradebook(_("A gradebook has at most %(size)s MB.") % {"size": MOST_BYTES // 1_048_576})
@@ -123,15 +123,15 @@ def read(data: bytes) -> Gradebook:
         encoding = "latin-1"
         text = data.decode(encoding)
     for delimiter in (",", ";", "\t"):
-        first = Gradebook(bom, encoding, delimiter, [next(_records(text, delimiter))])
+        first = CanvasGradebook(bom, encoding, delimiter, [next(_records(text, delimiter))])
         if {STUDENT, ID} <= set(first.header):
-            return Gradebook(bom, encoding, delimiter, list(_records(text, delimiter)))
+            return CanvasGradebook(bom, encoding, delimiter, list(_records(text, delimiter)))
     what = _("This is no gradebook of Canvas: its first line has no columns “Student” and “ID”.")
     where = _("In Canvas choose Grades, then Export.")
     raise BadGradebook(f"{what} {where}")
 
 
-def _records(text: str, delimiter: str) -> Iterator[Record]:
+def _records(text: str, delimiter: str) -> Iterator[CanvasRecord]:
     mark = re.escape(delimiter)
     cell = re.compile(rf'"(?:[^"]|"")*"[^{mark}\r\n]*|[^{mark}\r\n]*')
     place, cells, count = 0, [], 0
@@ -151,7 +151,7 @@ def _records(text: str, delimiter: str) -> Iterator[Record]:
             place += 1
             continue
         end = "\r\n" if text.startswith("\r\n", place) else text[place : place + 1]
-        yield Record(cells, end)
+        yield CanvasRecord(cells, end)
         place, cells = place + len(end), []
         if place >= len(text):
             return
@@ -177,11 +177,11 @@ def _is_computed(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Match:
+class StudentMatch:
     """A line and a person who are the same, and by which column we know."""
 
-    record: Record
-    person: Person
+    record: CanvasRecord
+    person: GradedPerson
     by: str
 
     @property
@@ -191,21 +191,21 @@ class Match:
 
 
 @dataclass
-class Matching:
+class GradebookMatching:
     """Who was found, and who was not on either side."""
 
-    matches: list[Match] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
-    people: list[Person] = field(default_factory=list)
+    matches: list[StudentMatch] = field(default_factory=list)
+    records: list[CanvasRecord] = field(default_factory=list)
+    people: list[GradedPerson] = field(default_factory=list)
 
     @property
-    def to_review(self) -> list[Match]:
+    def to_review(self) -> list[StudentMatch]:
         return [match for match in self.matches if match.needs_review]
 
 
-def match(book: Gradebook, people: Sequence[Person]) -> Matching:
+def match(book: CanvasGradebook, people: Sequence[GradedPerson]) -> GradebookMatching:
     """Find each other by ID, then SIS User ID, then login, then name; only where one line and one person agree."""
-    found = Matching(records=list(book.students), people=list(people))
+    found = GradebookMatching(records=list(book.students), people=list(people))
     for column, names_of in _KEYS:
         place = book.place(column)
         if place is not None:
@@ -213,19 +213,21 @@ def match(book: Gradebook, people: Sequence[Person]) -> Matching:
     return found
 
 
-def _match_by(found: Matching, column: str, place: int, names_of: Callable[[Person], Iterable[str]]) -> None:
+def _match_by(
+    found: GradebookMatching, column: str, place: int, names_of: Callable[[GradedPerson], Iterable[str]]
+) -> None:
     tidy = _name_key if column == STUDENT else _key
-    lines: dict[str, list[Record]] = defaultdict(list)
+    lines: dict[str, list[CanvasRecord]] = defaultdict(list)
     for record in found.records:
         lines[tidy(record.value(place))].append(record)
-    owners: dict[str, list[Person]] = defaultdict(list)
+    owners: dict[str, list[GradedPerson]] = defaultdict(list)
     for person in found.people:
         for name in {tidy(name) for name in names_of(person)} - {""}:
             owners[name].append(person)
     taken: set[int] = set()
     for name, persons in owners.items():
         if len(persons) == 1 and len(lines.get(name, ())) == 1 and id(persons[0]) not in taken:
-            found.matches.append(Match(lines[name][0], persons[0], column))
+            found.matches.append(StudentMatch(lines[name][0], persons[0], column))
             taken |= {id(persons[0]), id(lines[name][0])}
     found.people = [person for person in found.people if id(person) not in taken]
     found.records = [record for record in found.records if id(record) not in taken]
@@ -241,7 +243,7 @@ def _name_key(text: str) -> str:
     return " ".join(_key(f"{first} {last}" if comma else text).split())
 
 
-_KEYS: tuple[tuple[str, Callable[[Person], Iterable[str]]], ...] = (
+_KEYS: tuple[tuple[str, Callable[[GradedPerson], Iterable[str]]], ...] = (
     (ID, lambda person: [person.student_id] if person.is_listed else []),
     (SIS_USER, lambda person: [person.sis_user_id, person.student_id] if person.is_listed else []),
     (SIS_LOGIN, lambda person: [person.login, person.email]),
@@ -252,7 +254,7 @@ _KEYS: tuple[tuple[str, Callable[[Person], Iterable[str]]], ...] = (
 # --- filling ----------------------------------------------------------------------------------------------------
 
 
-def filled(book: Gradebook, found: Matching, *, column: str, title: str, most: str) -> bytes:
+def filled(book: CanvasGradebook, found: GradebookMatching, *, column: str, title: str, most: str) -> bytes:
     """The file with the points of those who were found: in `column`, or in a new one called `title`.
 
     “EX” stays, and so does what stands with people without a grade. `most` is what a new column is out of.
@@ -276,8 +278,8 @@ def filled(book: Gradebook, found: Matching, *, column: str, title: str, most: s
             if _unquoted(cells[place]).strip().upper() != "EX":
                 text = text.replace(".", ",") if book.has_decimal_commas else text
                 cells[place] = _quoted(text, book.delimiter)
-        records.append(Record([_harmless(cell, book.delimiter) for cell in cells], record.end))
-    return Gradebook(book.bom, book.encoding, book.delimiter, records).as_bytes()
+        records.append(CanvasRecord([_harmless(cell, book.delimiter) for cell in cells], record.end))
+    return CanvasGradebook(book.bom, book.encoding, book.delimiter, records).as_bytes()
 
 
 def _harmless(cell: str, delimiter: str) -> str:

@@ -30,10 +30,10 @@ class GradebookFilling:
     """A file of Canvas that a host uploaded, and who in it was found."""
 
     gradebook_row: Gradebook
-    book: canvas.Gradebook
-    matching: canvas.Matching
+    book: canvas.CanvasGradebook
+    matching: canvas.GradebookMatching
     column: str
-    rules: rules_module.Rules
+    rules: rules_module.GradingRules
     """Those that the points were made by: where grades are released, those of the release."""
     is_mixed: bool
     """Whether people without a released grade get points out of something else than those who have one."""
@@ -64,13 +64,13 @@ class GradebookFilling:
         return self.gradebook_row.is_scaled and self.scale is not None
 
     @property
-    def both(self) -> list[tuple[people_module.Person, str, str]]:
+    def both(self) -> list[tuple[people_module.GradedPerson, str, str]]:
         """Everybody who gets points: as the rules give them, and out of what Canvas says."""
         people = [match.person for match in self.matching.matches]
         return [(person, person.points, self._scaled(person.points)) for person in people if person.points is not None]
 
     @property
-    def written(self) -> canvas.Matching:
+    def written(self) -> canvas.GradebookMatching:
         """Who was found, with the points that the file gets."""
         if not self.is_scaled:
             return self.matching
@@ -98,16 +98,16 @@ class GradebookFilling:
         return self.book.computed()
 
 
-def graded_people(sheet: GradeSheet) -> list[people_module.Person]:
+def graded_people(sheet: GradeSheet) -> list[people_module.GradedPerson]:
     """Everybody of a sheet as files know them."""
     rules = sheet.effective_rules
     return [_person_of_row(row, (rules if row.released else sheet.rules).decimals) for row in sheet.rows]
 
 
-def _person_of_row(row: GradeRow, decimals: int) -> people_module.Person:
+def _person_of_row(row: GradeRow, decimals: int) -> people_module.GradedPerson:
     student, mark = row.student, row.final
     first, last = _first_and_last_name(student)
-    return people_module.Person(
+    return people_module.GradedPerson(
         name=student.name,
         first_name=first,
         last_name=last,

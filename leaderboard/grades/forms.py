@@ -8,14 +8,14 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from .rules import MOST_STEPS, Method, Rules
+from .rules import MOST_STEPS, GradingMethod, GradingRules
 
 LINES = 6
 METHODS = (
-    (Method.LINEAR.value, _("Linear: between two lines the points rise with the score")),
-    (Method.THRESHOLDS.value, _("Thresholds: the points of the best line that the score reaches")),
-    (Method.PERCENTILE.value, _("Percentile: by the share of teams that are better")),
-    (Method.PARTICIPATION.value, _("Taking part alone: the score does not matter")),
+    (GradingMethod.LINEAR.value, _("Linear: between two lines the points rise with the score")),
+    (GradingMethod.THRESHOLDS.value, _("Thresholds: the points of the best line that the score reaches")),
+    (GradingMethod.PERCENTILE.value, _("Percentile: by the share of teams that are better")),
+    (GradingMethod.PARTICIPATION.value, _("Taking part alone: the score does not matter")),
 )
 
 
@@ -24,7 +24,7 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class StepForm(forms.Form):
+class GradeStepForm(forms.Form):
     """One line: a baseline or a score, or a share of the teams, and its points. A line without points is no line."""
 
     baseline = forms.ChoiceField(label=_("Baseline"), required=False)
@@ -69,7 +69,7 @@ class GradeRulesForm(forms.Form):
         help_text=_("As the column is called in the files for Canvas, Moodle and Brightspace."),
     )
 
-    def __init__(self, data: Any, rules: Rules, names: Iterable[str]) -> None:
+    def __init__(self, data: Any, rules: GradingRules, names: Iterable[str]) -> None:
         initial = rules.as_json()
         steps = [
             {key: _plain(value) for key, value in step.items() if value is not None} for step in initial.pop("steps")
@@ -79,7 +79,9 @@ class GradeRulesForm(forms.Form):
         known = list(dict.fromkeys([*names, *(step["baseline"] for step in steps if step.get("baseline"))]))
         lines = min(MOST_STEPS, max(LINES, len(steps) + 2))
         self.lines = [
-            StepForm(data, prefix=f"line-{number}", initial=steps[number] if number < len(steps) else {}, names=known)
+            GradeStepForm(
+                data, prefix=f"line-{number}", initial=steps[number] if number < len(steps) else {}, names=known
+            )
             for number in range(lines)
         ]
 
@@ -94,7 +96,7 @@ class GradeRulesForm(forms.Form):
     @property
     def values(self) -> dict[str, Any]:
         """What `hosting.set_grade_rules` takes; of each line what its method asks for."""
-        names = ("top",) if self.cleaned_data["method"] == Method.PERCENTILE else ("baseline", "score")
+        names = ("top",) if self.cleaned_data["method"] == GradingMethod.PERCENTILE else ("baseline", "score")
         steps = [
             {
                 "points": line.cleaned_data["points"],
@@ -103,4 +105,7 @@ class GradeRulesForm(forms.Form):
             for line in self.lines
             if line.cleaned_data["points"] is not None
         ]
-        return {**self.cleaned_data, "steps": [] if self.cleaned_data["method"] == Method.PARTICIPATION else steps}
+        return {
+            **self.cleaned_data,
+            "steps": [] if self.cleaned_data["method"] == GradingMethod.PARTICIPATION else steps,
+        }

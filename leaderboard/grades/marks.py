@@ -16,7 +16,7 @@ from itertools import pairwise
 from django.utils.translation import gettext as _
 
 from .reasons import Fact, Reason, because
-from .rules import BadRules, Method, Rules, Step, number_text
+from .rules import BadRules, GradeStep, GradingMethod, GradingRules, number_text
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Anchor:
 
 
 @dataclass(frozen=True)
-class File:
+class GradableFile:
     """A scored file that may decide a mark."""
 
     value: float
@@ -37,17 +37,17 @@ class File:
 
 
 @dataclass(frozen=True)
-class Work:
+class TeamWork:
     """What a team did. `files` may decide, `valid` is the number of its scored files in time."""
 
-    files: tuple[File, ...] = ()
+    files: tuple[GradableFile, ...] = ()
     valid: int = 0
     disqualified: str | None = None
     """The reason, where the team is out."""
 
 
 @dataclass(frozen=True)
-class Field:
+class MarkingScale:
     """What marks are given against: anchors from the worst score to the best, the values of all ranked teams, and
     which board the values are from."""
 
@@ -86,12 +86,14 @@ def points_text(points: float | None, decimals: int) -> str:
     return "–" if points is None else f"{points:.{decimals}f}"
 
 
-def anchors_of(rules: Rules, baselines: Mapping[str, float | None], *, higher_is_better: bool) -> tuple[Anchor, ...]:
+def anchors_of(
+    rules: GradingRules, baselines: Mapping[str, float | None], *, higher_is_better: bool
+) -> tuple[Anchor, ...]:
     """The steps of linear rules and thresholds with their scores, the worst first.
 
     Raises `BadRules` for a baseline that is gone or has no score, and where a better score would be worth less.
     """
-    if rules.method not in (Method.LINEAR, Method.THRESHOLDS):
+    if rules.method not in (GradingMethod.LINEAR, GradingMethod.THRESHOLDS):
         return ()
     faults = [
         _("The baseline “%(name)s” is not there any more, or has no score yet.") % {"name": step.baseline}
@@ -115,7 +117,7 @@ def anchors_of(rules: Rules, baselines: Mapping[str, float | None], *, higher_is
     return tuple(found)
 
 
-def _anchor(step: Step, baselines: Mapping[str, float | None]) -> Anchor:
+def _anchor(step: GradeStep, baselines: Mapping[str, float | None]) -> Anchor:
     score = baselines[step.baseline] if step.baseline else step.score
     assert score is not None, "looked at before"
     words = f"{step.baseline} {number_text(score)}" if step.baseline else number_text(score)
@@ -126,7 +128,7 @@ def _worth(anchor: Anchor) -> str:
     return f"{anchor.words} ({number_text(anchor.points)})"
 
 
-def mark(rules: Rules, field_: Field, work: Work) -> Mark:
+def mark(rules: GradingRules, field_: MarkingScale, work: TeamWork) -> Mark:
     """The mark of everybody in a team. Of several files the one counts that gives most after the late penalty."""
     if work.disqualified is not None:
         return Mark(0.0, (because("disqualified", reason=work.disqualified),))
@@ -136,7 +138,7 @@ def mark(rules: Rules, field_: Field, work: Work) -> Mark:
         return Mark(None, (because("no_file"),))
     found = [(one, *_of_file(rules, field_, one)) for one in work.files]
     best, points, reasons = max(found, key=lambda one: one[1])
-    if rules.method != Method.PARTICIPATION:
+    if rules.method != GradingMethod.PARTICIPATION:
         reasons += [
             _no_more(rules, field_, other, less)
             for other, less, _fact in found
@@ -145,14 +147,14 @@ def mark(rules: Rules, field_: Field, work: Work) -> Mark:
     return _settled(rules, points, reasons, work.valid)
 
 
-def _no_more(rules: Rules, field_: Field, late: File, points: float) -> Reason:
+def _no_more(rules: GradingRules, field_: MarkingScale, late: GradableFile, points: float) -> Reason:
     """Whoever handed in a better file late reads why it does not count."""
     percent = number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
     return because("late_is_no_more", **_score_fact(field_, late.value), less=percent, points=_shown(points))
 
 
-def _of_file(rules: Rules, field_: Field, file: File) -> tuple[float, list[Reason]]:
-    points, reason = _METHODS[Method(rules.method)](rules, field_, file.value)
+def _of_file(rules: GradingRules, field_: MarkingScale, file: GradableFile) -> tuple[float, list[Reason]]:
+    points, reason = _METHODS[GradingMethod(rules.method)](rules, field_, file.value)
     reasons = [reason] if reason else []
     if file.days_late and points:
         percent = rules.late_percent or 0.0
@@ -162,7 +164,7 @@ def _of_file(rules: Rules, field_: Field, file: File) -> tuple[float, list[Reaso
     return points, reasons
 
 
-def _settled(rules: Rules, points: float, reasons: list[Reason], valid: int) -> Mark:
+def _settled(rules: GradingRules, points: float, reasons: list[Reason], valid: int) -> Mark:
     """Add what is for taking part, keep within the ends, round."""
     if rules.participation_points:
         if valid >= rules.participation_files:
@@ -198,7 +200,7 @@ def _shown(points: float) -> str:
     return number_text(rounded(points, 3))
 
 
-def _linear(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
+def _linear(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
     worst, best = field_.anchors[0], field_.anchors[-1]
     fact = _score_fact(field_, value)
     if field_.better(worst.score, value):
@@ -215,7 +217,7 @@ def _linear(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | 
     raise AssertionError("the best anchor is better")
 
 
-def _thresholds(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
+def _thresholds(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
     fact = _score_fact(field_, value)
     reached = [anchor for anchor in field_.anchors if not field_.better(anchor.score, value)]
     if not reached:
@@ -225,7 +227,7 @@ def _thresholds(rules: Rules, field_: Field, value: float) -> tuple[float, Reaso
     )
 
 
-def _percentile(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
+def _percentile(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
     """A step holds for those of whom fewer than `top` percent of the teams are better: the first one always does."""
     total = max(1, len(field_.values))
     above = field_.number_better(value)
@@ -237,17 +239,17 @@ def _percentile(rules: Rules, field_: Field, value: float) -> tuple[float, Reaso
     return best.points, because("share", **facts, percent=number_text(best.top or 0), points=number_text(best.points))
 
 
-def _participation(rules: Rules, field_: Field, value: float) -> tuple[float, Reason | None]:
+def _participation(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
     return 0.0, None
 
 
-def _score_fact(field_: Field, value: float) -> dict[str, Fact]:
+def _score_fact(field_: MarkingScale, value: float) -> dict[str, Fact]:
     return {"board": field_.board, "score": number_text(value)}
 
 
-_METHODS: dict[Method, Callable[[Rules, Field, float], tuple[float, Reason | None]]] = {
-    Method.LINEAR: _linear,
-    Method.THRESHOLDS: _thresholds,
-    Method.PERCENTILE: _percentile,
-    Method.PARTICIPATION: _participation,
+_METHODS: dict[GradingMethod, Callable[[GradingRules, MarkingScale, float], tuple[float, Reason | None]]] = {
+    GradingMethod.LINEAR: _linear,
+    GradingMethod.THRESHOLDS: _thresholds,
+    GradingMethod.PERCENTILE: _percentile,
+    GradingMethod.PARTICIPATION: _participation,
 }

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from leaderboard.common.csv_files import safe_cell
 
-from .people import Person
+from .people import GradedPerson
 
 
-def moodle(people: Iterable[Person], title: str) -> str:
+def moodle(people: Iterable[GradedPerson], title: str) -> str:
     """As Moodle imports grades; “-” is its word for no grade."""
     header = ["Email address", "ID number", "First name", "Last name", title, f"{title} (feedback)"]
     rows = (
@@ -22,14 +22,14 @@ def moodle(people: Iterable[Person], title: str) -> str:
     return _table(header, rows, numbers={4})
 
 
-def brightspace(people: Iterable[Person], title: str) -> str:
+def brightspace(people: Iterable[GradedPerson], title: str) -> str:
     """As Brightspace imports grades; only who has an ID or a user name there can be found by it."""
     header = ["OrgDefinedId", "Username", f"{title} Points Grade", "End-of-Line Indicator"]
     rows = ([p.university_id, p.login, p.points or "", "#"] for p in under_own_names(people) if on_brightspace(p))
     return _table(header, rows, numbers={2})
 
 
-def under_own_names(people: Iterable[Person]) -> list[Person]:
+def under_own_names(people: Iterable[GradedPerson]) -> list[GradedPerson]:
     """Without addresses and user names that somebody wrote into their account and that the class list has for another
     line: a platform would give both marks to one person, the last one for good."""
     everybody = list(people)
@@ -47,18 +47,18 @@ def under_own_names(people: Iterable[Person]) -> list[Person]:
     ]
 
 
-def on_brightspace(person: Person) -> bool:
+def on_brightspace(person: GradedPerson) -> bool:
     return bool(person.university_id or person.login)
 
 
-def plain(people: Iterable[Person], title: str) -> str:
+def plain(people: Iterable[GradedPerson], title: str) -> str:
     """Everything that we know, one person a line."""
     names = ("name", "email", "student_id", "sis_user_id", "login", "section", "team")
     rows = ([*(getattr(p, name) for name in names), p.points or "", p.reasons] for p in people)
     return _table([*names, title, "reasons"], rows, numbers={len(names)})
 
 
-OWN: Mapping[str, Callable[[Iterable[Person], str], str]] = {
+OWN: Mapping[str, Callable[[Iterable[GradedPerson], str], str]] = {
     "moodle": moodle,
     "brightspace": brightspace,
     "plain": plain,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Person:
+class GradedPerson:
     """Somebody with a grade, by all names that a platform may know; `points` is as written, None for no grade.
 
     `is_listed` tells that the names are the teacher's own, from the roster; others were chosen by the person.

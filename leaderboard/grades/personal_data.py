@@ -11,7 +11,7 @@ from leaderboard.classroom.models import RosterEntry
 
 from . import canvas
 from .models import Gradebook
-from .people import Person
+from .people import GradedPerson
 from .reasons import Reason
 
 EXPORTED = ("release__competition__slug", "release__number", "release__released_at", "points", "reasons")
@@ -31,7 +31,7 @@ def forget(*, leaving: Leaving) -> None:
     """Remove the lines that are theirs by the host's own list or by a confirmed address: a name that somebody chose for
     themselves may be another's."""
     people = [_listed(entry) for entry in RosterEntry.objects.filter(user=leaving.account)]
-    people += [Person(name="", email=address) for address in leaving.addresses]
+    people += [GradedPerson(name="", email=address) for address in leaving.addresses]
     for held in Gradebook.objects.filter(competition__in=leaving.competitions):
         book = canvas.read(bytes(held.data))
         theirs = {id(canvas.match(book, [person]).matches[0].record) for person in people if _is_in(book, person)}
@@ -40,10 +40,10 @@ def forget(*, leaving: Leaving) -> None:
             Gradebook.objects.filter(pk=held.pk).update(data=book.as_bytes())
 
 
-def _listed(entry: RosterEntry) -> Person:
+def _listed(entry: RosterEntry) -> GradedPerson:
     names = ("name", "email", "student_id", "sis_user_id", "login")
-    return Person(**{name: getattr(entry, name) for name in names}, is_listed=True)
+    return GradedPerson(**{name: getattr(entry, name) for name in names}, is_listed=True)
 
 
-def _is_in(book: canvas.Gradebook, person: Person) -> bool:
+def _is_in(book: canvas.CanvasGradebook, person: GradedPerson) -> bool:
     return bool(canvas.match(book, [person]).matches)

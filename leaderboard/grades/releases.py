@@ -14,7 +14,7 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications import notices
-from leaderboard.notifications.models.notice import Kind
+from leaderboard.notifications.models.notice import NoticeKind
 
 from .marks import Mark
 from .models import Grade, GradeRelease
@@ -99,7 +99,7 @@ def _notify_students(competition: Competition, students: list[int]) -> None:
     """Without the grade itself: a letter is read over shoulders."""
     notices.notify(
         User.objects.filter(pk__in=students),
-        kind=Kind.GRADE,
+        kind=NoticeKind.GRADE,
         competition=competition,
         title=lambda: _("Your grade in %(competition)s") % {"competition": competition.title},
         text=lambda: _("Your teacher released the grades. Yours is on its page, with how it came about."),

@@ -15,7 +15,7 @@ MOST_POINTS = 10_000.0
 MOST_DECIMALS = 3
 
 
-class Method(StrEnum):
+class GradingMethod(StrEnum):
     """Where the points of a score come from."""
 
     LINEAR = "linear"
@@ -33,7 +33,7 @@ class BadRules(Exception):
 
 
 @dataclass(frozen=True)
-class Step:
+class GradeStep:
     """What is worth how much: a baseline by name, a score, or the best `top` percent of the teams."""
 
     points: float
@@ -43,12 +43,12 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Rules:
+class GradingRules:
     """What a host decides. `late_percent` is taken off for each day begun after the deadline; None means that late
     files count for nothing."""
 
-    method: str = Method.LINEAR
-    steps: tuple[Step, ...] = ()
+    method: str = GradingMethod.LINEAR
+    steps: tuple[GradeStep, ...] = ()
     max_points: float = 100.0
     minimum: float = 0.0
     decimals: int = 1
@@ -59,9 +59,9 @@ class Rules:
     title: str = ""
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Rules:
+    def from_values(cls, values: Mapping[str, Any]) -> GradingRules:
         """Rules from what `as_json` gave, or from a form. Raises `BadRules` with every fault."""
-        steps = tuple(Step(**step) for step in values.get("steps", ()))
+        steps = tuple(GradeStep(**step) for step in values.get("steps", ()))
         rules = cls(**{**values, "steps": steps})
         if faults := rules.faults():
             raise BadRules(faults)
@@ -73,9 +73,9 @@ class Rules:
     def faults(self) -> list[str]:
         """Everything about the rules alone that would make marks wrong or unclear."""
         found = self._faults_of_numbers()
-        if self.method not in list(Method):
+        if self.method not in list(GradingMethod):
             found.append(_("Choose how scores become points."))
-        elif self.method != Method.PARTICIPATION and not self.steps:
+        elif self.method != GradingMethod.PARTICIPATION and not self.steps:
             found.append(_("Write at least one line that says which score is worth how many points."))
         if len(self.steps) > MOST_STEPS:
             found.append(_("At most %(number)s lines say what a score is worth.") % {"number": MOST_STEPS})
@@ -103,11 +103,11 @@ class Rules:
         )
         return [text for holds, text in checks if not holds]
 
-    def _wrong(self, step: Step) -> list[str]:
+    def _wrong(self, step: GradeStep) -> list[str]:
         found = []
         if not (math.isfinite(step.points) and 0 <= step.points <= self.max_points):
             found.append(_("the points lie between 0 and the most points."))
-        if self.method == Method.PERCENTILE:
+        if self.method == GradingMethod.PERCENTILE:
             if step.top is None or not 0 < step.top <= 100:
                 found.append(_("write a share of the teams above 0 and up to 100 percent."))
         elif bool(step.baseline) == (step.score is not None):

@@ -22,38 +22,40 @@ from . import rules as rules_module
 from .models import GradeRelease, GradeRules
 
 
-def grade_rules(competition: Competition) -> tuple[rules_module.Rules, bool]:
+def grade_rules(competition: Competition) -> tuple[rules_module.GradingRules, bool]:
     """The rules of a competition, and whether somebody saved them; otherwise what we propose."""
     held = GradeRules.objects.filter(competition=competition).first()
     if held is not None:
-        return rules_module.Rules.from_values(held.values), True
+        return rules_module.GradingRules.from_values(held.values), True
     scores = baseline_scores(competition.ground_truth, Split.PUBLIC)
     return proposed_rules(competition, scores), False
 
 
-def saved_rules(competition: Competition) -> tuple[rules_module.Rules, bool] | None:
+def saved_rules(competition: Competition) -> tuple[rules_module.GradingRules, bool] | None:
     """What somebody saved, and whether students can see their grades."""
     held = GradeRules.objects.filter(competition=competition)
     found = held.annotate(is_released=GradeRelease.is_current("competition")).first()
-    return None if found is None else (rules_module.Rules.from_values(found.values), found.is_released)
+    return None if found is None else (rules_module.GradingRules.from_values(found.values), found.is_released)
 
 
-def proposed_rules(competition: Competition, scores: Mapping[str, float]) -> rules_module.Rules:
+def proposed_rules(competition: Competition, scores: Mapping[str, float]) -> rules_module.GradingRules:
     """Linear between the worst baseline and the best where there are two, else by shares of the teams."""
     ground_truth = competition.ground_truth
     if ground_truth is not None and len(set(scores.values())) >= 2:
         names = sorted(scores, key=lambda name: ladder.sign_of(ground_truth) * scores[name])
-        ends = (rules_module.Step(60.0, baseline=names[-1]), rules_module.Step(100.0, baseline=names[0]))
-        return rules_module.Rules(steps=ends, title=competition.title)
+        ends = (rules_module.GradeStep(60.0, baseline=names[-1]), rules_module.GradeStep(100.0, baseline=names[0]))
+        return rules_module.GradingRules(steps=ends, title=competition.title)
     shares = ((10.0, 100.0), (25.0, 90.0), (50.0, 80.0), (100.0, 70.0))
-    steps = tuple(rules_module.Step(points, top=top) for top, points in shares)
-    return rules_module.Rules(method=rules_module.Method.PERCENTILE, steps=steps, title=competition.title)
+    steps = tuple(rules_module.GradeStep(points, top=top) for top, points in shares)
+    return rules_module.GradingRules(method=rules_module.GradingMethod.PERCENTILE, steps=steps, title=competition.title)
 
 
-def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user: User | None) -> rules_module.Rules:
+def set_grade_rules(
+    *, competition: Competition, values: Mapping[str, Any], user: User | None
+) -> rules_module.GradingRules:
     """Replace the rules; what was released stays as it was told. Raises `CannotHost` with every fault."""
     try:
-        rules = rules_module.Rules.from_values(values)
+        rules = rules_module.GradingRules.from_values(values)
     except rules_module.BadRules as error:
         raise CannotHost(_("These rules cannot grade."), error.faults) from error
     with transaction.atomic():

@@ -26,7 +26,7 @@ from .students import Student, students_of
 
 DAY = timedelta(days=1)
 # Team → those that may decide.
-Files = Mapping[int, list[marks.File]]
+Files = Mapping[int, list[marks.GradableFile]]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class GradeRow:
 class GradeSheet:
     """Everybody's mark by rules that are saved, or only proposed. With `faults` nobody has one."""
 
-    rules: rules_module.Rules
+    rules: rules_module.GradingRules
     is_saved: bool
     split: Split
     rows: tuple[GradeRow, ...] = ()
@@ -67,9 +67,9 @@ class GradeSheet:
         return sum(not one.is_listed and one.user_id is not None for one in students) if is_somebody_absent else 0
 
     @property
-    def effective_rules(self) -> rules_module.Rules:
+    def effective_rules(self) -> rules_module.GradingRules:
         """The rules by which students were told their grades, before that those of the sheet."""
-        return rules_module.Rules.from_values(self.release.rules) if self.release else self.rules
+        return rules_module.GradingRules.from_values(self.release.rules) if self.release else self.rules
 
     @property
     def is_by_other_rules(self) -> bool:
@@ -148,9 +148,9 @@ def _values(ground_truth: GroundTruth, split: Split) -> Mapping[int, float]:
     return standings.best_values(ground_truth)
 
 
-def _mark(rules: rules_module.Rules, field: marks.Field, student: Student, files: Files) -> marks.Mark:
+def _mark(rules: rules_module.GradingRules, field: marks.MarkingScale, student: Student, files: Files) -> marks.Mark:
     may_decide = tuple(files.get(student.team_id or 0, ()))
-    work = marks.Work(may_decide, student.valid, student.disqualified)
+    work = marks.TeamWork(may_decide, student.valid, student.disqualified)
     mark = marks.mark(rules, field, work)
     if student.has_joined:
         return mark
@@ -178,19 +178,19 @@ def _field_and_files(
     values: Mapping[int, float],
     baselines: Mapping[str, float],
     late: Files,
-) -> tuple[marks.Field, Files]:
+) -> tuple[marks.MarkingScale, Files]:
     """What marks are given against, and the files of each team that may decide."""
     higher = ladder.sign_of(ground_truth) < 0
     anchors = marks.anchors_of(sheet.rules, baselines, higher_is_better=higher)
-    files = {team: [marks.File(value)] for team, value in values.items()}
+    files = {team: [marks.GradableFile(value)] for team, value in values.items()}
     for team, more in late.items():
         files[team] = files.get(team, []) + more
-    return marks.Field(anchors, tuple(values.values()), higher, sheet.split.value), files
+    return marks.MarkingScale(anchors, tuple(values.values()), higher, sheet.split.value), files
 
 
 def _late_files(
     competition: Competition, ground_truths: Sequence[GroundTruth | None], split: Split
-) -> dict[int, dict[int, list[marks.File]]]:
+) -> dict[int, dict[int, list[marks.GradableFile]]]:
     """Ruler → team → of each day after the deadline the file with the best public score, so that nobody gets a better
     grade by trying what the private rows say. Days are counted from the deadline that the team has."""
     signs = {
@@ -223,9 +223,9 @@ def _late_files(
         order = (signs[ground_truth] * both[Split.PUBLIC], str(submission))
         if (ground_truth, team, day) not in chosen or order < chosen[ground_truth, team, day][0]:
             chosen[ground_truth, team, day] = (order, both[split])
-    found: dict[int, dict[int, list[marks.File]]] = {ground_truth: defaultdict(list) for ground_truth in signs}
+    found: dict[int, dict[int, list[marks.GradableFile]]] = {ground_truth: defaultdict(list) for ground_truth in signs}
     for (ground_truth, team, day), (_order, value) in chosen.items():
-        found[ground_truth][team].append(marks.File(value, day))
+        found[ground_truth][team].append(marks.GradableFile(value, day))
     return found
 
 

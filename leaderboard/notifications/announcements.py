@@ -18,7 +18,7 @@ from leaderboard.competitions.services.competitions import CannotHost
 
 from . import hooks, notices
 from .models import Announcement, Notice
-from .models.notice import Kind
+from .models.notice import NoticeKind
 
 
 def announcement_readers(competition: Competition, audience: str, section: str = "") -> QuerySet[User]:
@@ -98,7 +98,7 @@ def announce(
 def _notify_readers(sent: Announcement, people: list[User]) -> None:
     notices.notify(
         people,
-        kind=Kind.ANNOUNCEMENT,
+        kind=NoticeKind.ANNOUNCEMENT,
         competition=sent.competition,
         title=sent.title,
         text=sent.text,

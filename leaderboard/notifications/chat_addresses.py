@@ -20,31 +20,31 @@ _TEAMS = re.compile(rf"https://{_HOST}{_FLOW}\?(?:[A-Za-z0-9_.~%/=-]+&)*sig=[A-Z
 _OWN = re.compile(rf"https://{_HOST}(?:/[A-Za-z0-9_.~-]+)+/?")
 
 
-class BadAddress(Exception):
+class BadChatAddress(Exception):
     """Why an address is not taken, in words for the host; the address itself is not quoted."""
 
 
 @dataclass(frozen=True)
-class Address:
+class ChatAddress:
     service: str
     url: str
 
 
-def read_address(text: str) -> Address:
+def read_address(text: str) -> ChatAddress:
     """Understand what a host pasted. Raises `BadAddress`."""
     url = _with_small_host(text.strip())
     if len(url) > LONGEST:
-        raise BadAddress(_("This address is longer than %(number)s characters.") % {"number": LONGEST})
+        raise BadChatAddress(_("This address is longer than %(number)s characters.") % {"number": LONGEST})
     if not url.startswith("https://"):
-        raise BadAddress(_("Only addresses that begin with https:// are taken."))
+        raise BadChatAddress(_("Only addresses that begin with https:// are taken."))
     for service, found in (("Slack", _SLACK.fullmatch(url)), ("Discord", _DISCORD.fullmatch(url))):
         if found:
-            return Address(service, url)
+            return ChatAddress(service, url)
     if (flow := _TEAMS.fullmatch(url)) and _is_service(flow["host"]):
-        return Address("Teams", url)
+        return ChatAddress("Teams", url)
     if (own := _OWN.fullmatch(url)) and own["host"] in {host.lower() for host in settings.WEBHOOK_HOSTS}:
-        return Address(own["host"][:40], url)
-    raise BadAddress(_why_not(url))
+        return ChatAddress(own["host"][:40], url)
+    raise BadChatAddress(_why_not(url))
 
 
 def _with_small_host(text: str) -> str:

@@ -28,7 +28,7 @@ _HARMLESS = str.maketrans({"@": "@\u200b", "<": "‹", ">": "›", "`": "'", "["
 
 
 @dataclass(frozen=True)
-class News:
+class ChatNews:
     """Something to tell; `page` is the view that shows it."""
 
     key: str
@@ -52,7 +52,7 @@ def _note(hook: Webhook, event: ChatEvent, at: datetime) -> int:
     return sum(write(hook, event, news) for news in found if news.key not in known)
 
 
-def write(hook: Webhook, event: str, news: News) -> int:
+def write(hook: Webhook, event: str, news: ChatNews) -> int:
     """Put a message in the queue, unless it is there; gives 1 when it is new."""
     text = "\n\n".join(filter(None, [_plain(news.text)[:LONGEST_TEXT], _address(hook.competition, news.page)]))
     title = " ".join(_plain(f"{hook.competition.title}: {news.title}").split())[:LONGEST_TITLE]
@@ -83,35 +83,35 @@ def _is_news(moment: datetime | None, hook: Webhook, at: datetime) -> bool:
     return moment is not None and max(hook.since, at - DAY) < moment <= at
 
 
-def _launched(hook: Webhook, at: datetime) -> Iterator[News]:
+def _launched(hook: Webhook, at: datetime) -> Iterator[ChatNews]:
     competition = hook.competition
     if _is_news(competition.launched_at, hook, at):
         words = _("Files are taken from %(opens)s until %(closes)s.")
         text = words % {"opens": _moment(competition.opens_at), "closes": _moment(competition.closes_at)}
-        yield News(f"launched:{competition.launched_at:%Y%m%dT%H%M%S}", _("launched"), text)
+        yield ChatNews(f"launched:{competition.launched_at:%Y%m%dT%H%M%S}", _("launched"), text)
 
 
-def _deadline(hook: Webhook, at: datetime) -> Iterator[News]:
+def _deadline(hook: Webhook, at: datetime) -> Iterator[ChatNews]:
     """Not before half of the time is over, as with the reminders of students."""
     opens_at, closes_at = hook.competition.opens_at, hook.competition.closes_at
     if max(closes_at - DAY, opens_at + (closes_at - opens_at) / 2) <= at < closes_at:
         text = _("Files are taken until %(closes)s.") % {"closes": _moment(closes_at)}
-        yield News(f"deadline:{closes_at:%Y%m%dT%H%M%S}", _("the deadline is near"), text)
+        yield ChatNews(f"deadline:{closes_at:%Y%m%dT%H%M%S}", _("the deadline is near"), text)
 
 
-def _revealed(hook: Webhook, at: datetime) -> Iterator[News]:
+def _revealed(hook: Webhook, at: datetime) -> Iterator[ChatNews]:
     moment = hook.competition.revealed_at
     if _is_news(moment, hook, at):
-        yield News(f"revealed:{moment:%Y%m%dT%H%M%S}", _("the private board is open"), page="leaderboard")
+        yield ChatNews(f"revealed:{moment:%Y%m%dT%H%M%S}", _("the private board is open"), page="leaderboard")
 
 
-def _announced(hook: Webhook, at: datetime) -> Iterator[News]:
+def _announced(hook: Webhook, at: datetime) -> Iterator[ChatNews]:
     to_all = Announcement.objects.filter(competition=hook.competition, audience=Announcement.Audience.ALL)
     for sent in to_all.filter(withdrawn_at=None, sent_at__gt=max(hook.since, at - DAY)).order_by("sent_at"):
-        yield News(sent.key, sent.title, sent.text)
+        yield ChatNews(sent.key, sent.title, sent.text)
 
 
-_FINDERS: dict[ChatEvent, Callable[[Webhook, datetime], Iterator[News]]] = {
+_FINDERS: dict[ChatEvent, Callable[[Webhook, datetime], Iterator[ChatNews]]] = {
     ChatEvent.LAUNCHED: _launched,
     ChatEvent.DEADLINE: _deadline,
     ChatEvent.REVEALED: _revealed,
@@ -140,7 +140,7 @@ def _note_first(hook: Webhook, at: datetime) -> int:
         hook.messages.filter(event=ChatEvent.FIRST, tries=0, due_at__isnull=False).delete()
         name, _real = boards.names_of(team, hook.competition, sees_names=False)
         title = _("“%(team)s” takes the first place of the public board") % {"team": harmless(name)}
-        return write(hook, ChatEvent.FIRST, News(f"first:{at.timestamp():.3f}", title, page="leaderboard"))
+        return write(hook, ChatEvent.FIRST, ChatNews(f"first:{at.timestamp():.3f}", title, page="leaderboard"))
 
 
 def _moment(moment: datetime) -> str:

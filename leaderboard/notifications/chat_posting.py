@@ -11,7 +11,7 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from .chat_addresses import Address, BadAddress, read_address
+from .chat_addresses import BadChatAddress, ChatAddress, read_address
 
 CONNECT_SECONDS, READ_SECONDS = 4, 6
 # For the whole of it: a service that answers drop by drop begins the seconds for reading again and again.
@@ -23,7 +23,7 @@ def post(address: str, title: str, text: str) -> str:
     """Post one message; gives a code for `explain`, empty when the service took it."""
     try:
         channel = read_address(address)
-    except BadAddress:
+    except BadChatAddress:
         return "elsewhere"
     codes: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=lambda: codes.put(_post(channel, title, text)), daemon=True).start()
@@ -33,7 +33,7 @@ def post(address: str, title: str, text: str) -> str:
         return "late"
 
 
-def _post(channel: Address, title: str, text: str) -> str:
+def _post(channel: ChatAddress, title: str, text: str) -> str:
     import requests  # 5 MB and 60 ms, which processes that post nothing do without
 
     with requests.Session() as session:
@@ -57,7 +57,7 @@ def _post(channel: Address, title: str, text: str) -> str:
     return "" if answer.ok else f"status {answer.status_code}"
 
 
-def payload(channel: Address, title: str, text: str) -> dict[str, Any]:
+def payload(channel: ChatAddress, title: str, text: str) -> dict[str, Any]:
     """The message in the form that the service documents for incoming webhooks."""
     if channel.service == "Slack":
         return {"attachments": [{"fallback": _slack(title), "title": _slack(title), "text": _slack(text)}]}

@@ -68,15 +68,15 @@ def send_test(*, competition: Competition) -> WebhookMessage:
             return waiting
         key = WebhookMessage.new_key()
         text = _("Messages of this competition arrive here. Nothing else has happened.")
-        chat_events.write(hook, WebhookMessage.TEST, chat_events.News(key, _("a test"), text))
+        chat_events.write(hook, WebhookMessage.TEST, chat_events.ChatNews(key, _("a test"), text))
         wake_workers_after_commit(tasks.post_due_messages)
         return hook.messages.get(key=key)
 
 
-def _read_webhook_address(address: str) -> chat_addresses.Address:
+def _read_webhook_address(address: str) -> chat_addresses.ChatAddress:
     try:
         return chat_addresses.read_address(address)
-    except chat_addresses.BadAddress as error:
+    except chat_addresses.BadChatAddress as error:
         raise CannotHost(str(error)) from None
 
 

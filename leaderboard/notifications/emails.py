@@ -33,7 +33,7 @@ from leaderboard.competitions.models import Competition
 from . import hooks
 from .mail_server import LEASE, SERVER_PAUSE, EmailNotSent, pause_after, reply_to, send_email
 from .models import Announcement, Notice
-from .models.notice import Delivery, Kind
+from .models.notice import Delivery, NoticeKind
 from .notices import notice_choices_of, save_choices, sends_mail
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ def _retry_later(notices: list[Notice], error: EmailNotSent) -> None:
 def build_email(user: User, notices: list[Notice]) -> EmailMessage:
     """One letter about one or more notices, in plain text."""
     stop = _absolute_address(
-        f"/notifications/stop/{unsubscribe_token(user, {Kind(notice.kind) for notice in notices})}/"
+        f"/notifications/stop/{unsubscribe_token(user, {NoticeKind(notice.kind) for notice in notices})}/"
     )
     signed = _signatures(notices)
     parts = [_notice_text(notice, signed.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
@@ -141,14 +141,14 @@ def _subject(notices: list[Notice]) -> str:
 
 def _signatures(notices: list[Notice]) -> dict[str, str]:
     """Key of an announcement → who wrote it; of notices of other kinds the site writes the words."""
-    keys = [notice.key for notice in notices if notice.kind == Kind.ANNOUNCEMENT and notice.key]
+    keys = [notice.key for notice in notices if notice.kind == NoticeKind.ANNOUNCEMENT and notice.key]
     written = Announcement.objects.filter(key__in=keys).select_related("by") if keys else []
     return {one.key: one.by.signature for one in written if one.by}
 
 
 def _common_competition(notices: list[Notice]) -> Competition | None:
     """The competition whose hosts alone wrote everything in a letter, so that an answer to it is one to them."""
-    classes = {notice.competition if notice.kind == Kind.ANNOUNCEMENT else None for notice in notices}
+    classes = {notice.competition if notice.kind == NoticeKind.ANNOUNCEMENT else None for notice in notices}
     return classes.pop() if len(classes) == 1 else None
 
 
@@ -185,18 +185,18 @@ def _notices_digest(notices: list[Notice]) -> str:
 # --- no more letters --------------------------------------------------------------------------------------------
 
 
-def unsubscribe_token(user: User, kinds: set[Kind]) -> str:
+def unsubscribe_token(user: User, kinds: set[NoticeKind]) -> str:
     """What a link needs that ends letters of these kinds without signing in; it opens nothing else."""
     return signing.dumps([user.pk, sorted(kind.value for kind in kinds)], salt=SALT)
 
 
-def unsubscribe_kinds(token: str, *, stop: bool) -> list[Kind]:
+def unsubscribe_kinds(token: str, *, stop: bool) -> list[NoticeKind]:
     """The kinds of a token, none when it is not ours; with `stop` their letters end, and notices stay on the page."""
     try:
         number, names = signing.loads(token, salt=SALT)
     except (signing.BadSignature, ValueError):
         return []
-    kinds = [Kind(name) for name in names if name in Kind.values]
+    kinds = [NoticeKind(name) for name in names if name in NoticeKind.values]
     user = User.objects.filter(pk=number).first()
     if user is None:
         return []

@@ -15,7 +15,7 @@ from leaderboard.common.time_zones import in_words
 from leaderboard.competitions.models import Submission
 
 from .models.mentions import mention
-from .models.notice import Kind
+from .models.notice import NoticeKind
 from .notices import notify
 
 # A broken metric fails every file of a class; one letter says so.
@@ -34,7 +34,7 @@ def notify_hosts_of_failure(submission_id: UUID) -> bool:
         return False
     told = notify(
         competition.hosts.all(),
-        kind=Kind.FILE_FAILED,
+        kind=NoticeKind.FILE_FAILED,
         competition=competition,
         title=lambda: _("A submission failed"),
         text=lambda: _failure_text(submission),

@@ -13,7 +13,7 @@ from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.time_zones import zones
 
 from . import notices
-from .models.notice import Delivery, Kind
+from .models.notice import Delivery, NoticeKind
 
 
 class PreferencesForm(forms.Form):
@@ -22,7 +22,7 @@ class PreferencesForm(forms.Form):
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
-        self.kinds = [kind for kind in Kind if not kind.is_for_hosts or user.is_host_anywhere]
+        self.kinds = [kind for kind in NoticeKind if not kind.is_for_hosts or user.is_host_anywhere]
         known = zones() if user.zone in ("", *zones()) else (user.zone, *zones())
         self.fields["zone"] = forms.ChoiceField(
             label=_("Time zone"),
@@ -55,6 +55,6 @@ class PreferencesForm(forms.Form):
         return [self[kind.value] for kind in self.kinds]
 
     @property
-    def choices(self) -> dict[Kind, str]:
+    def choices(self) -> dict[NoticeKind, str]:
         """What `notices.choose` takes."""
         return {kind: self.cleaned_data[kind.value] for kind in self.kinds}

@@ -19,7 +19,7 @@ from leaderboard.competitions.services import launching
 
 from . import notices
 from .models.mentions import mention
-from .models.notice import Kind
+from .models.notice import NoticeKind
 
 # A launch that comes later than this after its time is called late. The clock asks each minute.
 PUNCTUAL = timedelta(minutes=5)
@@ -29,7 +29,7 @@ def notify_deadline_change(competition: Competition, before: datetime) -> None:
     what = {"before": in_words(before, competition.zone), "after": in_words(competition.closes_at, competition.zone)}
     _notify_class(
         competition,
-        Kind.DEADLINE,
+        NoticeKind.DEADLINE,
         lambda: _("The deadline is moved"),
         lambda: _("It was %(before)s and is now %(after)s.") % what,
     )
@@ -39,21 +39,25 @@ def notify_pause(competition: Competition, reason: str) -> None:
     text = gettext_lazy(
         "No files are taken until it goes on; what has been received is scored. The host says why: %(reason)s"
     )
-    _notify_class(competition, Kind.PAUSED, lambda: _("The competition is paused"), lambda: text % {"reason": reason})
+    _notify_class(
+        competition, NoticeKind.PAUSED, lambda: _("The competition is paused"), lambda: text % {"reason": reason}
+    )
 
 
 def notify_resume(competition: Competition) -> None:
     what = {"deadline": in_words(competition.closes_at, competition.zone)}
     _notify_class(
         competition,
-        Kind.PAUSED,
+        NoticeKind.PAUSED,
         lambda: _("The competition goes on"),
         lambda: _("Files are taken again. The deadline is %(deadline)s.") % what,
     )
 
 
 def notify_extension(extension: Extension) -> None:
-    _notify_team(extension.team, Kind.EXTENSION, lambda: _("Your team gets more"), lambda: _extension_text(extension))
+    _notify_team(
+        extension.team, NoticeKind.EXTENSION, lambda: _("Your team gets more"), lambda: _extension_text(extension)
+    )
 
 
 def _extension_text(extension: Extension) -> str:
@@ -78,7 +82,7 @@ def _extension_text(extension: Extension) -> str:
 def notify_extension_revoked(extension: Extension) -> None:
     _notify_team(
         extension.team,
-        Kind.EXTENSION,
+        NoticeKind.EXTENSION,
         lambda: _("More attempts or time are taken back"),
         lambda: _revoked_extension_text(extension),
     )
@@ -99,13 +103,13 @@ def notify_disqualification(team: Team, reason: str) -> None:
     text = gettext_lazy(
         "It is on no board and can hand in nothing more; its files are kept. The host says why: %(reason)s"
     )
-    _notify_team(team, Kind.DECISION, lambda: _("Your team is disqualified"), lambda: text % {"reason": reason})
+    _notify_team(team, NoticeKind.DECISION, lambda: _("Your team is disqualified"), lambda: text % {"reason": reason})
 
 
 def notify_readmission(team: Team) -> None:
     _notify_team(
         team,
-        Kind.DECISION,
+        NoticeKind.DECISION,
         lambda: _("Your team is no longer disqualified"),
         lambda: _("It stands on the boards again where its scores put it."),
     )
@@ -128,7 +132,7 @@ def notify_submission_shown(submission: Submission) -> None:
 def notify_scored_again(competition: Competition, teams: Collection[int | None]) -> None:
     notices.notify(
         User.objects.filter(memberships__team__in=teams),
-        kind=Kind.RESCORED,
+        kind=NoticeKind.RESCORED,
         competition=competition,
         title=lambda: _("Files of your team are scored again"),
         text=lambda: _("They had got no score. When they were received stays as it is."),
@@ -139,7 +143,7 @@ def notify_scored_again(competition: Competition, teams: Collection[int | None])
 def tell_rescored(competition: Competition, teams: Collection[int], words: str) -> int:
     return notices.notify(
         User.objects.filter(memberships__team__in=teams).distinct(),
-        kind=Kind.RESCORED,
+        kind=NoticeKind.RESCORED,
         competition=competition,
         title=lambda: _("“%(title)s” is scored anew") % {"title": competition.title},
         text=words
@@ -177,11 +181,11 @@ def _tell_hosts(competition: Competition, title: notices.TextOrCallable, text: n
     page = reverse("host_competition", kwargs={"slug": competition.slug})
     hosts = competition.hosts.filter(is_active=True)
     key = f"launch:{competition.pk}:{competition.launch_plan.launches_at}"
-    notices.notify(hosts, kind=Kind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)
+    notices.notify(hosts, kind=NoticeKind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)
 
 
 def _notify_class(
-    competition: Competition, kind: Kind, title: notices.TextOrCallable, text: notices.TextOrCallable
+    competition: Competition, kind: NoticeKind, title: notices.TextOrCallable, text: notices.TextOrCallable
 ) -> None:
     if competition.launched_at is None:
         return
@@ -193,11 +197,11 @@ def _notify_class(
 def _notify_about_file(submission: Submission, title: notices.TextOrCallable, text: notices.TextOrCallable) -> None:
     if submission.team is not None:
         parts = {"slug": submission.team.competition.slug, "submission_id": submission.pk}
-        _notify_team(submission.team, Kind.DECISION, title, text, reverse("submission", kwargs=parts))
+        _notify_team(submission.team, NoticeKind.DECISION, title, text, reverse("submission", kwargs=parts))
 
 
 def _notify_team(
-    team: Team, kind: Kind, title: notices.TextOrCallable, text: notices.TextOrCallable, link: str = ""
+    team: Team, kind: NoticeKind, title: notices.TextOrCallable, text: notices.TextOrCallable, link: str = ""
 ) -> None:
     people = User.objects.filter(memberships__team=team)
     link = link or reverse("team", kwargs={"slug": team.competition.slug})

@@ -20,7 +20,7 @@ REMIND = timedelta(days=-1)
 
 
 @dataclass(frozen=True)
-class Dates:
+class CompetitionDates:
     """A competition with the deadline that holds for the reader, and the absolute address of its page."""
 
     competition: Competition
@@ -28,7 +28,7 @@ class Dates:
     address: str
 
 
-def as_calendar(name: str, dates: Iterable[Dates], at: datetime) -> HttpResponse:
+def as_calendar(name: str, dates: Iterable[CompetitionDates], at: datetime) -> HttpResponse:
     """The answer to a calendar program. An event keeps its UID when its time moves, so that it moves there too."""
     from icalendar import Calendar  # here, because few ask, and a web server starts faster without it
 
@@ -43,7 +43,7 @@ def as_calendar(name: str, dates: Iterable[Dates], at: datetime) -> HttpResponse
     return HttpResponse(calendar.to_ical(), content_type="text/calendar; charset=utf-8")
 
 
-def _moments(one: Dates) -> list[tuple[str, str, datetime]]:
+def _moments(one: CompetitionDates) -> list[tuple[str, str, datetime]]:
     title = {"title": one.competition.title}
     found = [
         ("opens", _("%(title)s opens") % title, one.competition.opens_at),
@@ -56,7 +56,7 @@ def _moments(one: Dates) -> list[tuple[str, str, datetime]]:
     return found
 
 
-def _event(one: Dates, kind: str, title: str, moment: datetime, at: datetime) -> Event:
+def _event(one: CompetitionDates, kind: str, title: str, moment: datetime, at: datetime) -> Event:
     from icalendar import Alarm, Event
 
     event = Event()

@@ -20,7 +20,7 @@ from leaderboard.competitions.models import Competition
 
 from .models import Notice, NoticeChoice
 from .models.mentions import parted
-from .models.notice import Delivery, Kind, email_due_at
+from .models.notice import Delivery, NoticeKind, email_due_at
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def _create_notices(
     link: str,
     key: str,
 ) -> int:
-    known = Kind(kind) if kind in Kind.values else Kind.OTHER
+    known = NoticeKind(kind) if kind in NoticeKind.values else NoticeKind.OTHER
     people = {user.pk: user for user in users if user.is_active}
     if key:
         for pk in Notice.objects.filter(key=key, user__in=people).values_list("user", flat=True):
@@ -162,13 +162,13 @@ def mark_read(*, user: User, number: int | None = None) -> int:
     return mine.update(read_at=timezone.now())
 
 
-def notice_choices_of(user: User) -> dict[Kind, str]:
+def notice_choices_of(user: User) -> dict[NoticeKind, str]:
     """How a person wants each kind, in the order of the kinds."""
     chosen = dict(user.notice_choices.values_list("kind", "delivery"))
-    return {kind: chosen.get(kind.value, kind.usual.value) for kind in Kind}
+    return {kind: chosen.get(kind.value, kind.usual.value) for kind in NoticeKind}
 
 
-def save_choices(*, user: User, choices: Mapping[Kind, str]) -> None:
+def save_choices(*, user: User, choices: Mapping[NoticeKind, str]) -> None:
     """Store how a person wants kinds of notices; letters that wait are kept back or brought forward accordingly."""
     now = database_now()
     with transaction.atomic():

@@ -12,12 +12,12 @@ from leaderboard.competitions.models import Team
 from .models import Notice, WebhookMessage
 from .models.chat import ChatEvent
 from .models.mentions import Mention, with_names
-from .models.notice import Kind
+from .models.notice import NoticeKind
 
 # Of all the languages that a reader may have.
 QUOTES = "“”„‟«»‹›‘’‚'\""
 # Of these the site writes the words and mentions people, teams and files. Announcements are a host's own.
-KINDS = (Kind.TEAM, Kind.DECISION, Kind.ROLE, Kind.FILE_FAILED)
+KINDS = (NoticeKind.TEAM, NoticeKind.DECISION, NoticeKind.ROLE, NoticeKind.FILE_FAILED)
 
 
 def export(*, account: User, at: datetime) -> PersonalData:

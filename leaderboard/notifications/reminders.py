@@ -26,7 +26,7 @@ from leaderboard.competitions.ranking.unpicked import UnpickedFile
 
 from . import notices
 from .models import Notice, NoticeChoice
-from .models.notice import Delivery, Kind
+from .models.notice import Delivery, NoticeKind
 
 DAY = timedelta(days=1)
 
@@ -45,8 +45,8 @@ def _notify_opening(competition: Competition) -> int:
     early = Membership.objects.filter(competition=competition, joined_at__lt=competition.opens_at)
     key = f"opened:{competition.pk}:{competition.opens_at:%Y%m%dT%H%M%S}"
     return notices.notify(
-        User.objects.filter(memberships__in=_not_yet_notified(early, Kind.OPENED, key)),
-        kind=Kind.OPENED,
+        User.objects.filter(memberships__in=_not_yet_notified(early, NoticeKind.OPENED, key)),
+        kind=NoticeKind.OPENED,
         competition=competition,
         title=lambda: _("The competition is open"),
         text=lambda: _("The data can be downloaded, and files are taken."),
@@ -61,7 +61,7 @@ def _notify_revealed(at: datetime) -> int:
 
 def _notify_reveal(competition: Competition) -> int:
     key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
-    untold = _not_yet_notified(competition.memberships.all(), Kind.REVEALED, key)
+    untold = _not_yet_notified(competition.memberships.all(), NoticeKind.REVEALED, key)
     words: tuple[tuple[QuerySet[Membership], notices.TextOrCallable], ...] = (
         (
             untold.filter(team__disqualified_at=None),
@@ -75,7 +75,7 @@ def _notify_reveal(competition: Competition) -> int:
     return sum(
         notices.notify(
             User.objects.filter(memberships__in=members),
-            kind=Kind.REVEALED,
+            kind=NoticeKind.REVEALED,
             competition=competition,
             title=lambda: _("The private board is open"),
             text=text,
@@ -94,7 +94,7 @@ def _notify_each(competitions: Iterable[Competition], notify: Callable[[Competit
     return notified
 
 
-def _not_yet_notified(members: QuerySet[Membership], kind: Kind, key: str) -> QuerySet[Membership]:
+def _not_yet_notified(members: QuerySet[Membership], kind: NoticeKind, key: str) -> QuerySet[Membership]:
     """Whoever still has to hear it: looked at each minute, so those who have heard cost nothing."""
     mine = Notice.objects.filter(user=OuterRef("user"), key=key)
     deaf = NoticeChoice.objects.filter(user=OuterRef("user"), kind=kind, delivery=Delivery.NONE)
@@ -133,9 +133,9 @@ def _extensions(competition: Competition) -> dict[int, datetime]:
 
 def _remind_teams(competition: Competition, team_ids: list[int], closes_at: datetime) -> int:
     key = f"reminder:{competition.pk}:{closes_at:%Y%m%dT%H%M%S}"
-    untold = _not_yet_notified(competition.memberships.filter(team__in=team_ids), Kind.REMINDER, key).select_related(
-        "user"
-    )
+    untold = _not_yet_notified(
+        competition.memberships.filter(team__in=team_ids), NoticeKind.REMINDER, key
+    ).select_related("user")
     people: dict[int, list[User]] = defaultdict(list)
     for membership in untold:
         people[membership.team_id].append(membership.user)
@@ -145,7 +145,7 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
     return sum(
         notices.notify(
             users,
-            kind=Kind.REMINDER,
+            kind=NoticeKind.REMINDER,
             competition=competition,
             title=lambda: _("The deadline is near"),
             text=partial(_reminder, competition, closes_at, words[team_id].text),

@@ -17,7 +17,7 @@ from django.db import connection
 from django.utils import timezone
 
 from leaderboard import __version__
-from leaderboard.common.storage import Unreachable, reading
+from leaderboard.common.storage import StorageUnreachable, reading
 from metrics.sandbox.packages import outside_packages
 
 from . import database_dumps
@@ -38,7 +38,7 @@ def backup(folder: Path) -> Manifest:
         manifest = _write(folder)
     except BaseException as error:
         _clear(folder)
-        if isinstance(error, (OSError, Unreachable)):
+        if isinstance(error, (OSError, StorageUnreachable)):
             raise BackupError(f"The backup could not be written: {error}") from error
         raise
     return manifest

@@ -59,7 +59,7 @@ seed = 1
 """
 
 
-class Failed(Exception):
+class CommandFailed(Exception):
     """Ends the program with words and an exit code; `answer` is what the site said."""
 
     def __init__(self, words: str, code: int, answer: Any = None) -> None:
@@ -88,7 +88,7 @@ class Upload(io.BytesIO):
         return part
 
 
-class Site:
+class SiteClient:
     """The API of one site. Questions are asked again when no answer comes; deeds only where a repeat does no harm."""
 
     def __init__(self, address: str, token: str) -> None:
@@ -112,11 +112,11 @@ class Site:
             try:
                 return bytes(answer.read())
             except (HTTPException, OSError) as error:
-                raise Failed(f"The answer of {self.address} broke off: {error}", NO_ANSWER) from None
+                raise CommandFailed(f"The answer of {self.address} broke off: {error}", NO_ANSWER) from None
 
     def open(self, path: str, body: bytes | None = None, headers: Any = None, *, again: bool = True) -> Any:
         if not self.token:
-            raise Failed(
+            raise CommandFailed(
                 f"No token: make one at {self.address}/account/, then run `login` or set LEADERBOARD_TOKEN.", NO_TOKEN
             )
         given = {"Authorization": f"Bearer {self.token}", "User-Agent": "leaderboard-cli", **(headers or {})}
@@ -130,7 +130,7 @@ class Site:
             except (URLError, HTTPException, OSError) as error:
                 wait = 2.0 ** (TRIES - left) / 2
                 if not left:
-                    raise Failed(
+                    raise CommandFailed(
                         f"No answer from {self.address}: {getattr(error, 'reason', error)}", NO_ANSWER
                     ) from None
             note(f"Trying again in {wait:.0f} s …")
@@ -156,7 +156,7 @@ class Site:
         elif error.code == 429 and seconds > 60:
             words += f"\n  On your clock that is {local(datetime.now().astimezone() + timedelta(seconds=seconds))}."
         is_token = error.code == 401 or any(e.get("code") == "scope" for e in (got or {}).get("errors", ()))
-        raise Failed(words, NO_TOKEN if is_token else NO_ANSWER if error.code >= 500 else REFUSED, got)
+        raise CommandFailed(words, NO_TOKEN if is_token else NO_ANSWER if error.code >= 500 else REFUSED, got)
 
     def _unknown_token(self) -> str:
         where = "in LEADERBOARD_TOKEN" if self.token == os.environ.get("LEADERBOARD_TOKEN") else "that you gave"
@@ -213,7 +213,7 @@ def stored_tokens() -> dict[str, str]:
         return {}
 
 
-def login(site: Site, _: Any) -> Any:
+def login(site: SiteClient, _: Any) -> Any:
     """Ask for a token and keep it for this site, in a file that only you can read."""
     site.token = getpass(f"Token of {site.address} (made on your account page; not shown): ").strip()
     site.get("competitions")
@@ -229,34 +229,34 @@ def login(site: Site, _: Any) -> Any:
 # --- what students do -------------------------------------------------------------------------------------------
 
 
-def list_(site: Site, _: Any) -> Any:
+def list_(site: SiteClient, _: Any) -> Any:
     """The competitions that you may open."""
     found = site.pages("competitions")
     return found, table(found["items"], "slug", "title", "state", "closes_at", "metric", "teams")
 
 
-def files(site: Site, asked: Any) -> Any:
+def files(site: SiteClient, asked: Any) -> Any:
     """The files of a competition."""
     found = site.get(f"competitions/{asked.competition}/files")
     return found, table(found["items"], "name", "size", "rows", "description")
 
 
-def download(site: Site, asked: Any) -> Any:
+def download(site: SiteClient, asked: Any) -> Any:
     """Download one file or all; what is here already with the same bytes is left alone."""
     found = site.get(f"competitions/{asked.competition}/files")["items"]
     if asked.file and asked.file not in [file["name"] for file in found]:
-        raise Failed(f"This competition has no file “{asked.file}”.", REFUSED)
+        raise CommandFailed(f"This competition has no file “{asked.file}”.", REFUSED)
     folder = Path(asked.path)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = [file for file in found if asked.file in (None, file["name"])]
     return {"items": wanted}, [fetch(site, asked.competition, file, folder) for file in wanted]
 
 
-def fetch(site: Site, slug: str, file: dict[str, Any], folder: Path) -> str:
+def fetch(site: SiteClient, slug: str, file: dict[str, Any], folder: Path) -> str:
     """One file, whole or not at all, compared with the fingerprint that the site told."""
     name = file["name"]
     if name in ("", ".", "..") or any(c in name for c in '/\\:*?"<>|'):
-        raise Failed(f"“{plain(name)}” is no name for a file here; download it with the browser.", REFUSED)
+        raise CommandFailed(f"“{plain(name)}” is no name for a file here; download it with the browser.", REFUSED)
     target = folder / name
     if file["sha256"] and target.is_file() and digest(target) == file["sha256"]:
         return f"{target} is here already."
@@ -273,7 +273,7 @@ def digest(path: Path) -> str:
     return found.hexdigest()
 
 
-def arrive(site: Site, path: str, target: Path, is_whole: Callable[[Path], bool]) -> None:
+def arrive(site: SiteClient, path: str, target: Path, is_whole: Callable[[Path], bool]) -> None:
     """Write what the site sends, whole or not at all."""
     part = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
@@ -281,27 +281,27 @@ def arrive(site: Site, path: str, target: Path, is_whole: Callable[[Path], bool]
             for chunk in iter(lambda: answer.read(1 << 20), b""):
                 out.write(chunk)
         if not is_whole(part):
-            raise Failed(f"{target.name} did not arrive whole; try again.", NO_ANSWER)
+            raise CommandFailed(f"{target.name} did not arrive whole; try again.", NO_ANSWER)
         os.replace(part, target)
     except (OSError, HTTPException) as error:
-        raise Failed(f"{target.name} did not arrive whole: {error}", NO_ANSWER) from None
+        raise CommandFailed(f"{target.name} did not arrive whole: {error}", NO_ANSWER) from None
     finally:
         if part.exists():
             part.unlink()
 
 
-def submit(site: Site, asked: Any) -> Any:
+def submit(site: SiteClient, asked: Any) -> Any:
     """Hand in a file; with --watch wait for its score."""
     file, key = read(asked.file), uuid.uuid4().hex
     if len(asked.message) > LONGEST_NOTE:
-        raise Failed(f"The note has {len(asked.message)} characters; {LONGEST_NOTE} are the most.", USAGE)
+        raise CommandFailed(f"The note has {len(asked.message)} characters; {LONGEST_NOTE} are the most.", USAGE)
     if len(file[1]) > LARGE:
         refuse_too_large(file, site.get(f"competitions/{asked.competition}"))
     path = f"competitions/{asked.competition}/submissions"
     repeat = "true" if asked.again else "false"
     try:
         got = site.post(path, again=True, key=key, file=file, note=asked.message, may_repeat=repeat)
-    except Failed as failed:
+    except CommandFailed as failed:
         raise asks_first(failed) from None
     if asked.watch:
         got = settled(site, got, asked.timeout)
@@ -313,18 +313,18 @@ def refuse_too_large(file: tuple[str, bytes], competition: dict[str, Any]) -> No
     size, most = len(file[1]), competition["max_bytes"]
     if size > most:
         words = f"{file[0]} has {cell('size', size)}; {cell('size', most)} are the most."
-        raise Failed(f"{words} Packed as .gz or .zip it may fit.", REFUSED)
+        raise CommandFailed(f"{words} Packed as .gz or .zip it may fit.", REFUSED)
 
 
-def asks_first(failed: Failed) -> Failed:
+def asks_first(failed: CommandFailed) -> CommandFailed:
     """A refusal, with the way on where the same file would only cost an attempt."""
     if not any(error.get("code") == "same_bytes" for error in (failed.answer or {}).get("errors", ())):
         return failed
     words = f"{failed}\nIt would get the same score and use an attempt. With --again it is handed in once more."
-    return Failed(words, failed.code, failed.answer)
+    return CommandFailed(words, failed.code, failed.answer)
 
 
-def settled(site: Site, got: dict[str, Any], timeout: float) -> dict[str, Any]:
+def settled(site: SiteClient, got: dict[str, Any], timeout: float) -> dict[str, Any]:
     """The submission once it is no longer pending."""
     note(f"Received as {got['id']}; waiting for its score …")
     start, wait, has_reported = time.monotonic(), 0.5, False
@@ -334,18 +334,20 @@ def settled(site: Site, got: dict[str, Any], timeout: float) -> dict[str, Any]:
             note("Longer than usual. The file is kept and counts from its receipt; Ctrl-C ends only the waiting.")
             has_reported = True
         if time.monotonic() > end:
-            raise Failed(f"Not scored within {timeout:.0f} s. It is kept, and `submissions` will tell.", NO_ANSWER, got)
+            raise CommandFailed(
+                f"Not scored within {timeout:.0f} s. It is kept, and `submissions` will tell.", NO_ANSWER, got
+            )
         time.sleep(wait)
         wait = min(5, wait * 1.3)
         try:
             got = site.get(f"submissions/{got['id']}")
-        except Failed as failed:
+        except CommandFailed as failed:
             words = f"{failed}\n{got['file_name']} was received and is kept; `submissions` will tell its score."
-            raise Failed(words, failed.code, got) from None
+            raise CommandFailed(words, failed.code, got) from None
     return got
 
 
-def missing_score_reason(site: Site, got: dict[str, Any]) -> str:
+def missing_score_reason(site: SiteClient, got: dict[str, Any]) -> str:
     """Why a file that was scored tells no score; "" where it does, or nothing is known."""
     if got["status"] != "scored" or got["public_score"] is not None:
         return ""
@@ -361,7 +363,7 @@ def missing_score_reason(site: Site, got: dict[str, Any]) -> str:
 def outcome(got: dict[str, Any], why: str = "") -> Any:
     if got["status"] in ("invalid", "failed"):
         words = "\n  ".join([f"{got['file_name']} is {got['status']}; no attempt is used.", *problem_lines(got)])
-        raise Failed(words, INVALID if got["status"] == "invalid" else REFUSED, got)
+        raise CommandFailed(words, INVALID if got["status"] == "invalid" else REFUSED, got)
     if got["status"] == "pending":
         words = "received; `submissions` tells its score, and with --watch one waits for it"
     else:
@@ -370,7 +372,7 @@ def outcome(got: dict[str, Any], why: str = "") -> Any:
     return got, [f"{got['file_name']}: {words} ({got['id']})", *warning_lines(got)]
 
 
-def check(site: Site, asked: Any) -> Any:
+def check(site: SiteClient, asked: Any) -> Any:
     """Every problem of a file, without handing it in: first what can be seen here, then what the site sees."""
     file = read(asked.file)
     competition = site.get(f"competitions/{asked.competition}")
@@ -379,7 +381,9 @@ def check(site: Site, asked: Any) -> Any:
     if not got["errors"]:
         got = site.post(f"competitions/{asked.competition}/check", again=True, file=file)
     if got["errors"]:
-        raise Failed("\n  ".join([f"{file[0]} is invalid:", *problem_lines(got)]), INVALID, {**got, "is_valid": False})
+        raise CommandFailed(
+            "\n  ".join([f"{file[0]} is invalid:", *problem_lines(got)]), INVALID, {**got, "is_valid": False}
+        )
     return got, [f"{file[0]} is valid. Nothing was handed in.", *warning_lines(got)]
 
 
@@ -394,7 +398,7 @@ def at_home(data: bytes, columns: list[str]) -> list[dict[str, Any]]:
         return []
 
 
-def submissions(site: Site, asked: Any) -> Any:
+def submissions(site: SiteClient, asked: Any) -> Any:
     """Your team's files, newest first; a host's are those of all teams."""
     found = site.pages(f"competitions/{asked.competition}/submissions")
     names = ["received_at", "file_name", "status", "public_score", "private_score", "is_selected", "note", "id"]
@@ -403,7 +407,7 @@ def submissions(site: Site, asked: Any) -> Any:
     return found, table(found["items"], *names)
 
 
-def leaderboard(site: Site, asked: Any) -> Any:
+def leaderboard(site: SiteClient, asked: Any) -> Any:
     """The board."""
     found = site.pages(f"competitions/{asked.competition}/leaderboard", board=asked.board)
     return found, table(found["items"], "rank", "team", "score", "submissions", "received_at")
@@ -412,11 +416,11 @@ def leaderboard(site: Site, asked: Any) -> Any:
 # --- what teachers do -------------------------------------------------------------------------------------------
 
 
-def init(_: Site, asked: Any) -> Any:
+def init(_: SiteClient, asked: Any) -> Any:
     """Write a folder to fill in: the competition's settings and texts; its truth and data files go in as well."""
     folder = Path(asked.folder)
     if folder.exists() and any(folder.iterdir()):
-        raise Failed(f"{folder} is not empty.", REFUSED)
+        raise CommandFailed(f"{folder} is not empty.", REFUSED)
     slug = "-".join("".join(c if c.isascii() and c.isalnum() else " " for c in folder.resolve().name).split()).lower()
     (folder / "data").mkdir(parents=True, exist_ok=True)
     title = "".join(c for c in folder.resolve().name if c not in '"\\\\')
@@ -430,7 +434,7 @@ def init(_: Site, asked: Any) -> Any:
     return {"folder": str(folder), "files": sorted(texts)}, [words, f"Then: create {folder}"]
 
 
-def create(site: Site, asked: Any) -> Any:
+def create(site: SiteClient, asked: Any) -> Any:
     """Make a draft of a folder, or of what `export` wrote."""
     folder = Path(asked.folder)
     held = folder.read_bytes() if folder.suffix == ".zip" and folder.is_file() else zipped(folder)
@@ -441,7 +445,7 @@ def create(site: Site, asked: Any) -> Any:
 
 def zipped(folder: Path) -> bytes:
     if not (folder / "competition.toml").is_file():
-        raise Failed(f"{folder} has no competition.toml; `init` writes one.", REFUSED)
+        raise CommandFailed(f"{folder} has no competition.toml; `init` writes one.", REFUSED)
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
@@ -450,14 +454,14 @@ def zipped(folder: Path) -> bytes:
     return held.getvalue()
 
 
-def data(site: Site, asked: Any) -> Any:
+def data(site: SiteClient, asked: Any) -> Any:
     """Give students a file; the same name again replaces it."""
     path = f"competitions/{asked.competition}/files"
     found = [site.post(path, file=read(name), description=asked.description) for name in asked.file]
     return {"items": found}, [f"{plain(file['name'])}: students may download it." for file in found]
 
 
-def truth(site: Site, asked: Any) -> Any:
+def truth(site: SiteClient, asked: Any) -> Any:
     """Check a ground-truth file; with --publish make it the next ground truth, if nothing forbids that."""
     path, pairs = f"competitions/{asked.competition}/truth", [pair.partition("=") for pair in asked.param]
     form = {"metric": asked.metric, "params": json.dumps({name: value for name, _, value in pairs}) if pairs else None}
@@ -468,7 +472,7 @@ def truth(site: Site, asked: Any) -> Any:
     if not got["is_good"]:
         offered = [f"- {plain(change)}" for change in got["as_meant"]]
         words += ["With --as-meant it is read like this:", *offered] if offered else []
-        raise Failed("\n  ".join([f"{asked.file} cannot be published:", *words]), BAD_TRUTH, got)
+        raise CommandFailed("\n  ".join([f"{asked.file} cannot be published:", *words]), BAD_TRUTH, got)
     words.append(
         f"{asked.file} is good for {got['metric']}: {got['public_rows']} public, {got['private_rows']} private rows."
     )
@@ -479,13 +483,13 @@ def truth(site: Site, asked: Any) -> Any:
     return got, words
 
 
-def launch(site: Site, asked: Any) -> Any:
+def launch(site: SiteClient, asked: Any) -> Any:
     """Let students in."""
     got = site.post(f"competitions/{asked.competition}/launch")
     return got, [f"“{plain(got['title'])}” is {got['state']}: {site.address}/c/{got['slug']}/"]
 
 
-def rescore(site: Site, asked: Any) -> Any:
+def rescore(site: SiteClient, asked: Any) -> Any:
     """Who would move under the waiting ground truth; with --apply let it count, with --discard drop it."""
     path = f"competitions/{asked.competition}/rescoring"
     if asked.discard:
@@ -503,7 +507,7 @@ def rescore(site: Site, asked: Any) -> Any:
     return got, words
 
 
-def again(site: Site, asked: Any) -> Any:
+def again(site: SiteClient, asked: Any) -> Any:
     """Score files again that failed or were invalid: those named by their ids, or all with a status."""
     form = {"submissions": asked.submission, "status": asked.status}
     got = site.post(f"competitions/{asked.competition}/submissions/again", **form)
@@ -511,7 +515,7 @@ def again(site: Site, asked: Any) -> Any:
     return got, [f"Files that wait for a score again: {got['number']}{of}."]
 
 
-def export(site: Site, asked: Any) -> Any:
+def export(site: SiteClient, asked: Any) -> Any:
     """The competition as a zip file, with its answers; `create` makes a draft of it on any site."""
     target = Path(asked.output or f"{asked.competition}.zip")
     arrive(site, f"competitions/{asked.competition}/export", target, zipfile.is_zipfile)
@@ -519,7 +523,7 @@ def export(site: Site, asked: Any) -> Any:
     return {"file": str(target), "bytes": target.stat().st_size}, [words]
 
 
-def grades(site: Site, asked: Any) -> Any:
+def grades(site: SiteClient, asked: Any) -> Any:
     """The grades as a CSV file."""
     found = site.ask(f"competitions/{asked.competition}/grades?kind={asked.kind}")
     target = Path(asked.output or f"{asked.competition}-grades-{asked.kind}.csv")
@@ -534,7 +538,7 @@ def read(name: str) -> tuple[str, bytes]:
     try:
         return Path(name).name, Path(name).read_bytes()
     except OSError as error:
-        raise Failed(f"{name} cannot be read: {error.strerror}.", USAGE) from None
+        raise CommandFailed(f"{name} cannot be read: {error.strerror}.", USAGE) from None
 
 
 def note(words: str) -> None:
@@ -587,7 +591,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(USAGE, f"{message}\n")
 
 
-Verb = Callable[[Site, Any], Any]
+Verb = Callable[[SiteClient, Any], Any]
 FILE = ("-f", "--file")
 MESSAGE = ("-m", "--message")
 
@@ -688,10 +692,10 @@ def done(asked: argparse.Namespace, address: str) -> int:
     """Do what is asked, say what came of it, and give the exit code."""
     try:
         if asked.verb is not init and urlsplit(address).scheme not in ("http", "https"):
-            raise Failed("Which site? Give --site https://… or set LEADERBOARD_URL.", USAGE)
+            raise CommandFailed("Which site? Give --site https://… or set LEADERBOARD_URL.", USAGE)
         token = os.environ.get("LEADERBOARD_TOKEN") or stored_tokens().get(address, "")
-        got, words = asked.verb(Site(address, token), asked)
-    except Failed as failed:
+        got, words = asked.verb(SiteClient(address, token), asked)
+    except CommandFailed as failed:
         if asked.json and failed.answer is not None:
             print(json.dumps(failed.answer))
         note(str(failed))

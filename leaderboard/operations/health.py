@@ -28,7 +28,7 @@ from leaderboard.competitions.scoring.workers import (
     FORGOTTEN_AFTER,
     HEARD_WITHIN,
     TOO_OLD,
-    Pending,
+    PendingFiles,
     pending,
     seconds_since,
 )
@@ -49,7 +49,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Health:
+class SiteHealth:
     """Whether each thing that scoring needs answers. Ages in seconds; None where there is nothing to tell."""
 
     database: bool
@@ -74,10 +74,10 @@ class Health:
         return {"able": self.is_able, **asdict(self), "idle": self.is_idle_for_too_long}
 
 
-_last: list[tuple[float, Health]] = []
+_last: list[tuple[float, SiteHealth]] = []
 
 
-def health(read: Callable[[], tuple[Pending, datetime | None]] | None = None) -> Health:
+def health(read: Callable[[], tuple[PendingFiles, datetime | None]] | None = None) -> SiteHealth:
     """How things are; asked often, it looks once in two seconds. Who has read already what waits and when a worker was
     last heard hands that in."""
     now = time.monotonic()
@@ -86,19 +86,19 @@ def health(read: Callable[[], tuple[Pending, datetime | None]] | None = None) ->
     return _last[0][1]
 
 
-def _queue_and_workers() -> tuple[Pending, datetime | None]:
+def _queue_and_workers() -> tuple[PendingFiles, datetime | None]:
     return pending(), Worker.objects.aggregate(last=Max("seen_at"))["last"]
 
 
-def _look(read: Callable[[], tuple[Pending, datetime | None]]) -> Health:
+def _look(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> SiteHealth:
     try:
         _write_to_the_database()
         queue, last = read()
         heard, is_writable = seconds_since(last), True
     except Exception as error:
         log.error("the database cannot be written: %s", error)
-        queue, heard, is_writable = Pending(0, None, 0), None, False
-    return Health(
+        queue, heard, is_writable = PendingFiles(0, None, 0), None, False
+    return SiteHealth(
         database=is_writable,
         storage=can_write(),
         broker=queue_length() is not None,
@@ -164,7 +164,7 @@ def overview() -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Disk:
+class DiskSpace:
     """Space where the site keeps things, in bytes."""
 
     what: str
@@ -176,14 +176,14 @@ class Disk:
         return self.free < max(1_073_741_824, self.total // 50)
 
 
-def disks() -> list[Disk]:
+def disks() -> list[DiskSpace]:
     """The disks of files and database; one line where both lie on the same."""
-    places: dict[int, Disk] = {}
+    places: dict[int, DiskSpace] = {}
     for what, folder in (("state", Path(settings.VAR_DIR)), ("files", scratch())):
         while not folder.exists():
             folder = folder.parent
         usage = shutil.disk_usage(folder)
-        places.setdefault(folder.stat().st_dev, Disk(what, usage.free, usage.total))
+        places.setdefault(folder.stat().st_dev, DiskSpace(what, usage.free, usage.total))
     return list(places.values())
 
 

@@ -29,11 +29,11 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 def text() -> bytes:
     """Everything, once; costs about ten queries."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(Site())
+    registry.register(SiteCollector())
     return generate_latest(registry)
 
 
-class Site:
+class SiteCollector:
     """What `prometheus_client` calls a collector."""
 
     def collect(self) -> Iterator[Metric]:

@@ -29,7 +29,7 @@ from leaderboard.grades import saved_rules
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications import announcements, emails
 from leaderboard.notifications.models import CalendarAddress, Notice
-from leaderboard.notifications.models.notice import Kind
+from leaderboard.notifications.models.notice import NoticeKind
 from tests.conftest import enter, hand_in, make_competition, person
 
 TRUTH = "truthcanary"
@@ -126,7 +126,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "invitation": "nonsense",
         "secret": "nonsense",
         "calendar/secret": CalendarAddress.issue(eve),
-        "stop/token": emails.unsubscribe_token(eve, {Kind.TEAM}),
+        "stop/token": emails.unsubscribe_token(eve, {NoticeKind.TEAM}),
         "announcements/number": competition.announcements.get().pk,
         "notifications/number": Notice.objects.filter(user=bo).earliest("pk").pk,
         "kind": "plain",

@@ -35,7 +35,7 @@ def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(logs.formatter(request.param))
-    handler.addFilter(logs.Discreet())
+    handler.addFilter(logs.RedactingFilter())
     root, site = logging.getLogger(), logging.getLogger("leaderboard")
     level = site.level
     root.addHandler(handler)
@@ -139,7 +139,7 @@ def test_the_person_behind_a_program_is_told_by_number(pets: Competition, bo: Us
 
 
 def test_a_refusal_is_told_by_its_code(pets: Competition, bo: User, log: io.StringIO) -> None:
-    with pytest.raises(submitting.Refused):
+    with pytest.raises(submitting.SubmissionRefused):
         submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     assert "not_joined" in log.getvalue()
 

@@ -18,7 +18,7 @@ from django.test import Client
 
 from leaderboard import settings as settings_module
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.common.slow_clients import FewAtOnce
+from leaderboard.common.slow_clients import LimitSlowClients
 from leaderboard.competitions.models import Admission, Competition
 from leaderboard.wsgi import AT_ONCE, application
 from tests.conftest import enter
@@ -103,7 +103,7 @@ def test_sign_up_does_not_say_whose_address_is_known_where_addresses_are_confirm
 @pytest.mark.attack("many password hashes at once")
 def test_passwords_are_kept_by_argon2_and_few_are_hashed_at_once() -> None:
     assert settings_module.PASSWORD_HASHERS[0].endswith("Argon2PasswordHasher")
-    assert isinstance(application, FewAtOnce)
+    assert isinstance(application, LimitSlowClients)
     assert AT_ONCE <= 4
 
 

@@ -21,7 +21,7 @@ from django.test import Client, RequestFactory
 
 from leaderboard.accounts.models import User
 from leaderboard.accounts.senders import person_behind
-from leaderboard.common.slow_clients import LARGE, LONGEST_SILENCE, Body, FewAtOnce
+from leaderboard.common.slow_clients import LARGE, LONGEST_SILENCE, LimitSlowClients, MeteredBody
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.operations.supervisor import children
 from tests.conftest import enter
@@ -154,7 +154,7 @@ def test_an_upload_that_falls_silent_leaves_the_disk(
     enter(pets, bo)
     client.force_login(bo)
     found: list[tuple[str, int]] = []
-    site = FewAtOnce(get_wsgi_application(), 2, person=person_behind)
+    site = LimitSlowClients(get_wsgi_application(), 2, person=person_behind)
 
     def held() -> int:
         return sum(path.stat().st_size for path in tmp_path.iterdir() if path.is_file())
@@ -194,13 +194,13 @@ def test_an_upload_that_falls_silent_leaves_the_disk(
 @pytest.mark.parametrize("size", [100, 65536])
 def test_a_large_body_that_comes_in_time_is_read_whole(size: int) -> None:
     data = os.urandom(300_000)
-    body = Body(io.BytesIO(data), "bo")
+    body = MeteredBody(io.BytesIO(data), "bo")
     assert b"".join(iter(lambda: body.read(size), b"")) == data
     assert not body.takes_too_long(body.heard + LONGEST_SILENCE - 1)
 
 
 def test_a_body_that_crawls_takes_too_long_after_the_first_minute() -> None:
-    body = Body(io.BytesIO(b"x" * 1_000_000), "bo")
+    body = MeteredBody(io.BytesIO(b"x" * 1_000_000), "bo")
     body.received, body.heard = 300_000, body.begun + 70
     assert not body.takes_too_long(body.begun + 70)
     body.heard = body.begun + 80

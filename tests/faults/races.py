@@ -100,7 +100,7 @@ def an_address_confirmed_twice(number: int) -> list[str]:
     """The link in the letter is opened in several windows, and a role waits for the address."""
     from leaderboard.accounts.models import User
     from leaderboard.classroom import roles
-    from leaderboard.classroom.models.role import Role
+    from leaderboard.classroom.models.role import HostingRole
     from leaderboard.common.models import AuditEntry
     from leaderboard.common.models.audit_log import AuditEvent
     from leaderboard.competitions.models import Competition
@@ -108,7 +108,7 @@ def an_address_confirmed_twice(number: int) -> list[str]:
 
     pets, ada = Competition.objects.get(), User.objects.get(username="ada")
     address = _confirmed(f"role-{number}")
-    roles.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
+    roles.offer_role(competition=pets, address=address, role=HostingRole.ASSISTANT, user=ada)
     said_to_user = Notice.objects.filter(user=ada).count()
     found = at_once(lambda _: roles.take_up_roles(address=address))
     given = AuditEntry.objects.filter(event=AuditEvent.ASSISTANT_ADDED, account=User.objects.get(email=address).pk)
@@ -123,16 +123,16 @@ def a_role_taken_up_while_it_changes(number: int) -> list[str]:
     from leaderboard.accounts.models import User
     from leaderboard.classroom import roles
     from leaderboard.classroom.models import RoleInvitation
-    from leaderboard.classroom.models.role import Role
+    from leaderboard.classroom.models.role import HostingRole
     from leaderboard.competitions.models import Competition
 
     pets, ada = Competition.objects.get(), User.objects.get(username="ada")
     address = _confirmed(f"change-{number}")
-    roles.offer_role(competition=pets, address=address, role=Role.ASSISTANT, user=ada)
+    roles.offer_role(competition=pets, address=address, role=HostingRole.ASSISTANT, user=ada)
 
     def event(place: int) -> object:
         if place % 2:
-            return roles.offer_role(competition=pets, address=address, role=Role.HOST, user=ada)
+            return roles.offer_role(competition=pets, address=address, role=HostingRole.HOST, user=ada)
         return roles.take_up_roles(address=address)
 
     found = at_once(event)
@@ -146,7 +146,7 @@ def made_a_host_while_joining(number: int) -> list[str]:
     """Whoever sees the private scores does not compete, whichever of the two came first."""
     from leaderboard.accounts.models import User
     from leaderboard.classroom import joining, roles
-    from leaderboard.classroom.models.role import Role
+    from leaderboard.classroom.models.role import HostingRole
     from leaderboard.competitions.models import Competition
     from tests.conftest import person
 
@@ -156,7 +156,7 @@ def made_a_host_while_joining(number: int) -> list[str]:
     def event(place: int) -> object:
         if place % 2:
             return joining.enter_competition(user=user, competition=pets)
-        role = Role.HOST if number % 2 else Role.ASSISTANT
+        role = HostingRole.HOST if number % 2 else HostingRole.ASSISTANT
         return roles.give_role(competition=pets, name=user.username, role=role, user=ada)
 
     found = at_once(event)

@@ -341,7 +341,7 @@ def test_the_socket_of_a_deep_folder_lies_in_a_folder_for_olga_alone(
     tmp_path: Path, short_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", short_folder)
-    socket_path = place_module.Place(tmp_path / ("deep" * 40)).socket()
+    socket_path = place_module.SiteFolders(tmp_path / ("deep" * 40)).socket()
     assert len(os.fsencode(socket_path)) <= 107
     assert stat.S_IMODE(socket_path.parent.stat().st_mode) == 0o700
 
@@ -351,11 +351,11 @@ def test_olga_reads_that_no_folder_is_short_enough(tmp_path: Path, monkeypatch: 
     deep.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(deep))
     with pytest.raises(Trouble, match="Set VAR_DIR to a folder with a short path"):
-        place_module.Place(tmp_path / ("deep" * 40)).socket()
+        place_module.SiteFolders(tmp_path / ("deep" * 40)).socket()
 
 
 def test_a_lock_of_a_dead_up_is_nobodys_lock(tmp_path: Path) -> None:
-    first, second = place_module.Place(tmp_path / "var"), place_module.Place(tmp_path / "var")
+    first, second = place_module.SiteFolders(tmp_path / "var"), place_module.SiteFolders(tmp_path / "var")
     first.make()
     (first.run / "up.lock").write_text("http://stale/ (process 1)")
     assert first.take_lock()
@@ -369,7 +369,7 @@ def test_a_lock_of_a_dead_up_is_nobodys_lock(tmp_path: Path) -> None:
 
 
 def test_a_long_log_is_put_aside_while_its_writer_goes_on(tmp_path: Path) -> None:
-    place = place_module.Place(tmp_path / "var")
+    place = place_module.SiteFolders(tmp_path / "var")
     place.make()
     with place.log_of("web").open("ab", buffering=0) as web:
         web.write(b"x" * (place_module.LOG_ROTATED_AT + 1))
@@ -384,7 +384,7 @@ def test_a_long_log_is_put_aside_while_its_writer_goes_on(tmp_path: Path) -> Non
 def test_a_part_that_does_not_start_is_quoted_unless_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = place_module.Place(tmp_path)
+    place = place_module.SiteFolders(tmp_path)
     place.make()
     place.log_of("web").write_text("ModuleNotFoundError: No module named 'pets'\n")
     assert "No module named 'pets'" in str(place.trouble_with("web", "web does not start."))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.operations.supervisor.place import Place
+from leaderboard.operations.supervisor.place import SiteFolders
 from manage import Trouble
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="folders of several users are made by root alone")
@@ -67,7 +67,7 @@ def as_olga(act: Callable[[], object], *, group: int = OLGA) -> str:
 def start(var: Path) -> str:
     """What `up` does before it starts anything; a second time as after a restart."""
     for _ in range(2):
-        place = Place(var)
+        place = SiteFolders(var)
         place.make()
         assert place.take_lock()
         place.leave()

@@ -248,7 +248,7 @@ def uploads(competition: Competition, user: User) -> int:
     for number in range(20):
         try:
             hand_in(competition, user, file_with(number))
-        except submitting.Refused:
+        except submitting.SubmissionRefused:
             return number
     return 20
 

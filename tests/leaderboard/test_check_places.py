@@ -96,7 +96,7 @@ def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
     monkeypatch.setattr(_places, "QUICK_SECONDS_ON_THE_WALL", 0.01)
     with endless_checks(pets, tmp_path, 2):
         until(lambda: are_taken(jobs_for_pages.KINDS["check_submission"].slow_places), what="both are known to be slow")
-        with pytest.raises(submitting.Refused, match="hand it in") as refused:
+        with pytest.raises(submitting.SubmissionRefused, match="hand it in") as refused:
             submitting.check_only(competition=pets, user=cy, chunks=[answers()])
     assert refused.value.code == "slow_check"
     monkeypatch.undo()
@@ -133,7 +133,7 @@ def test_a_check_that_others_slow_files_stopped_costs_cy_none_of_his_checks(
     )
     codes = []
     for _ in range(4):
-        with pytest.raises(submitting.Refused) as refused:
+        with pytest.raises(submitting.SubmissionRefused) as refused:
             submitting.check_only(competition=pets, user=cy, chunks=[answers()])
         codes.append(refused.value.code)
     assert codes == ["slow_check"] * 4
@@ -149,7 +149,7 @@ def test_who_sends_slow_files_has_few_of_them_checked(
     )
     codes = []
     for _ in range(4):
-        with pytest.raises(submitting.Refused) as refused:
+        with pytest.raises(submitting.SubmissionRefused) as refused:
             submitting.check_only(competition=pets, user=bo, chunks=[answers()])
         codes.append(refused.value.code)
     assert codes == ["slow_check", "slow_check", "slow_check", "checks"]

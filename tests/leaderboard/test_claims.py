@@ -16,7 +16,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.common.storage import Unreachable
+from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Score, Submission
 from leaderboard.competitions.scoring import queue as queue_module
@@ -146,7 +146,7 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
 
     def unreachable(*_: object) -> None:
         asked.append(1)
-        raise Unreachable("nobody answers")
+        raise StorageUnreachable("nobody answers")
 
     monkeypatch.setattr(score, "measure_submission", unreachable)
     tasks.score_submission(str(mine.pk), 1)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from leaderboard.grades import canvas, moodle_brightspace
 from leaderboard.grades.canvas import BadGradebook
-from leaderboard.grades.people import Person
+from leaderboard.grades.people import GradedPerson
 
 # As Canvas writes it: a line about posting, one about points, a test student, columns that it computes.
 CANVAS = (
@@ -25,17 +25,17 @@ CANVAS = (
     '"Student, Test",9999,,abc,B,,,\r\n'
 )
 PETS = "Pets (102)"
-BO = Person("Bo Bello", student_id="1001", points="81.3", is_listed=True)
-CY = Person("Cy Costa", sis_user_id="S-2", points="70.0", is_listed=True)
-DEE = Person("Dee N.", login="DEE@uni.example", points=None, is_listed=True)
+BO = GradedPerson("Bo Bello", student_id="1001", points="81.3", is_listed=True)
+CY = GradedPerson("Cy Costa", sis_user_id="S-2", points="70.0", is_listed=True)
+DEE = GradedPerson("Dee N.", login="DEE@uni.example", points=None, is_listed=True)
 
 
-def fill(data: bytes, people: list[Person], column: str = PETS) -> bytes:
+def fill(data: bytes, people: list[GradedPerson], column: str = PETS) -> bytes:
     book = canvas.read(data)
     return canvas.filled(book, canvas.match(book, people), column=column, title="Pets", most="100")
 
 
-def by(people: list[Person], text: str = CANVAS) -> dict[str, str]:
+def by(people: list[GradedPerson], text: str = CANVAS) -> dict[str, str]:
     """Whom we found, and by which column."""
     return {match.person.name: match.by for match in canvas.match(canvas.read(text.encode()), people).matches}
 
@@ -45,7 +45,7 @@ def test_only_the_cells_of_one_column_change() -> None:
 
 
 def test_people_are_found_by_id_then_sis_id_then_login_then_name() -> None:
-    eva = Person("Eva Ruiz", points="1", is_listed=True)
+    eva = GradedPerson("Eva Ruiz", points="1", is_listed=True)
     text = CANVAS + '"RUIZ,  Eva",1004,,,B,,,\r\n'
     assert by([BO, CY, DEE, eva], text) == {
         "Bo Bello": "ID",
@@ -56,7 +56,7 @@ def test_people_are_found_by_id_then_sis_id_then_login_then_name() -> None:
 
 
 def test_the_id_counts_more_than_a_name_that_somebody_else_has_too() -> None:
-    impostor = Person("Bo Bello", login="x", points="100")
+    impostor = GradedPerson("Bo Bello", login="x", points="100")
     assert by([BO, impostor]) == {"Bo Bello": "ID"}
 
 
@@ -70,9 +70,9 @@ def test_two_people_of_one_name_are_not_guessed() -> None:
 
 
 def test_an_id_that_a_student_could_have_chosen_does_not_count() -> None:
-    liar = Person("Somebody", student_id="1001", sis_user_id="s-1", points="100")
+    liar = GradedPerson("Somebody", student_id="1001", sis_user_id="s-1", points="100")
     assert by([liar]) == {}
-    chosen = Person("Bo Bello", points="100")
+    chosen = GradedPerson("Bo Bello", points="100")
     (match,) = canvas.match(canvas.read(CANVAS.encode()), [chosen]).to_review
     assert match.by == "Student"
 
@@ -175,8 +175,8 @@ def rows_of(text: str) -> list[list[str]]:
 
 
 PEOPLE = [
-    Person("Bo Bello", "Bo", "Bello", "bo@uni.example", "1001", "s-1", "bo", "A", "Owls", "81.3", "private 0.87"),
-    Person("Dee Ngo", "Dee", "Ngo", "dee@uni.example"),
+    GradedPerson("Bo Bello", "Bo", "Bello", "bo@uni.example", "1001", "s-1", "bo", "A", "Owls", "81.3", "private 0.87"),
+    GradedPerson("Dee Ngo", "Dee", "Ngo", "dee@uni.example"),
 ]
 
 
@@ -196,14 +196,14 @@ def test_brightspace_reads_its_columns_and_whom_it_cannot_find_is_left_out() -> 
 
 
 def test_whom_a_list_knows_by_one_number_is_found_by_it() -> None:
-    (_header, row) = rows_of(moodle_brightspace.brightspace([Person("Cy Costa", student_id="1002")], "Pets"))
+    (_header, row) = rows_of(moodle_brightspace.brightspace([GradedPerson("Cy Costa", student_id="1002")], "Pets"))
     assert row == ["1002", "", "", "#"]
 
 
 def test_nobody_gets_the_mark_of_an_account_that_calls_itself_like_them() -> None:
     """A platform would take the last line; whose account it is nobody has said."""
-    listed = Person("Dee Ngo", "Dee", "Ngo", "dee@uni.example", "9", "s-9", "dngo", points="0.0", is_listed=True)
-    account = Person("DNgo", "DNgo", "", "Dee@uni.example", login="DNgo", team="Owls", points="95.0")
+    listed = GradedPerson("Dee Ngo", "Dee", "Ngo", "dee@uni.example", "9", "s-9", "dngo", points="0.0", is_listed=True)
+    account = GradedPerson("DNgo", "DNgo", "", "Dee@uni.example", login="DNgo", team="Owls", points="95.0")
     assert rows_of(moodle_brightspace.brightspace([account, listed], "Pets"))[1:] == [["s-9", "dngo", "0.0", "#"]]
     moodle = rows_of(moodle_brightspace.moodle([account, listed], "Pets"))[1:]
     assert [row[0] for row in moodle] == ["", "dee@uni.example"]
@@ -214,6 +214,6 @@ def test_nobody_gets_the_mark_of_an_account_that_calls_itself_like_them() -> Non
 @pytest.mark.parametrize("kind", sorted(moodle_brightspace.OWN))
 def test_no_cell_of_our_files_is_a_formula(kind: str) -> None:
     cmd = "=cmd|' /C calc'!A0"
-    evil = Person(cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, points="1.0", reasons="+1")
+    evil = GradedPerson(cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, points="1.0", reasons="+1")
     for row in rows_of(moodle_brightspace.OWN[kind]([evil], "@SUM(1)")):
         assert not [cell for cell in row if cell.startswith(("=", "+", "-", "@"))]

@@ -39,8 +39,8 @@ def upload(competition: Competition, user: User) -> Submission:
     return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[answers(public=1)])
 
 
-def refusal(competition: Competition, user: User) -> submitting.Refused:
-    with pytest.raises(submitting.Refused) as caught:
+def refusal(competition: Competition, user: User) -> submitting.SubmissionRefused:
+    with pytest.raises(submitting.SubmissionRefused) as caught:
         upload(competition, user)
     return caught.value
 
@@ -165,7 +165,7 @@ def test_bo_hands_in_after_the_deadline_of_the_others_and_is_ranked(
     assert on_the_board(pets) == ["bo", "cy"]
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(submission.pk)], at=timezone.now())
     assert Submission.objects.get(is_selected=True) == submission
-    with pytest.raises(submitting.Refused, match="final picks stand"):
+    with pytest.raises(submitting.SubmissionRefused, match="final picks stand"):
         submitting.select_finals(competition=pets, user=cy, submission_ids=[], at=timezone.now())
     assert broken(5, 6, 7) == []  # `close` moves the deadline behind what came in time
 

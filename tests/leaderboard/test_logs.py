@@ -22,7 +22,7 @@ from structlog.contextvars import bound_contextvars, get_contextvars
 
 from leaderboard.common import logs
 from leaderboard.operations.supervisor import supervisor
-from leaderboard.operations.supervisor.place import Place
+from leaderboard.operations.supervisor.place import SiteFolders
 
 HOSTILE = ["a\nERROR all is well", "a\rb", "a\x1b[31mred", "a\u2028b", "a\x00b", "a\u202egnp.exe", "a\x85b", "a\udcffb"]
 
@@ -126,7 +126,7 @@ def test_causes_are_told_first_and_their_lines_are_indented() -> None:
 def test_the_path_of_a_request_is_not_told() -> None:
     request = RequestFactory().get("/join/SECRETCODE/")
     line = record("%s: %s", "Not Found", request.path, request=request)
-    assert logs.Discreet().filter(line)
+    assert logs.RedactingFilter().filter(line)
     assert "SECRET" not in logs.formatter("text").format(line)
     assert "Not Found: (this request)" in logs.formatter("text").format(line)
 
@@ -141,7 +141,7 @@ def test_what_a_task_raised_is_told_by_place_and_kind() -> None:
 
     handler = Captured()
     handler.setFormatter(logs.formatter("text"))
-    handler.addFilter(logs.Discreet())
+    handler.addFilter(logs.RedactingFilter())
     logging.getLogger("celery.app.trace").addHandler(handler)
     try:
         with Celery("test", broker="memory://", set_as_current=False) as app:
@@ -170,7 +170,7 @@ def test_up_says_its_words_in_the_same_form(
     form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LOG_FORMAT", form)
-    box = supervisor.welcome("http://localhost:8000", "secret", Place(Path("/srv/var")))
+    box = supervisor.welcome("http://localhost:8000", "secret", SiteFolders(Path("/srv/var")))
     supervisor.print_text(box)
     output = capsys.readouterr().out
     if form == "text":
@@ -185,7 +185,7 @@ def test_up_says_its_words_in_the_same_form(
 def test_up_says_where_letters_would_hold_no_links(site: str, warns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMAIL_URL", "smtp://mail.example")
     monkeypatch.setenv("SITE_URL", site)
-    assert ("set SITE_URL" in supervisor.welcome("http://localhost:8000", None, Place(Path("/srv/var")))) is warns
+    assert ("set SITE_URL" in supervisor.welcome("http://localhost:8000", None, SiteFolders(Path("/srv/var")))) is warns
 
 
 def test_a_formatter_is_cheap_enough_for_every_request() -> None:

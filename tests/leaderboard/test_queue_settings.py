@@ -15,7 +15,7 @@ from leaderboard.celery import app
 from leaderboard.competitions import tasks
 from leaderboard.competitions.scoring import score
 from leaderboard.operations.supervisor import children
-from leaderboard.operations.supervisor.place import Place
+from leaderboard.operations.supervisor.place import SiteFolders
 from leaderboard.operations.tasks import check_consistency
 
 
@@ -74,7 +74,7 @@ def test_the_beat_sweeps_each_five_seconds_and_proves_the_promises_each_night() 
 
 
 def test_the_embedded_broker_evicts_nothing_and_has_no_door_to_the_network(tmp_path: Path) -> None:
-    place = Place(tmp_path / "var")
+    place = SiteFolders(tmp_path / "var")
     place.make()
     command = " ".join(children.broker(place, place.socket()).command)
     for setting in ("--maxmemory-policy noeviction", "--port 0", "--unixsocketperm 600"):

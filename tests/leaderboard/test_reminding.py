@@ -19,7 +19,7 @@ from leaderboard.competitions.ranking import revealing
 from leaderboard.competitions.services import boards, competitions, launching, pausing
 from leaderboard.notifications import notices, reminders
 from leaderboard.notifications.models import Notice
-from leaderboard.notifications.models.notice import Kind
+from leaderboard.notifications.models.notice import NoticeKind
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 
 HOUR = timedelta(hours=1)
@@ -32,7 +32,7 @@ def near(host: User, **fields: Any) -> Competition:
     return make_competition(host, **{**times, **fields})
 
 
-def said_to_user(user: User, kind: Kind) -> list[str]:
+def said_to_user(user: User, kind: NoticeKind) -> list[str]:
     return list(Notice.objects.filter(user=user, kind=kind).order_by("pk").values_list("text", flat=True))
 
 
@@ -45,11 +45,11 @@ def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(
     hand_in(pets, bo, answers(public=3), file_name="weak.csv")
     hand_in(pets, bo, answers(public=1), file_name="strong.csv")
     assert [reminders.notify_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
-    assert "this one is taken: “strong.csv”" in said_to_user(bo, Kind.REMINDER)[0]
-    assert "no valid file yet" in said_to_user(cy, Kind.REMINDER)[0]
-    links = {notice.user: notice.link for notice in Notice.objects.filter(kind=Kind.REMINDER)}
+    assert "this one is taken: “strong.csv”" in said_to_user(bo, NoticeKind.REMINDER)[0]
+    assert "no valid file yet" in said_to_user(cy, NoticeKind.REMINDER)[0]
+    links = {notice.user: notice.link for notice in Notice.objects.filter(kind=NoticeKind.REMINDER)}
     assert links == {bo: "/c/pets/finals/", cy: "/c/pets/submit/"}
-    assert said_to_user(ada, Kind.REMINDER) == []
+    assert said_to_user(ada, NoticeKind.REMINDER) == []
 
 
 def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
@@ -58,7 +58,7 @@ def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
     mine = hand_in(pets, bo, answers(public=3), file_name="mine.csv")
     pick(mine)
     reminders.notify_due(timezone.now())
-    (text,) = said_to_user(bo, Kind.REMINDER)
+    (text,) = said_to_user(bo, NoticeKind.REMINDER)
     assert text.endswith("You picked this file as final: “mine.csv”.")
 
 
@@ -74,10 +74,10 @@ def test_who_picked_worse_files_is_reminded_of_the_best_one(ada: User, bo: User,
     hand_in(pets, cy, answers(public=1), file_name="earlier.csv")
     pick(hand_in(pets, cy, answers(public=1, private=1), file_name="as good.csv"))
     reminders.notify_due(timezone.now())
-    (text,) = said_to_user(bo, Kind.REMINDER)
+    (text,) = said_to_user(bo, NoticeKind.REMINDER)
     forgets = "Your best public score, 0.83333 of “best.csv”, is not among them. You can change your picks until then."
     assert text.endswith(forgets)
-    assert "not among" not in said_to_user(cy, Kind.REMINDER)[0], "the picked one is as good"
+    assert "not among" not in said_to_user(cy, NoticeKind.REMINDER)[0], "the picked one is as good"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_reminder_tells_no_more_of_forgotten_files_than_the_board(
     enter(pets, bo)
     pick([hand_in(pets, bo, answers(public=wrong), file_name=f"file {wrong}.csv") for wrong in (3, 1, 0)][picked])
     reminders.notify_due(timezone.now())
-    (text,) = said_to_user(bo, Kind.REMINDER)
+    (text,) = said_to_user(bo, NoticeKind.REMINDER)
     assert ("is not among them" in text) == bool(words)
     assert words in text
 
@@ -107,7 +107,7 @@ def test_a_board_that_keeps_scores_back_does_not_tell_which_file_is_best(ada: Us
     enter(pets, bo)
     hand_in(pets, bo, answers(public=1), file_name="mine.csv")
     reminders.notify_due(timezone.now())
-    (text,) = said_to_user(bo, Kind.REMINDER)
+    (text,) = said_to_user(bo, NoticeKind.REMINDER)
     assert "mine.csv" not in text
     assert "best public scores are taken" in text
 
@@ -133,9 +133,9 @@ def test_a_team_with_more_time_is_reminded_a_day_before_its_own_close(ada: User,
     enter(pets, cy)
     extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=now + timedelta(days=3))
     reminders.notify_due(now)
-    assert (len(said_to_user(bo, Kind.REMINDER)), len(said_to_user(cy, Kind.REMINDER))) == (0, 1)
+    assert (len(said_to_user(bo, NoticeKind.REMINDER)), len(said_to_user(cy, NoticeKind.REMINDER))) == (0, 1)
     reminders.notify_due(now + timedelta(days=2, hours=1))
-    assert (len(said_to_user(bo, Kind.REMINDER)), len(said_to_user(cy, Kind.REMINDER))) == (1, 1)
+    assert (len(said_to_user(bo, NoticeKind.REMINDER)), len(said_to_user(cy, NoticeKind.REMINDER))) == (1, 1)
 
 
 def test_a_deadline_that_moves_is_told_and_reminded_of_anew(ada: User, bo: User) -> None:
@@ -144,18 +144,18 @@ def test_a_deadline_that_moves_is_told_and_reminded_of_anew(ada: User, bo: User)
     reminders.notify_due(timezone.now())
     later = datetime(2036, 1, 10, 22, 59, tzinfo=timezone.get_current_timezone())
     competitions.change_competition(competition=pets, user=ada, closes_at=later)
-    (text,) = said_to_user(bo, Kind.DEADLINE)
+    (text,) = said_to_user(bo, NoticeKind.DEADLINE)
     assert "10 Jan 2036, 23:59 CET (10 Jan 2036, 22:59 UTC)" in text
     reminders.notify_due(later - HOUR)
-    assert len(said_to_user(bo, Kind.REMINDER)) == 2
+    assert len(said_to_user(bo, NoticeKind.REMINDER)) == 2
 
 
 def test_who_wants_no_reminder_gets_none_and_is_not_asked_for_again(ada: User, bo: User) -> None:
     pets = near(ada)
     enter(pets, bo)
-    notices.save_choices(user=bo, choices={Kind.REMINDER: "none"})
+    notices.save_choices(user=bo, choices={NoticeKind.REMINDER: "none"})
     assert reminders.notify_due(timezone.now()) == 0
-    assert said_to_user(bo, Kind.REMINDER) == []
+    assert said_to_user(bo, NoticeKind.REMINDER) == []
 
 
 def test_looking_each_minute_costs_little_once_all_are_told(ada: User) -> None:
@@ -178,7 +178,7 @@ def test_who_joined_before_the_opening_hears_of_it_once(ada: User, bo: User, cy:
     assert reminders.notify_due(now) == 0
     type(enter(pets, cy)).objects.filter(user=cy).update(joined_at=now + 2 * HOUR)
     assert [reminders.notify_due(now + 3 * HOUR) for _ in range(2)] == [1, 0]
-    assert len(said_to_user(bo, Kind.OPENED)) == 1
+    assert len(said_to_user(bo, NoticeKind.OPENED)) == 1
 
 
 def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> None:
@@ -186,10 +186,10 @@ def test_the_private_board_is_announced_without_a_score(ada: User, bo: User) -> 
     enter(pets, bo)
     hand_in(pets, bo, answers(private=3))
     close(pets)
-    assert said_to_user(bo, Kind.REVEALED) == []
+    assert said_to_user(bo, NoticeKind.REVEALED) == []
     boards.reveal_competition(competition=pets)
     assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [1, 0]
-    (text,) = said_to_user(bo, Kind.REVEALED)
+    (text,) = said_to_user(bo, NoticeKind.REVEALED)
     assert "0.5" not in text
 
 
@@ -201,7 +201,7 @@ def test_a_disqualified_team_hears_of_the_private_board_and_not_of_a_place_on_it
     close(pets)
     boards.reveal_competition(competition=pets)
     assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
-    (his,), (hers,) = said_to_user(bo, Kind.REVEALED), said_to_user(cy, Kind.REVEALED)
+    (his,), (hers,) = said_to_user(bo, NoticeKind.REVEALED), said_to_user(cy, NoticeKind.REVEALED)
     assert "where your team stands" in his
     assert "disqualified" not in his
     assert "where your team stands" not in hers
@@ -247,7 +247,7 @@ def test_a_class_hears_of_a_pause_and_its_end(pets: Competition, ada: User, bo: 
     pausing.pause_competition(competition=pets, user=ada, reason="The truth is wrong")
     pausing.resume_competition(competition=pets, user=ada)
     pausing.resume_competition(competition=pets, user=ada)
-    first, second = said_to_user(bo, Kind.PAUSED)
+    first, second = said_to_user(bo, NoticeKind.PAUSED)
     assert "The truth is wrong" in first
     assert "Files are taken again." in second
 

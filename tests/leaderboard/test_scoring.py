@@ -16,7 +16,7 @@ from django.utils import timezone
 
 import metrics
 from leaderboard.accounts.models import User
-from leaderboard.common.storage import Unreachable, path_of
+from leaderboard.common.storage import StorageUnreachable, path_of
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -28,7 +28,7 @@ from leaderboard.competitions.models import (
     Uncertainty,
 )
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.models.ground_truth import Immutable
+from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.competitions.ranking import boards, standings
 from leaderboard.competitions.scoring import measuring
 from leaderboard.competitions.scoring import score as score_module
@@ -199,7 +199,7 @@ def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, c
 def test_the_ruler_is_never_edited(pets: Competition) -> None:
     ground_truth = GroundTruth.objects.get()
     ground_truth.metric = "f1"
-    with pytest.raises(Immutable):
+    with pytest.raises(ImmutableRow):
         ground_truth.save()
 
 
@@ -238,7 +238,7 @@ class TestRescoring:
 
         with monkeypatch.context() as patch:
             patch.setattr("leaderboard.competitions.scoring.measuring.path_of", lacking)
-            with pytest.raises(Unreachable):
+            with pytest.raises(StorageUnreachable):
                 score_module.rescore(candidate.pk)
         work()
         assert not Refusal.objects.exists()

@@ -13,7 +13,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Admission, Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.models.ground_truth import Immutable
+from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import competitions, folders, publishing, rescoring, submitting, truth_drafts
 from leaderboard.competitions.services.receipts import receipt
@@ -55,7 +55,7 @@ def test_the_ruler_carries_them_with_versions_parameters_and_steps(tides: Compet
     assert first["version"] == metrics.get("weighted_mae").version
     assert first["step"] > 0
     ground_truth.secondary = []
-    with pytest.raises(Immutable):
+    with pytest.raises(ImmutableRow):
         ground_truth.save()
     entry = AuditEntry.objects.filter(about="ground truth 1").latest("pk")
     assert "weighted_mae" in json.dumps(entry.after)

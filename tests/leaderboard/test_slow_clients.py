@@ -14,7 +14,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.senders import person_behind
 from leaderboard.common import slow_clients
 from leaderboard.common.client_addresses import counted_address
-from leaderboard.common.slow_clients import TOO_MANY, Body, Environ, FewAtOnce, Places, waiting
+from leaderboard.common.slow_clients import TOO_MANY, Environ, FairSemaphore, LimitSlowClients, MeteredBody, waiting
 from leaderboard.wsgi import application
 
 
@@ -35,13 +35,13 @@ def echo(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes
     return [environ["wsgi.input"].read()]
 
 
-def ask(site: FewAtOnce, body: io.BytesIO, **environ: str) -> bytes:
+def ask(site: LimitSlowClients, body: io.BytesIO, **environ: str) -> bytes:
     return b"".join(site({"wsgi.input": body, **environ}, lambda *_: None))
 
 
 @pytest.mark.case(112)
 def test_a_page_comes_while_slow_uploads_are_under_way() -> None:
-    site = FewAtOnce(echo, places=1)
+    site = LimitSlowClients(echo, places=1)
     slow = [SlowBody() for _ in range(3)]
     answers: list[bytes] = []
     threads = [threading.Thread(target=lambda body=body: answers.append(ask(site, body))) for body in slow]
@@ -61,7 +61,7 @@ def test_a_download_that_goes_out_slowly_has_no_place() -> None:
     def download(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         return (part for part in (b"a", b"b"))
 
-    site = FewAtOnce(download, places=1)
+    site = LimitSlowClients(download, places=1)
     first = iter(site({"wsgi.input": io.BytesIO()}, lambda *_: None))
     assert next(first) == b"a"
     assert ask(site, io.BytesIO()) == b"ab"
@@ -77,7 +77,7 @@ def test_who_waits_for_a_child_process_has_no_place() -> None:
         free.append(site.places.free)
         return []
 
-    site = FewAtOnce(checks, places=1)
+    site = LimitSlowClients(checks, places=1)
     ask(site, io.BytesIO())
     assert [*free, site.places.free] == [1, 0, 1]
 
@@ -86,14 +86,14 @@ def test_a_place_is_given_back_by_a_view_that_fails() -> None:
     def broken(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         raise ZeroDivisionError
 
-    site = FewAtOnce(broken, places=2)
+    site = LimitSlowClients(broken, places=2)
     with pytest.raises(ZeroDivisionError):
         ask(site, io.BytesIO())
     assert site.places.free == 2
 
 
 def test_places_go_to_those_who_came_first() -> None:
-    places, order = Places(1), []
+    places, order = FairSemaphore(1), []
     places.acquire()
 
     def take(number: int) -> None:
@@ -114,7 +114,7 @@ def test_places_go_to_those_who_came_first() -> None:
 
 
 def test_a_body_reads_like_any_file() -> None:
-    body = Body(io.BytesIO(b"one\ntwo\nthree\nfour\n"), "10.0.0.1")
+    body = MeteredBody(io.BytesIO(b"one\ntwo\nthree\nfour\n"), "10.0.0.1")
     assert body.read(4) == b"one\n"
     assert body.readline() == b"two\n"
     assert next(iter(body)) == b"three\n"
@@ -123,7 +123,7 @@ def test_a_body_reads_like_any_file() -> None:
 
 
 def test_a_stranger_with_hundreds_of_slow_bodies_leaves_threads_to_the_others() -> None:
-    site = FewAtOnce(echo, places=1, most=3, most_of_one=2, for_people=0)
+    site = LimitSlowClients(echo, places=1, most=3, most_of_one=2, for_people=0)
     slow = [SlowBody() for _ in range(3)]
     dee, bo = ({"CONTENT_LENGTH": "8", "REMOTE_ADDR": f"10.0.0.{number}"} for number in (1, 2))
     threads = []
@@ -160,10 +160,10 @@ def test_a_stranger_behind_the_address_of_a_class_keeps_no_upload_of_it_away(
     client.force_login(bo)
     session = {"HTTP_COOKIE": f"theme=dark; sessionid={client.cookies['sessionid'].value}"}
     token = {"HTTP_AUTHORIZATION": f"Bearer {ApiToken.issue(bo, 'laptop')[1]}"}
-    site = FewAtOnce(echo, places=1, most=6, most_of_one=2, for_people=3, person=person_behind)
+    site = LimitSlowClients(echo, places=1, most=6, most_of_one=2, for_people=3, person=person_behind)
 
     def hold(sender: str) -> None:
-        body = Body(io.BytesIO(), sender)
+        body = MeteredBody(io.BytesIO(), sender)
         body.is_awaited = True
         site.bodies.add(body)
 

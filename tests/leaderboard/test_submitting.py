@@ -17,7 +17,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
 from leaderboard.competitions.scoring import measuring, score
 from leaderboard.competitions.services import competitions, pausing, submitting
-from leaderboard.competitions.services.submitting import Refused
+from leaderboard.competitions.services.submitting import SubmissionRefused
 from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
@@ -33,7 +33,7 @@ def upload(competition: Competition, user: User, data: bytes = b"", **fields: An
 
 
 def refusal(competition: Competition, user: User) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(SubmissionRefused) as caught:
         upload(competition, user)
     return caught.value.code
 
@@ -86,7 +86,7 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
         yield answers()
         close(pets)
 
-    with pytest.raises(Refused, match="before your file had arrived"):
+    with pytest.raises(SubmissionRefused, match="before your file had arrived"):
         submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())  # type: ignore[arg-type]
     assert not Submission.objects.exists()
     assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
@@ -110,7 +110,7 @@ def test_a_file_on_its_way_is_refused_when_its_host_stops_files_before_the_last_
         yield answers()
         STOPS[stop](pets, ada, team)
 
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(SubmissionRefused) as caught:
         submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())
     assert caught.value.code == stop
     assert not Submission.objects.exists()
@@ -253,7 +253,7 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
     assert refused.code == "failed_files"
     assert "through no fault of theirs" in refused.message
     assert refusal(pets, bo) == "failed_files"
-    with pytest.raises(submitting.Refused, match="could not be scored"):
+    with pytest.raises(submitting.SubmissionRefused, match="could not be scored"):
         submitting.check_only(competition=pets, user=bo, chunks=[b"id,label\n"])
     Competition.objects.update(closes_at=timezone.now() + timedelta(days=9))
     pets.refresh_from_db()
@@ -301,7 +301,7 @@ def test_checking_only_spends_nothing_and_keeps_nothing(pets: Competition, bo: U
 def test_bo_picks_at_most_two_finals(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     files = [str(hand_in(pets, bo, answers(public=n)).pk) for n in range(3)]
-    with pytest.raises(Refused, match="at most 2"):
+    with pytest.raises(SubmissionRefused, match="at most 2"):
         submitting.select_finals(competition=pets, user=bo, submission_ids=files, at=timezone.now())
     submitting.select_finals(competition=pets, user=bo, submission_ids=files[:2], at=timezone.now())
     submitting.select_finals(competition=pets, user=bo, submission_ids=files[1:], at=timezone.now())
@@ -322,7 +322,7 @@ def test_cy_cannot_pick_bos_submission(pets: Competition, bo: User, cy: User) ->
 def test_picks_stand_after_the_deadline(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     close(pets)
-    with pytest.raises(Refused, match="deadline"):
+    with pytest.raises(SubmissionRefused, match="deadline"):
         submitting.select_finals(competition=pets, user=bo, submission_ids=[], at=timezone.now())
 
 

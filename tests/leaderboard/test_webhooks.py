@@ -116,7 +116,7 @@ def test_addresses_of_the_services_are_understood(
 )
 @pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_every_other_address_is_refused_and_not_quoted(given: str) -> None:
-    with pytest.raises(chat_addresses.BadAddress) as refusal:
+    with pytest.raises(chat_addresses.BadChatAddress) as refusal:
         chat_addresses.read_address(given)
     assert not given or given not in str(refusal.value)
 
@@ -291,7 +291,7 @@ def test_a_message_in_hand_is_nobody_elses_until_its_lease_ends(
 def test_an_hour_has_a_limit_and_the_rest_waits(ada: User, pets: Competition, posted: list[Any]) -> None:
     hook = listen(pets, ada)
     for number in range(chat_sending.MOST_PER_HOUR + 3):
-        chat_events.write(hook, "announced", chat_events.News(f"n{number}", f"News {number}"))
+        chat_events.write(hook, "announced", chat_events.ChatNews(f"n{number}", f"News {number}"))
     chat_sending.send_due(within=60)
     assert len(posted) == chat_sending.MOST_PER_HOUR
     assert WebhookMessage.objects.filter(sent_at=None, due_at__gt=timezone.now(), tries=0).count() == 3
@@ -301,9 +301,9 @@ def test_old_news_and_channels_that_were_switched_off_meanwhile_get_nothing(
     ada: User, pets: Competition, posted: list[Any]
 ) -> None:
     hook = listen(pets, ada)
-    chat_events.write(hook, "announced", chat_events.News("a", "Old"))
+    chat_events.write(hook, "announced", chat_events.ChatNews("a", "Old"))
     WebhookMessage.objects.update(created_at=timezone.now() - timedelta(days=2))
-    chat_events.write(hook, "announced", chat_events.News("b", "New"))
+    chat_events.write(hook, "announced", chat_events.ChatNews("b", "New"))
     Webhook.objects.update(is_on=False)
     chat_sending.send_due()
     assert posted == []

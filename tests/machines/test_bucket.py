@@ -23,7 +23,7 @@ from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import User
 from leaderboard.common import storage
 from leaderboard.common.storage import _bucket
-from leaderboard.common.storage.address import BadAddress, storage_at
+from leaderboard.common.storage.address import BadStorageAddress, storage_at
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.scoring import measuring, score
 from leaderboard.competitions.services import competitions, data_files, folders, publishing, submitting
@@ -202,7 +202,7 @@ def test_22_a_storage_that_goes_on_like_that_is_out_of_reach_and_no_half_file_st
     stored = storage.store([b"id,label\n"], "submissions/1")
     forget(settings)
     badly(monkeypatch, 99, wrong)
-    with pytest.raises(storage.Unreachable):
+    with pytest.raises(storage.StorageUnreachable):
         storage.path_of(stored.key, stored.sha256)
     assert [path for path in settings.CACHE_DIR.rglob("*") if path.is_file()] == []
 
@@ -256,7 +256,7 @@ def test_a_storage_out_of_reach_takes_no_upload_and_uses_no_attempt(
 ) -> None:
     enter(pets, bo)
     monkeypatch.setattr(_bucket._client(), "put_object", lambda **_: broken({}))
-    with pytest.raises(storage.Unreachable):
+    with pytest.raises(storage.StorageUnreachable):
         submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     assert not Submission.objects.exists()
     assert not storage.can_write()
@@ -310,7 +310,7 @@ def test_a_competition_lives_in_a_bucket(
     ],
 )
 def test_an_address_that_means_nothing_is_refused_and_its_secret_not_repeated(url: str, words: str) -> None:
-    with pytest.raises(BadAddress, match=words) as refusal:
+    with pytest.raises(BadStorageAddress, match=words) as refusal:
         storage_at(url)
     assert "secret@" not in str(refusal.value)
 

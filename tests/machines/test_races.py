@@ -50,7 +50,7 @@ def hand_in(competition: Competition, user: User, key: str | None = None) -> Sub
         return submitting.submit(
             competition=competition, user=user, file_name="a.csv", chunks=[answers()], upload_key=key
         )
-    except submitting.Refused as refusal:
+    except submitting.SubmissionRefused as refusal:
         return refusal.code
 
 

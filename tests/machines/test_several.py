@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from leaderboard.operations.supervisor import children
-from leaderboard.operations.supervisor.place import Place
+from leaderboard.operations.supervisor.place import SiteFolders
 from tests.conftest import answers
 from tests.machines.bucket import bucket
 from tests.machines.network import HUB, Machine, NotHere, machines
@@ -74,7 +74,7 @@ class Cluster:
 
     def start(self, machine: Machine, host: str, child: children.ManagedProcess) -> None:
         """A part of the site, as a service of that host would start it."""
-        log = Place(self.folder / host).log_of(child.name)
+        log = SiteFolders(self.folder / host).log_of(child.name)
         self.parts.append((machine, child, log))
         with machine.inside():
             child.start(log, {**children.THRIFT, **self.environment(host)})
@@ -92,7 +92,7 @@ class Cluster:
 
     def start_worker(self, number: int) -> None:
         host = f"worker-{number}"
-        place = Place(self.folder / host)
+        place = SiteFolders(self.folder / host)
         place.make()
         self.start(self.workers[number], host, children.worker(place, 1))
 
@@ -149,7 +149,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         }
         made = Cluster(web, workers, tmp_path, database, broker, hub, variables)
         stack.callback(made.end)
-        place = Place(tmp_path / "web")
+        place = SiteFolders(tmp_path / "web")
         place.make()
         with web.inside():
             prepare = [sys.executable, "-m", "leaderboard.operations.supervisor.prepare"]

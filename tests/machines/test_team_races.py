@@ -29,7 +29,7 @@ from .test_races import at_once
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
-EVENTS = (joining_refusals.CannotJoin, team_merges.CannotMerge, submitting.Refused)
+EVENTS = (joining_refusals.CannotJoin, team_merges.CannotMerge, submitting.SubmissionRefused)
 
 
 @pytest.fixture(autouse=True)

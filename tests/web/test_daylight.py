@@ -17,9 +17,9 @@ from leaderboard.competitions.forms.wizard import LimitsForm, ScheduleForm
 from leaderboard.competitions.models import Competition, DailyAttempts, StudentPreview
 from leaderboard.competitions.services import competitions, copying, launches, launching, submitting
 from leaderboard.notifications import reminders
-from leaderboard.notifications.icalendar import Dates, as_calendar
+from leaderboard.notifications.icalendar import CompetitionDates, as_calendar
 from leaderboard.notifications.models import Notice
-from leaderboard.notifications.models.notice import Kind, next_digest
+from leaderboard.notifications.models.notice import NoticeKind, next_digest
 from tests.conftest import enter, make_competition
 from tests.web.test_host import signed_in
 from tests.web.test_wizard import filled_in
@@ -82,7 +82,9 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
         assert f"{day.day} {day:%b} {day.year}, 23:59 {ZoneInfo(zone).tzname(pets.closes_at.replace(tzinfo=None))}" in (
             moment(pets.closes_at)
         )
-    feed = as_calendar("Dates", [Dates(pets, pets.closes_at, "https://example.org/")], timezone.now()).content.decode()
+    feed = as_calendar(
+        "Dates", [CompetitionDates(pets, pets.closes_at, "https://example.org/")], timezone.now()
+    ).content.decode()
     assert f"DTSTART:{evening(day, offset):%Y%m%dT%H%M%SZ}" in feed
     assert "TRIGGER:-P1D" in feed
     membership = pets.memberships.get()
@@ -102,7 +104,7 @@ def test_a_reminder_comes_a_whole_day_before_also_where_that_is_another_hour_of_
     assert due.astimezone(ZoneInfo(zone)).time() == time(22 if hours == 23 else 0, 59)
     assert reminders.notify_due(due - MINUTE) == 0
     assert [reminders.notify_due(due + number * MINUTE) for number in range(3)] == [1, 0, 0]
-    text = Notice.objects.get(user=bo, kind=Kind.REMINDER).text
+    text = Notice.objects.get(user=bo, kind=NoticeKind.REMINDER).text
     name = pets.closes_at.astimezone(ZoneInfo(zone)).tzname()
     assert f"{day.day} {day:%b} {day.year}, 23:59 {name} (" in text
 

@@ -13,7 +13,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.common.storage import Unreachable
+from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.services import submitting
 from leaderboard.competitions.views import leaderboard
@@ -71,7 +71,7 @@ def test_a_bug_of_ours_gives_a_page_and_no_traceback(
 @pytest.mark.parametrize(
     ("error", "status", "words"),
     [
-        (Unreachable("the bucket"), 503, "try again in a minute"),
+        (StorageUnreachable("the bucket"), 503, "try again in a minute"),
         (OperationalError("the server closed the connection"), 503, "try again in a minute"),
         (OSError(errno.ENOSPC, "No space left on device"), 507, "The disk of this server is full"),
     ],

@@ -304,7 +304,7 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
 
 
 def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: User) -> None:
-    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT, user=ada)
+    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT, user=ada)
     roles.add_host(competition=pets, name="cy", user=ada)
     roles.remove_host(competition=pets, name="cy", user=ada)
     said_to_user = [(notice.user, notice.kind, notice.title) for notice in Notice.objects.order_by("pk")]

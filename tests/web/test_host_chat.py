@@ -193,7 +193,7 @@ def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Compe
     save(ada)
     hook = Webhook.objects.get()
     for number in range(30):
-        chat_events.write(hook, "announced", chat_events.News(f"n{number}", f"News {number}"))
+        chat_events.write(hook, "announced", chat_events.ChatNews(f"n{number}", f"News {number}"))
     client = signed_in(ada)
     with CaptureQueriesContext(
         connection,

@@ -302,7 +302,7 @@ def test_a_host_can_ask_for_so_many_letters_a_day_and_no_more(
 def test_strangers_assistants_and_other_classes_send_nothing(
     hers: Client, post: list[mail.EmailMessage], bo: User, cy: User, pets: Competition
 ) -> None:
-    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT)
     emails.send_due_emails()  # Cy reads about the new role
     post.clear()
     assert signed_in(cy).post(INVITE, ALL).status_code == 403

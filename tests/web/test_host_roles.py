@@ -138,13 +138,13 @@ def test_what_is_no_address_is_refused(hers: Client) -> None:
 
 
 def test_an_assistant_keeps_roles_for_nobody(hers: Client, cy: User, pets: Competition) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.Role.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT)
     assert signed_in(cy).post(ROLES, {"action": "add", "name": "dee@x.example", "role": "host"}).status_code == 403
     assert not RoleInvitation.objects.exists()
 
 
 def test_an_assistant_reads_whose_page_it_is_and_a_stranger_nothing(pets: Competition, cy: User, dee: User) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.Role.ASSISTANT, user=pets.hosts.get())
+    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=pets.hosts.get())
     for part in ("settings", "truth", "reveal"):
         response = signed_in(cy).get(f"/host/pets/{part}/")
         assert response.status_code == 403
@@ -156,7 +156,7 @@ def test_an_assistant_reads_whose_page_it_is_and_a_stranger_nothing(pets: Compet
 
 
 def test_an_assistant_is_led_to_the_answers(pets: Competition, cy: User, hers: Client) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.Role.ASSISTANT, user=pets.hosts.get())
+    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=pets.hosts.get())
     way = '<a href="/host/pets/truth/1/file/" download>Answers</a>'
     assert way in tidy(signed_in(cy).get("/host/pets/").content.decode())
     assert signed_in(cy).get("/host/pets/truth/1/file/").getvalue().startswith(b"id,label")
@@ -166,7 +166,7 @@ def test_an_assistant_is_led_to_the_answers(pets: Competition, cy: User, hers: C
 
 @pytest.mark.parametrize("role", ["host", "assistant"])
 def test_a_role_is_lost_after_a_question_alone(hers: Client, cy: User, pets: Competition, role: str) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.Role(role), user=pets.hosts.get())
+    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole(role), user=pets.hosts.get())
     asked = hers.post(ROLES, {"action": "remove", "name": "cy", "role": role})
     assert "Remove “cy”?" in text_of(asked)
     assert "closed to cy at once" in text_of(asked)
@@ -197,7 +197,7 @@ def test_who_was_removed_in_another_tab_is_not_asked_about(hers: Client, cy: Use
 def test_an_assistant_gives_up_the_role_after_a_question_alone(
     hers: Client, ada: User, cy: User, pets: Competition
 ) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.Role.ASSISTANT, user=ada)
+    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=ada)
     his = signed_in(cy)
     assert f'href="{LEAVE}"' in his.get("/host/pets/").content.decode()
     for asked in (his.get(LEAVE), his.post(LEAVE, {"action": "remove"})):
@@ -216,8 +216,8 @@ def test_an_assistant_gives_up_the_role_after_a_question_alone(
     assert not Notice.objects.filter(user=cy, title__contains="no longer").exists()
     with pytest.raises(joining_refusals.CannotJoin, match="have seen the answers"):
         joining.enter_competition(user=cy, competition=pets)
-    roles.give_role(competition=pets, name="cy", role=role_module.Role.ASSISTANT, user=ada)
-    roles.take_role(competition=pets, name="cy", role=role_module.Role.ASSISTANT, user=ada)
+    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=ada)
+    roles.take_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=ada)
     assert joining.enter_competition(user=cy, competition=pets), "a host took it back, who decides that"
 
 

@@ -20,7 +20,7 @@ from leaderboard.competitions.services import pausing
 from leaderboard.notifications import emails, reminders
 from leaderboard.notifications import notices as notices_module
 from leaderboard.notifications.models import Notice
-from leaderboard.notifications.models.notice import Kind
+from leaderboard.notifications.models.notice import NoticeKind
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
 from tests.web.test_join import signed_in
@@ -113,7 +113,7 @@ def test_programs_read_english(ada: User, bo: User) -> None:
 def test_a_letter_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: User) -> None:
     choose_language(bo, CODE)
     with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
-        notices_module.notify([bo, cy], kind=Kind.OTHER, competition=None, title="A word", text="", link="/")
+        notices_module.notify([bo, cy], kind=NoticeKind.OTHER, competition=None, title="A word", text="", link="/")
         emails.send_due_emails()
     bodies = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Choose what you get by mail" in bodies["bo@example.org"]

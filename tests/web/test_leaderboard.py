@@ -18,7 +18,7 @@ from leaderboard.common.charts import sparkline
 from leaderboard.competitions.models import BoardSettings, Competition, Score, Standing, Submission, Team
 from leaderboard.competitions.ranking import revealing, standings
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
-from leaderboard.competitions.views.board_cache import Cache
+from leaderboard.competitions.views.board_cache import BytesLimitedCache
 from leaderboard.competitions.views.board_rows import anchor_of, initials, movement
 from leaderboard.competitions.views.leaderboard import RenderedBoard
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
@@ -278,7 +278,7 @@ def test_the_csv_has_all_digits_and_no_formula(client: Client, board: Competitio
 
 
 def test_of_many_readers_one_makes_the_table() -> None:
-    cache, made, gate = Cache(100_000), [], threading.Event()
+    cache, made, gate = BytesLimitedCache(100_000), [], threading.Event()
 
     def make() -> int:
         gate.wait(5)
@@ -296,7 +296,7 @@ def test_of_many_readers_one_makes_the_table() -> None:
 
 
 def test_a_cache_holds_so_many_bytes_and_keeps_no_failure() -> None:
-    cache = Cache(50_000)
+    cache = BytesLimitedCache(50_000)
     with pytest.raises(ZeroDivisionError):
         cache.get("a", lambda: 1 // 0)
     assert cache.get("a", lambda: "a" * 10_000) == "a" * 10_000

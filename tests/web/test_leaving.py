@@ -238,8 +238,8 @@ def test_nothing_anywhere_says_who_a_deleted_account_was(traces: None, bo: User)
 def test_hosts_read_no_name_of_a_deleted_account_that_had_given_up_a_role(
     pets: Competition, ada: User, bo: User
 ) -> None:
-    roles.give_role(competition=pets, name="bo", role=role.Role.ASSISTANT, user=ada)
-    roles.take_role(competition=pets, name="bo", role=role.Role.ASSISTANT, user=bo)
+    roles.give_role(competition=pets, name="bo", role=role.HostingRole.ASSISTANT, user=ada)
+    roles.take_role(competition=pets, name="bo", role=role.HostingRole.ASSISTANT, user=bo)
     assert Notice.objects.get(user=ada).title.startswith("“bo” no longer assists")
     delete_account(account=bo, user=bo)
     said_to_user = Notice.objects.get(user=ada)
@@ -257,8 +257,8 @@ def test_what_others_call_alike_stays_as_it_was(ada: User, bo: User, cy: User, d
     mine = enter(pets, cy)
     teams.rename_team(membership=mine, name="Rockets")
     joining.join_by_invitation(user=bo, invitation=mine.team.invitation)
-    roles.give_role(competition=pets, name="olga", role=role.Role.ASSISTANT, user=ada)
-    roles.take_role(competition=pets, name="olga", role=role.Role.ASSISTANT, user=olga)
+    roles.give_role(competition=pets, name="olga", role=role.HostingRole.ASSISTANT, user=ada)
+    roles.take_role(competition=pets, name="olga", role=role.HostingRole.ASSISTANT, user=olga)
     read = {user: list(Notice.objects.filter(user=user).values_list("title", "text")) for user in (ada, cy)}
     assert "“bo” joined “Rockets”" in read[cy][0][1]
     assert "in “Rockets”" in read[ada][0][0]

@@ -143,7 +143,9 @@ def test_every_example_may_be_changed(key: str) -> None:
     metric = metrics.get(key)
     params = {**metrics.clean_params(key, {}), **metric.example.params}
     filled = {f"param-{name}": "" if value is None else value for name, value in params.items() if value is not False}
-    draft = examples.Draft(metric, QueryDict(examples.Draft(metric, QueryDict(urlencode(filled))).change("")))
+    draft = examples.ExampleDraft(
+        metric, QueryDict(examples.ExampleDraft(metric, QueryDict(urlencode(filled))).change(""))
+    )
     assert draft.is_changed
     assert draft.too_much == ""
     assert draft.params == params

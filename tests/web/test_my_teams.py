@@ -101,7 +101,7 @@ def test_bo_sees_on_every_page_that_the_team_is_out_or_the_competition_paused(
 
 
 def test_who_runs_it_is_not_sent_to_a_door_that_is_shut(pets: Competition, ada: User, cy: User) -> None:
-    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT, user=ada)
+    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT, user=ada)
     for who, has_baselines in ((ada, True), (cy, False)):
         text = signed_in(who).get("/c/pets/submit/").content.decode()
         assert "does not compete in it" in text

@@ -34,7 +34,7 @@ HELD = [(page, name) for _, pages in GROUPS for page in pages for name in (page.
 
 @pytest.fixture
 def cy_assists(pets: Competition, cy: User) -> Client:
-    roles.give_role(competition=pets, name="cy", role=role.Role.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT)
     return signed_in(cy)
 
 
@@ -135,7 +135,7 @@ def test_pages_of_students_and_hosts_ask_the_database_twelve_times_at_most(
 
 
 def test_roles_are_read_with_the_row_and_only_for_whom_they_were_read(ada: User, pets: Competition, bo: User) -> None:
-    roles.give_role(competition=pets, name="bo", role=role.Role.ASSISTANT)
+    roles.give_role(competition=pets, name="bo", role=role.HostingRole.ASSISTANT)
     mine = Competition.objects.seen_by(bo).get(pk=pets.pk)
     with CaptureQueriesContext(connection) as queries:
         assert mine.is_run_by(bo)

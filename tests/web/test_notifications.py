@@ -25,7 +25,7 @@ from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications import chat_sending, emails, notices
 from leaderboard.notifications.models import Notice
-from leaderboard.notifications.models.notice import Kind, next_digest
+from leaderboard.notifications.models.notice import NoticeKind, next_digest
 from leaderboard.notifications.tasks import post_due_messages, send_due_emails
 from tests.markup import tidy
 from tests.web.test_join import signed_in
@@ -159,7 +159,7 @@ def test_with_a_key_each_is_told_once(bo: User, cy: User) -> None:
 
 def test_an_unknown_kind_still_reaches_people(bo: User) -> None:
     tell(bo, kind="something_new")
-    assert Notice.objects.get().kind == Kind.OTHER
+    assert Notice.objects.get().kind == NoticeKind.OTHER
 
 
 def test_who_left_the_site_is_told_nothing(bo: User) -> None:
@@ -327,7 +327,7 @@ def test_bo_wants_to_hear_nothing_of_his_team(bo: User) -> None:
 
 def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
     assert prefer(bo, deadline="none").status_code == 422
-    notices.save_choices(user=bo, choices={Kind.DEADLINE: "none"})
+    notices.save_choices(user=bo, choices={NoticeKind.DEADLINE: "none"})
     assert tell(bo) == 1
 
 
@@ -402,20 +402,20 @@ def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.
     page = Client().get(unsubscribe_link(post[0])).content.decode()
     assert "Send me no more of these" in page
     assert "bo" not in re.findall(r"\w+", re.sub(r"<[^>]+>", " ", page))
-    assert notices.notice_choices_of(bo)[Kind.DEADLINE] == "at_once"
+    assert notices.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
 
 
 def test_a_changed_link_ends_nothing(bo: User) -> None:
-    token = emails.unsubscribe_token(bo, {Kind.DEADLINE})
+    token = emails.unsubscribe_token(bo, {NoticeKind.DEADLINE})
     for wrong in (token[:-1], "x" + token, "nonsense", token.replace(":", "")):
         assert Client().post(f"/notifications/stop/{wrong}/").status_code == 404
-    assert notices.notice_choices_of(bo)[Kind.DEADLINE] == "at_once"
+    assert notices.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
 
 
 def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None:
-    notices.save_choices(user=bo, choices={Kind.TEAM: "none"})
-    emails.unsubscribe_kinds(emails.unsubscribe_token(bo, {Kind.TEAM}), stop=True)
-    assert notices.notice_choices_of(bo)[Kind.TEAM] == "none"
+    notices.save_choices(user=bo, choices={NoticeKind.TEAM: "none"})
+    emails.unsubscribe_kinds(emails.unsubscribe_token(bo, {NoticeKind.TEAM}), stop=True)
+    assert notices.notice_choices_of(bo)[NoticeKind.TEAM] == "none"
 
 
 def test_a_subject_names_the_competition_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:

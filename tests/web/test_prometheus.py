@@ -127,7 +127,7 @@ def test_requests_are_counted_and_timed_by_page(client: Client, pets: Competitio
 def test_refused_uploads_are_counted_by_their_code(
     client: Client, pets: Competition, bo: User, settings: LazySettings
 ) -> None:
-    with pytest.raises(submitting.Refused):
+    with pytest.raises(submitting.SubmissionRefused):
         submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     samples = scrape(client)
     assert value(samples, "leaderboard_refused_uploads_total", code="not_joined") == 1

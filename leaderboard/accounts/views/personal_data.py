@@ -19,7 +19,7 @@ from leaderboard.common.shared_cache import count_try, tries
 from leaderboard.common.storage import scratch
 
 from .. import personal_data
-from ..forms import LeavingForm
+from ..forms import DeleteAccountForm
 
 EXPORTS_PER_HOUR = 5
 PASSWORDS_PER_HOUR = 10
@@ -54,7 +54,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
 def delete_account(request: HttpRequest) -> HttpResponse:
     """The end of the viewer's account, after their password once more."""
     user = person(request.user)
-    form = LeavingForm(user, request.POST if request.method == "POST" else None)
+    form = DeleteAccountForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST":
         if tries("leaving", user.pk) >= PASSWORDS_PER_HOUR:
             form.add_error(None, _("Too many wrong answers; try again in an hour."))

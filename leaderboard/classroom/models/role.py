@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 
 
-class Role(StrEnum):
+class HostingRole(StrEnum):
     HOST = "host"
     ASSISTANT = "assistant"
 
@@ -42,4 +42,4 @@ class RoleInvitation(models.Model):
 
     @property
     def role_words(self) -> str:
-        return _("a host") if self.role == Role.HOST else _("an assistant")
+        return _("a host") if self.role == HostingRole.HOST else _("an assistant")

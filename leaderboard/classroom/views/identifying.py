@@ -14,7 +14,7 @@ from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted
 
 from .. import identifying
-from ..forms import WhoForm
+from ..forms import LinkAccountsForm
 from .roster import chosen_entries
 
 PER_PAGE = 50
@@ -30,7 +30,7 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     page = Paginator(guests, PER_PAGE).get_page(request.GET.get("page"))
     # What was filled in counts, whatever the page would hold by now.
     shown = [one for one in guests if f"who-{one.membership.pk}" in request.POST] or list(page)
-    form = WhoForm(shown, waiting, posted(request))
+    form = LinkAccountsForm(shown, waiting, posted(request))
     status = 422 if form.errors else 200
     if request.method == "POST" and form.is_valid():
         try:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.adapter import remember_way_in
-from leaderboard.accounts.slow_sign_in import SlowLane, Turn
+from leaderboard.accounts.slow_sign_in import LaneTurn, SlowLane
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import address_of, person, see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
@@ -67,7 +67,7 @@ def _limited_tries(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
 
 @open_page_to(SiteAudience.ANYONE)
 @_limited_tries
-def join_code(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
+def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
     """Without an account too: whoever has a valid code may make one."""
     competition = joining.competition_by_code(code)
     if competition is None and RosterEntry.find_by_join_card(join_card_digest(code), timezone.now()):
@@ -82,7 +82,7 @@ def join_code(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
     )
 
 
-def _unknown_code_page(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
+def _unknown_code_page(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
     """A code of nothing is a guess; one that was handed out too early says what it is for, and when it opens."""
     if early := joining.unlaunched_competition_by_code(code):
         return render(request, "students/join_early.html", {"competition": early}, status=404)
@@ -94,7 +94,7 @@ def _unknown_code_page(request: HttpRequest, code: str, turn: Turn) -> HttpRespo
 
 @open_page_to(SiteAudience.ANYONE)
 @_limited_tries
-def join_card(request: HttpRequest, code: str, turn: Turn) -> HttpResponse:
+def join_card(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
     """The one-time link of one person of the roster: an account for whoever has none, then join as that person."""
     digest = join_card_digest(code)
     entry = RosterEntry.find_by_join_card(digest, timezone.now())
@@ -130,7 +130,7 @@ def join_open(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 @_limited_tries
-def invitation(request: HttpRequest, invitation: str, turn: Turn) -> HttpResponse:
+def invitation(request: HttpRequest, invitation: str, turn: LaneTurn) -> HttpResponse:
     team = Team.objects.select_related("competition").filter(invitation=invitation).first()
     if team is None or team.competition.launched_at is None:
         turn.was_wrong()

@@ -61,7 +61,9 @@ def filter_in(given: QueryDict) -> tuple[str, str, str]:
     return given.get("section", ANY), given.get("state", ""), given.get("q", "").strip()[:60]
 
 
-def filtered(people: Sequence[people_module.Person], section: str, state: str, text: str) -> list[people_module.Person]:
+def filtered(
+    people: Sequence[people_module.ClassPerson], section: str, state: str, text: str
+) -> list[people_module.ClassPerson]:
     wanted = None if section == ANY else "" if section == NONE else section
     return people_module.filter_people(people, section=wanted, state=state, text=text, only_guests=state == "guest")
 
@@ -122,10 +124,10 @@ def host_leave(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             page_context,
             user.username,
             _loss(page_context, user.username),
-            role=role_module.Role.ASSISTANT,
+            role=role_module.HostingRole.ASSISTANT,
             back=dashboard,
         )
-    roles.take_role(competition=competition, name=user.username, role=role_module.Role.ASSISTANT, user=user)
+    roles.take_role(competition=competition, name=user.username, role=role_module.HostingRole.ASSISTANT, user=user)
     messages.success(request, _("You no longer assist in “%(title)s”.") % {"title": competition})
     return _out_of(page_context)
 
@@ -139,9 +141,11 @@ def _out_of(page_context: PageContext) -> HttpResponse:
 def _question(request: HttpRequest, page_context: PageContext) -> HttpResponse | None:
     """Asked before somebody loses a role that they have."""
     name, role = request.POST.get("name", ""), request.POST.get("role", "")
-    if request.POST.get("action") != "remove" or is_meant(request) or role not in list(role_module.Role):
+    if request.POST.get("action") != "remove" or is_meant(request) or role not in list(role_module.HostingRole):
         return None
-    people = page_context.competition.hosts if role == role_module.Role.HOST else page_context.competition.assistants
+    people = (
+        page_context.competition.hosts if role == role_module.HostingRole.HOST else page_context.competition.assistants
+    )
     if not people.filter(username=name).exists():
         return None
     return ask_first(request, page_context, name, _loss(page_context, name), role=role)
@@ -175,10 +179,10 @@ def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleFor
     competition, user = page_context.competition, person(page_context.user)
     if request.POST.get("action") == "remove":
         name, role = request.POST.get("name", ""), request.POST.get("role", "")
-        if role not in list(role_module.Role):
+        if role not in list(role_module.HostingRole):
             return ""
-        roles.take_role(competition=competition, name=name, role=role_module.Role(role), user=user)
-        if role == role_module.Role.HOST:
+        roles.take_role(competition=competition, name=name, role=role_module.HostingRole(role), user=user)
+        if role == role_module.HostingRole.HOST:
             return _("{name} no longer hosts this competition.").format(name=name)
         return _("{name} no longer assists in this competition.").format(name=name)
     if request.POST.get("action") == "withdraw":
@@ -188,12 +192,12 @@ def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleFor
         return _("Nothing is kept for {address} any more.").format(address=address) if address else ""
     if not form.is_valid():
         return ""
-    role, name = role_module.Role(form.cleaned_data["role"]), form.cleaned_data["name"]
+    role, name = role_module.HostingRole(form.cleaned_data["role"]), form.cleaned_data["name"]
     try:
         found = roles.give_role(competition=competition, name=name, role=role, user=user)
     except roles.UnknownAddress:
         offer = roles.offer_role(competition=competition, address=name, role=role, user=user)
         return _("Kept for {address}, until somebody confirms this address.").format(address=offer.email)
-    if role is role_module.Role.HOST:
+    if role is role_module.HostingRole.HOST:
         return _("{name} now hosts this competition too.").format(name=found.username)
     return _("{name} now assists in this competition.").format(name=found.username)

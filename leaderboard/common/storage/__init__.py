@@ -22,7 +22,7 @@ from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
 from . import _bucket, _folder
-from ._bucket import Unreachable
+from ._bucket import StorageUnreachable
 from ._folder import CHUNK
 
 log = logging.getLogger(__name__)
@@ -31,9 +31,9 @@ KILOBYTE = 1024
 
 __all__ = [
     "LimitedUploadHandler",
+    "StorageUnreachable",
     "StoredFile",
     "TooLarge",
-    "Unreachable",
     "can_write",
     "clean_name",
     "in_units",
@@ -133,7 +133,7 @@ def can_write() -> bool:
     """Whether a file can be stored and removed; why not is in the log."""
     try:
         remove(store([b"probe"], "checks").key)
-    except (OSError, Unreachable) as error:
+    except (OSError, StorageUnreachable) as error:
         log.error("the storage cannot be written: %s", error)
         return False
     return True

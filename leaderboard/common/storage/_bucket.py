@@ -32,11 +32,11 @@ FORGOTTEN_AFTER = 86_400.0  # unfinished copies of a process that died
 SHA256 = "sha256"
 
 
-class Unreachable(Exception):
+class StorageUnreachable(Exception):
     """The bucket does not answer as it should; nothing is known about the file."""
 
 
-class Changed(OSError):
+class StoredFileChanged(OSError):
     """The bucket has a whole file under this key, and it is another one."""
 
 
@@ -91,7 +91,7 @@ def remove(key: str) -> None:
     try:
         with _bucket_errors(key):
             _client().delete_object(**_named(key))
-    except Unreachable as error:
+    except StorageUnreachable as error:
         log.warning("a file stays until it is swept (%s)", error)
 
 
@@ -113,9 +113,9 @@ def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
             try:
                 _fetch(key, sha256, file)
                 break
-            except (Unreachable, Changed) as error:
+            except (StorageUnreachable, StoredFileChanged) as error:
                 if not left:
-                    if isinstance(error, Changed) and not sha256:
+                    if isinstance(error, StoredFileChanged) and not sha256:
                         break  # for whoever asked without knowing what it should be
                     raise
                 log.warning("a file could not be fetched (%s); trying again in %g s", error, pause)
@@ -136,11 +136,11 @@ def _fetch(key: str, sha256: str, file: IO[bytes]) -> None:
                 digest.update(chunk)
                 size += file.write(chunk)
     if size != answer["ContentLength"]:
-        raise Unreachable(f"{key} did not arrive whole")
+        raise StorageUnreachable(f"{key} did not arrive whole")
     # What the receipt says, or what was noted when the object was stored.
     expected = sha256 or answer["Metadata"].get(SHA256)
     if expected and digest.hexdigest() != expected:
-        raise Changed(f"{key} is another file than the one that was stored")
+        raise StoredFileChanged(f"{key} is another file than the one that was stored")
 
 
 def _hash_of(path: Path) -> str:
@@ -188,9 +188,9 @@ def _bucket_errors(key: str) -> Iterator[None]:
         code = str(error.response.get("Error", {}).get("Code"))
         if code in ("NoSuchKey", "404"):
             raise FileNotFoundError(2, "No such file or directory", key) from error
-        raise Unreachable(f"{key}: the storage answered {code}") from error
+        raise StorageUnreachable(f"{key}: the storage answered {code}") from error
     except BotoCoreError as error:
-        raise Unreachable(f"{key}: {type(error).__name__}") from error
+        raise StorageUnreachable(f"{key}: {type(error).__name__}") from error
 
 
 # --- copies on this machine -------------------------------------------------------------------------------------

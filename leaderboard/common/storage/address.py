@@ -16,7 +16,7 @@ OPTIONS = ("region", "tls", "ca", "style")
 CONNECT_WITHIN, ANSWER_WITHIN, TRIES = 3, 10, 2
 
 
-class BadAddress(ValueError):
+class BadStorageAddress(ValueError):
     """The text for the operator; it never repeats the address, which holds a secret."""
 
 
@@ -26,11 +26,11 @@ def storage_at(url: str) -> dict[str, Any]:
     bucket, _, folder = parts.path.strip("/").partition("/")
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
     if parts.scheme != "s3" or not parts.hostname or not bucket:
-        raise BadAddress(f"STORAGE_URL has the form {FORM}.")
+        raise BadStorageAddress(f"STORAGE_URL has the form {FORM}.")
     if unknown := sorted(given.keys() - set(OPTIONS)):
-        raise BadAddress(f"STORAGE_URL knows {', '.join(OPTIONS)}, and not {', '.join(unknown)}.")
+        raise BadStorageAddress(f"STORAGE_URL knows {', '.join(OPTIONS)}, and not {', '.join(unknown)}.")
     if given.get("tls", "on") not in ("on", "off") or given.get("style", "path") not in ("path", "virtual"):
-        raise BadAddress("In STORAGE_URL, tls is on or off, and style is path or virtual.")
+        raise BadStorageAddress("In STORAGE_URL, tls is on or off, and style is path or virtual.")
     scheme = "http" if given.get("tls") == "off" else "https"
     place = f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
     return {

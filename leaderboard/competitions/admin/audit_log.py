@@ -11,11 +11,11 @@ from django.http import HttpRequest
 from leaderboard.common.models import AuditEntry
 
 from ..models import Competition
-from .scope import Scoped
+from .scope import ScopedAdmin
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(Scoped):
+class AuditEntryAdmin(ScopedAdmin):
     """Staff see the entries of the competitions they host; operators see all, also of what is deleted."""
 
     list_display = ("number", "at", "words", "about", "competition", "by", "account")

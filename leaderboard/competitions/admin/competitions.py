@@ -19,7 +19,7 @@ from leaderboard.common.models.audit_log import AuditEvent
 from ..forms.host import CompetitionForm
 from ..models import Competition, Membership, Score, Submission, Team
 from ..services import competitions, launches
-from .scope import Scoped, words_of
+from .scope import ScopedAdmin, words_of
 
 HOST_PAGES = (
     ("host_competition", "Dashboard"),
@@ -44,7 +44,7 @@ class AdminCompetitionForm(CompetitionForm):
 
 
 @admin.register(Competition)
-class CompetitionAdmin(Scoped):
+class CompetitionAdmin(ScopedAdmin):
     form = AdminCompetitionForm
     list_display = ("title", "state", "closes_at", "team_count", "host_pages")
     search_fields = ("title", "slug", "course")
@@ -150,7 +150,7 @@ class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]
 
 
 @admin.register(Team)
-class TeamAdmin(Scoped):
+class TeamAdmin(ScopedAdmin):
     list_display = ("name", "competition", "captain", "created_at")
     list_filter = (("competition", admin.RelatedOnlyFieldListFilter),)
     list_select_related = ("competition", "captain")
@@ -160,7 +160,7 @@ class TeamAdmin(Scoped):
 
 
 @admin.register(Submission)
-class SubmissionAdmin(Scoped):
+class SubmissionAdmin(ScopedAdmin):
     list_display = ("file_name", "competition", "of", "status", "received_at")
     list_filter = ("status", ("competition", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("competition", "team", "baseline")

@@ -11,10 +11,10 @@ from django.http import HttpRequest
 
 from ..models import Baseline, DataFile
 from ..services import boards, data_files
-from .scope import Scoped
+from .scope import ScopedAdmin
 
 
-class DataFileForm(forms.ModelForm):  # type: ignore[type-arg]
+class DataFileAdminForm(forms.ModelForm):  # type: ignore[type-arg]
     file = forms.FileField(help_text="The same name again replaces the earlier file.")
 
     class Meta:
@@ -22,7 +22,7 @@ class DataFileForm(forms.ModelForm):  # type: ignore[type-arg]
         fields: ClassVar = ["competition", "file", "description"]
 
 
-class BaselineForm(forms.ModelForm):  # type: ignore[type-arg]
+class BaselineAdminForm(forms.ModelForm):  # type: ignore[type-arg]
     file = forms.FileField(help_text="A file as a student would hand it in.")
 
     class Meta:
@@ -30,7 +30,7 @@ class BaselineForm(forms.ModelForm):  # type: ignore[type-arg]
         fields: ClassVar = ["competition", "name", "file"]
 
 
-class Uploaded(Scoped):
+class UploadedFileAdmin(ScopedAdmin):
     """Added with a file, removed with it."""
 
     shown: tuple[str, ...] = ()
@@ -56,8 +56,8 @@ class Uploaded(Scoped):
 
 
 @admin.register(DataFile)
-class DataFileAdmin(Uploaded):
-    form = DataFileForm
+class DataFileAdmin(UploadedFileAdmin):
+    form = DataFileAdminForm
     list_display = ("name", "competition", "size", "rows", "added_at")
     list_filter = (("competition", admin.RelatedOnlyFieldListFilter),)
     list_select_related = ("competition",)
@@ -79,8 +79,8 @@ class DataFileAdmin(Uploaded):
 
 
 @admin.register(Baseline)
-class BaselineAdmin(Uploaded):
-    form = BaselineForm
+class BaselineAdmin(UploadedFileAdmin):
+    form = BaselineAdminForm
     list_display = ("name", "competition", "status", "created_at")
     list_filter = (("competition", admin.RelatedOnlyFieldListFilter),)
     list_select_related = ("competition", "submission")

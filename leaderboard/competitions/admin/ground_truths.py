@@ -19,7 +19,7 @@ from leaderboard.sandbox import outside_metrics
 from ..models import GroundTruth, TruthDraft
 from ..ranking import secondary as secondary_module
 from ..services import competitions, publishing, secondary_metrics, truth_drafts
-from .scope import REFUSALS, Scoped, words_of
+from .scope import REFUSALS, ScopedAdmin, words_of
 
 
 class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -82,7 +82,7 @@ class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 @admin.register(TruthDraft)
-class TruthDraftAdmin(Scoped):
+class TruthDraftAdmin(ScopedAdmin):
     form = TruthDraftForm
     list_display = ("competition", "file_name", "metric", "verdict", "uploaded_at")
     actions = ("publish", "publish_confirmed", "throw_away")
@@ -166,7 +166,7 @@ class TruthDraftAdmin(Scoped):
 
 
 @admin.register(GroundTruth)
-class GroundTruthAdmin(Scoped):
+class GroundTruthAdmin(ScopedAdmin):
     """Read-only: a correction is a new number."""
 
     list_display = ("competition", "number", "metric", "rows", "published_by", "published_at")

@@ -18,7 +18,7 @@ from ..services.competitions import CannotHost
 from ..views.host_responses import refuse_too_large
 
 
-class Scoped(admin.ModelAdmin):  # type: ignore[type-arg]
+class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """Rows of the viewer's own competitions, readable by default and changeable nowhere.
 
     `competition_path` leads from the model to its competition.

@@ -16,7 +16,7 @@ from ..models.competition import Split
 from ..ranking import boards, secondary
 from ..ranking import ladder as ladder_module
 from .errors import ApiError
-from .schemas import MetricOut, Problem, SecondaryOut, SubmissionOut
+from .schemas import MetricOut, ProblemOut, SecondaryOut, SubmissionOut
 
 PAGE_SIZE = boards.PAGE_SIZE
 
@@ -122,7 +122,7 @@ def submission_out(
         private_score=scores.get(Split.PRIVATE),
         secondary=_secondary(submission, set(scores), is_exact=shown is None),
         errors=_errors(submission),
-        warnings=[Problem.model_validate(warning) for warning in submission.warnings],
+        warnings=[ProblemOut.model_validate(warning) for warning in submission.warnings],
     )
 
 
@@ -152,10 +152,10 @@ def _secondary(submission: Submission, splits: set[Any], *, is_exact: bool) -> l
     ]
 
 
-def _errors(submission: Submission) -> list[Problem]:
-    problems = [Problem.model_validate(problem) for problem in submission.problems]
+def _errors(submission: Submission) -> list[ProblemOut]:
+    problems = [ProblemOut.model_validate(problem) for problem in submission.problems]
     if submission.failure:
-        problems.append(Problem(code="failed", message=submission.failure))
+        problems.append(ProblemOut(code="failed", message=submission.failure))
     return problems
 
 

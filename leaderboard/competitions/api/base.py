@@ -13,7 +13,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.shared_cache import count_try
 
 from .errors import ApiError, refuse
-from .schemas import Errors
+from .schemas import ErrorsOut
 
 Scope = ApiToken.Scope
 MINUTE = 60
@@ -21,7 +21,7 @@ PER_MINUTE = {Scope.READ: 1200, Scope.SUBMIT: 300, Scope.HOST: 120}
 """Requests of one person a minute, by what the operation needs; a pupil's loop must not be a class's outage."""
 
 
-class Token(HttpBearer):
+class TokenAuth(HttpBearer):
     """A token from the account page; sessions and cookies are not looked at, so there is nothing to forge."""
 
     def __init__(self, needs: Scope = Scope.READ) -> None:
@@ -50,7 +50,7 @@ def _count(user: User, needs: Scope) -> None:
 def answers(*others: int, **success: Any) -> dict[int, Any]:
     """The declared answers: the success, those that every operation may give, and `others`."""
     good = {int(name.removeprefix("s")): shape for name, shape in success.items()}
-    return good | {status: Errors for status in sorted({401, 403, 429, 500, *others})}
+    return good | {status: ErrorsOut for status in sorted({401, 403, 429, 500, *others})}
 
 
 def bytes_of(kind: str) -> dict[str, Any]:
@@ -71,7 +71,7 @@ api = NinjaAPI(
     openapi_url=None,
     docs_url=None,
     urls_namespace="api",
-    auth=Token(),
+    auth=TokenAuth(),
 )
 for kind in (Exception, ApiError, Http404, HttpError, AuthenticationError, ValidationError):
     api.add_exception_handler(kind, refuse)

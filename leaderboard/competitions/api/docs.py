@@ -21,7 +21,7 @@ SENT = {"file": "@submission.csv", "note": '"first try"', "status": "failed"}
 
 
 @dataclass(frozen=True)
-class Field:
+class DocumentedField:
     """A parameter of an operation, or a field of an answer."""
 
     name: str
@@ -32,14 +32,14 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Operation:
+class DocumentedOperation:
     """One operation as the page shows it."""
 
     id: str
     method: str
     path: str
     summary: str
-    fields: tuple[Field, ...]
+    fields: tuple[DocumentedField, ...]
     success: tuple[str, str]
     """Status and shape of the good answer."""
     refusals: tuple[tuple[str, str], ...]
@@ -76,16 +76,16 @@ def nothing(request: HttpRequest, path: str) -> HttpResponse:
     raise Http404("The API has no such address; see /api/v1/docs.")
 
 
-def _operation(found: Document, method: str, path: str, details: Document, site: str) -> Operation:
+def _operation(found: Document, method: str, path: str, details: Document, site: str) -> DocumentedOperation:
     fields = [
-        Field(p["name"], p["in"], _kind(p["schema"]), p["required"], p.get("description", ""))
+        DocumentedField(p["name"], p["in"], _kind(p["schema"]), p["required"], p.get("description", ""))
         for p in details["parameters"]
     ]
     content = details.get("requestBody", {}).get("content", {})
     for body in (kind["schema"] for kind in content.values()):
         fields += _fields(body, "form")
     statuses = details["responses"]
-    return Operation(
+    return DocumentedOperation(
         id=details["operationId"],
         method=method.upper(),
         path=path,
@@ -103,14 +103,14 @@ def _shape_of(answer: Document) -> str:
     return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if content else ""
 
 
-def _shape(found: Document, name: str) -> tuple[Field, ...]:
+def _shape(found: Document, name: str) -> tuple[DocumentedField, ...]:
     return _fields(found["components"]["schemas"][name], "answer")
 
 
-def _fields(schema: Document, place: str) -> tuple[Field, ...]:
+def _fields(schema: Document, place: str) -> tuple[DocumentedField, ...]:
     required = schema.get("required", [])
     return tuple(
-        Field(name, place, _kind(details), name in required, details.get("description", ""))
+        DocumentedField(name, place, _kind(details), name in required, details.get("description", ""))
         for name, details in schema.get("properties", {}).items()
     )
 

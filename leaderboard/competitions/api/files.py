@@ -20,9 +20,9 @@ from ..access import PageContext
 from ..models import Competition, DataFile
 from ..services import competitions, data_files, publishing, submitting
 from .answers import visible_competition
-from .base import Scope, Token, answers, api, bytes_of, owner
+from .base import Scope, TokenAuth, answers, api, bytes_of, owner
 from .errors import ApiError
-from .schemas import Checked, FileOut, Files, Problem
+from .schemas import CheckedOut, FileListOut, FileOut, ProblemOut
 from .student import refusal
 
 SAMPLE = "sample_submission.csv"
@@ -31,18 +31,18 @@ Found = TypeVar("Found")
 
 @api.get(
     "competitions/{slug:slug}/files",
-    response=answers(404, s200=Files),
+    response=answers(404, s200=FileListOut),
     operation_id="list_files",
     url_name="api_files",
 )
-def list_files(request: HttpRequest, slug: str) -> Files:
+def list_files(request: HttpRequest, slug: str) -> FileListOut:
     """The data files, for who accepted the rules; the sample submission, which the site makes, comes first."""
     page_context = _let_in(request, slug)
     found = [file_out(file) for file in page_context.competition.data_files.all()]
     if page_context.competition.ground_truth is not None and all(file.name != SAMPLE for file in found):
         words = _("A valid submission that knows nothing.")
         found.insert(0, FileOut(name=SAMPLE, description=words, size=None, sha256=None, rows=None))
-    return Files(items=found)
+    return FileListOut(items=found)
 
 
 @api.get(
@@ -72,7 +72,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
 @api.post(
     "competitions/{slug:slug}/files",
     response=answers(400, 404, 409, 413, 422, s201=FileOut),
-    auth=Token(Scope.HOST),
+    auth=TokenAuth(Scope.HOST),
     operation_id="add_file",
     url_name="api_files",
 )
@@ -98,8 +98,8 @@ def add_file(
 
 @api.post(
     "competitions/{slug:slug}/check",
-    response=answers(400, 404, 409, 413, 422, 503, s200=Checked),
-    auth=Token(Scope.SUBMIT),
+    response=answers(400, 404, 409, 413, 422, 503, s200=CheckedOut),
+    auth=TokenAuth(Scope.SUBMIT),
     operation_id="check_file",
     url_name="api_check",
 )
@@ -107,20 +107,20 @@ def check_file(
     request: HttpRequest,
     slug: str,
     file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
-) -> Checked:
+) -> CheckedOut:
     """All problems of a file. Nothing is kept, no attempt is used, and nothing is said of a score."""
     user = owner(request)
     competition = visible_competition(user, slug)
     try:
         found = submitting.check(competition=competition, user=user, chunks=file.chunks())
-    except submitting.Refused as refused:
+    except submitting.SubmissionRefused as refused:
         raise refusal(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
     except JobFailed as error:
         raise ApiError(503, _("The file could not be checked at this moment. Try again in a minute.")) from error
-    errors, warnings = ([Problem.model_validate(one) for one in some] for some in found)
-    return Checked(is_valid=not errors, errors=errors, warnings=warnings)
+    errors, warnings = ([ProblemOut.model_validate(one) for one in some] for some in found)
+    return CheckedOut(is_valid=not errors, errors=errors, warnings=warnings)
 
 
 # --- shared with what hosts do ----------------------------------------------------------------------------------

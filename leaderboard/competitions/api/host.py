@@ -18,19 +18,28 @@ from ..access import PageContext
 from ..models import Competition, GroundTruth, TruthDraft
 from ..services import answer_spreadsheets, folder_zips, launches, publishing, rescoring, scoring_again, truth_drafts
 from .answers import competition_of, line_of, visible_competition
-from .base import Scope, Token, answers, api, owner
+from .base import Scope, TokenAuth, answers, api, owner
 from .errors import ApiError
 from .files import asked, hosted
-from .schemas import Again, CompetitionLine, Finding, GroundTruthOut, Made, MoveOut, RescoringOut, TruthOut
+from .schemas import (
+    CompetitionSummaryOut,
+    CreatedCompetitionOut,
+    FindingOut,
+    GroundTruthOut,
+    MoveOut,
+    RescoringOut,
+    ScoredAgainOut,
+    TruthOut,
+)
 
-HOST = Token(Scope.HOST)
+HOST = TokenAuth(Scope.HOST)
 Words = Annotated[str, Form(max_length=2000)]
 Without = Literal["failed", "invalid"]
 
 
 @api.post(
     "competitions",
-    response=answers(400, 409, 413, 422, s201=Made),
+    response=answers(400, 409, 413, 422, s201=CreatedCompetitionOut),
     auth=HOST,
     operation_id="create_competition",
     url_name="api_competitions",
@@ -38,14 +47,16 @@ Without = Literal["failed", "invalid"]
 def create_competition(
     request: HttpRequest,
     file: Annotated[UploadedFile, File(description="A zip of a folder with competition.toml, as an export writes it.")],
-) -> Status[Made]:
+) -> Status[CreatedCompetitionOut]:
     """For hosts: make a draft of a folder. Nothing is kept of one that cannot be taken whole."""
     user = owner(request)
     if not user.is_host:
         raise ApiError(403, _("Ask the operator of this site for the right to host competitions."))
     found = asked(lambda: folder_zips.import_zip(chunks=file.chunks(), user=user))
     findings = [_finding(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
-    made = Made(slug=found.slug, title=found.title, join_code=found.admission.join_code, findings=findings)
+    made = CreatedCompetitionOut(
+        slug=found.slug, title=found.title, join_code=found.admission.join_code, findings=findings
+    )
     return Status(201, made)
 
 
@@ -120,16 +131,16 @@ def publish_truth(
 
 @api.post(
     "competitions/{slug:slug}/launch",
-    response=answers(404, 409, 422, s200=CompetitionLine),
+    response=answers(404, 409, 422, s200=CompetitionSummaryOut),
     auth=HOST,
     operation_id="launch",
     url_name="api_launch",
 )
-def launch(request: HttpRequest, slug: str) -> CompetitionLine:
+def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
     """For hosts: let students in. The refusal names everything that is missing."""
     competition = hosted(request, slug)
     asked(lambda: launches.launch_competition(competition=competition, user=owner(request)))
-    return CompetitionLine(**line_of(competition_of(owner(request), slug), database_now()))
+    return CompetitionSummaryOut(**line_of(competition_of(owner(request), slug), database_now()))
 
 
 @api.get(
@@ -199,7 +210,7 @@ def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
 
 @api.post(
     "competitions/{slug:slug}/submissions/again",
-    response=answers(400, 404, 409, 422, s200=Again),
+    response=answers(400, 404, 409, 422, s200=ScoredAgainOut),
     auth=HOST,
     operation_id="score_again",
     url_name="api_again",
@@ -211,7 +222,7 @@ def score_again(
     status: Annotated[
         Without | None, Form(description="All with this status, among these where some are named.")
     ] = None,
-) -> Again:
+) -> ScoredAgainOut:
     """For who runs the competition: score files again that failed or were invalid, 500 at once, the oldest first."""
     user = owner(request)
     page_context = PageContext(visible_competition(user, slug), user, database_now())
@@ -224,7 +235,7 @@ def score_again(
     found = found.filter(pk__in=submissions) if submissions else found
     found = found.filter(status=status) if status else found
     done = asked(lambda: scoring_again.score_again(competition=page_context.competition, user=user, files=found))
-    return Again(number=done)
+    return ScoredAgainOut(number=done)
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------
@@ -260,8 +271,8 @@ def _truth_out(draft: TruthDraft) -> TruthOut:
     )
 
 
-def _finding(found: dict[str, Any]) -> Finding:
-    return Finding.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
+def _finding(found: dict[str, Any]) -> FindingOut:
+    return FindingOut.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
 
 
 def _current(competition: Competition, notified: int = 0) -> GroundTruthOut:

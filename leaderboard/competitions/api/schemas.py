@@ -15,7 +15,7 @@ GradeKind = Literal["plain", "moodle", "brightspace"]
 Params = dict[str, bool | int | float | str | None]
 
 
-class Problem(Schema):
+class ProblemOut(Schema):
     """One thing that is wrong: with a request, or with a row of a file."""
 
     code: str
@@ -26,11 +26,11 @@ class Problem(Schema):
     count: int | None = None
 
 
-class Errors(Schema):
+class ErrorsOut(Schema):
     """Every answer that is not a success."""
 
     detail: str
-    errors: list[Problem]
+    errors: list[ProblemOut]
 
 
 class MetricOut(Schema):
@@ -50,7 +50,7 @@ class SecondaryOut(Schema):
     problem: Annotated[str, Field(description="Why this metric cannot score the file, or “”.")]
 
 
-class CompetitionLine(Schema):
+class CompetitionSummaryOut(Schema):
     slug: str
     title: str
     subtitle: str
@@ -64,7 +64,7 @@ class CompetitionLine(Schema):
     is_host: bool
 
 
-class CompetitionOut(CompetitionLine):
+class CompetitionOut(CompetitionSummaryOut):
     overview: str
     rules: str
     contact: str
@@ -115,11 +115,11 @@ class SubmissionOut(Schema):
         list[SecondaryOut],
         Field(description="In the order of the competition's; empty where no score of the submission is shown."),
     ]
-    errors: Annotated[list[Problem], Field(description="Why the file was not scored.")]
-    warnings: Annotated[list[Problem], Field(description="What looks wrong in a file that was scored.")]
+    errors: Annotated[list[ProblemOut], Field(description="Why the file was not scored.")]
+    warnings: Annotated[list[ProblemOut], Field(description="What looks wrong in a file that was scored.")]
 
 
-class BoardRow(Schema):
+class BoardRowOut(Schema):
     rank: Annotated[int | None, Field(description="Null for a baseline, which is never ranked, and on a hidden board.")]
     team: str
     is_baseline: bool
@@ -150,27 +150,27 @@ class BoardRow(Schema):
     received_at: Annotated[datetime, Field(description="To the minute where teams have pseudonyms.")]
 
 
-class Page(Schema):
+class PageOut(Schema):
     page: int
     pages: int
     total: int
 
 
-class CompetitionPage(Page):
-    items: list[CompetitionLine]
+class CompetitionPage(PageOut):
+    items: list[CompetitionSummaryOut]
 
 
-class SubmissionPage(Page):
+class SubmissionPage(PageOut):
     items: list[SubmissionOut]
 
 
-class BoardPage(Page):
+class BoardPage(PageOut):
     """`total` counts the ranked teams of all pages; baselines come on top of it."""
 
     competition: str
     board: Literal["public", "private"]
     ground_truth: int
-    items: list[BoardRow]
+    items: list[BoardRowOut]
 
 
 class FileOut(Schema):
@@ -181,19 +181,19 @@ class FileOut(Schema):
     rows: Annotated[int | None, Field(description="Data rows of a CSV, or null.")]
 
 
-class Files(Schema):
+class FileListOut(Schema):
     items: list[FileOut]
 
 
-class Checked(Schema):
+class CheckedOut(Schema):
     """What a check without handing in found."""
 
     is_valid: bool
-    errors: list[Problem]
-    warnings: Annotated[list[Problem], Field(description="What looks wrong in a file that can be scored.")]
+    errors: list[ProblemOut]
+    warnings: Annotated[list[ProblemOut], Field(description="What looks wrong in a file that can be scored.")]
 
 
-class Finding(Schema):
+class FindingOut(Schema):
     """What the check of a ground truth found."""
 
     code: str
@@ -202,13 +202,13 @@ class Finding(Schema):
     why: str | None
 
 
-class Made(Schema):
+class CreatedCompetitionOut(Schema):
     """A draft made of a folder."""
 
     slug: str
     title: str
     join_code: str
-    findings: Annotated[list[Finding], Field(description="About its ground truth.")]
+    findings: Annotated[list[FindingOut], Field(description="About its ground truth.")]
 
 
 class TruthOut(Schema):
@@ -222,7 +222,7 @@ class TruthOut(Schema):
     public_rows: int
     private_rows: int
     ignored_rows: int
-    findings: list[Finding]
+    findings: list[FindingOut]
     as_meant: Annotated[
         list[str], Field(description="Where the file blocks: what reading it with `as_meant` would change.")
     ]
@@ -265,7 +265,7 @@ class RescoringOut(Schema):
     moves: list[MoveOut]
 
 
-class Again(Schema):
+class ScoredAgainOut(Schema):
     """Files that wait for a score once more."""
 
     number: Annotated[int, Field(description="Of those that were asked for; what has a score is left alone.")]

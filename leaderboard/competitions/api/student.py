@@ -35,14 +35,14 @@ from .answers import (
     unscored,
     visible_competition,
 )
-from .base import Scope, Token, answers, api, owner
+from .base import Scope, TokenAuth, answers, api, owner
 from .errors import ApiError
 from .schemas import (
     BoardPage,
-    BoardRow,
-    CompetitionLine,
+    BoardRowOut,
     CompetitionOut,
     CompetitionPage,
+    CompetitionSummaryOut,
     Mode,
     SubmissionOut,
     SubmissionPage,
@@ -76,7 +76,7 @@ def list_competitions(request: HttpRequest, page: PageNumber = 1) -> Competition
     """The competitions you may open, newest first."""
     at = database_now()
     items, pages, total = page_of(competitions_of(owner(request)), page)
-    lines = [CompetitionLine(**line_of(competition, at)) for competition in items]
+    lines = [CompetitionSummaryOut(**line_of(competition, at)) for competition in items]
     return CompetitionPage(page=page, pages=pages, total=total, items=lines)
 
 
@@ -137,7 +137,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
         raise ApiError(404, f"This board has {found.pages} page(s).")
     own = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
     rows = [
-        BoardRow(
+        BoardRowOut(
             rank=row.rank,
             team=own.team.name if own and own.team_id == row.team_id else row.name,
             is_baseline=row.is_baseline,
@@ -168,7 +168,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
 @api.post(
     "competitions/{slug:slug}/submissions",
     response=answers(400, 404, 409, 413, 422, s201=SubmissionOut),
-    auth=Token(Scope.SUBMIT),
+    auth=TokenAuth(Scope.SUBMIT),
     operation_id="hand_in",
     url_name="api_submissions",
 )
@@ -206,7 +206,7 @@ def hand_in(
             upload_key=idempotency_key,
             may_repeat=may_repeat,
         )
-    except submitting.Refused as refused:
+    except submitting.SubmissionRefused as refused:
         raise refusal(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
@@ -275,7 +275,7 @@ def _shown(submission: Submission, user: User) -> SubmissionOut:
     return submission_out(submission, sees_private=sees_private, shown=shown)
 
 
-def refusal(refused: submitting.Refused) -> ApiError:
+def refusal(refused: submitting.SubmissionRefused) -> ApiError:
     """Which status a refusal is: 429 come back later, mostly tomorrow, 403 not you, 409 not now."""
     status = HOW_REFUSED.get(refused.code, 409)
     headers = {}

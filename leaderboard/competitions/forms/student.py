@@ -74,7 +74,7 @@ class UploadForm(forms.Form):
         return cls(initial={"upload_key": uuid.uuid4().hex, "note": note[:300], "check_only": check_only})
 
 
-class AgainForm(forms.Form):
+class DuplicateForm(forms.Form):
     """A file handed in before, once more: its bytes are here, so nobody chooses them again."""
 
     again = forms.UUIDField(widget=forms.HiddenInput)

@@ -13,7 +13,7 @@ from ..models import Competition
 from .host import CompetitionForm, MomentField, moment_in, wall_text
 
 
-class StepForm(CompetitionForm):
+class WizardStepForm(CompetitionForm):
     """Some fields of a competition; the others stay as they are."""
 
     shown: ClassVar[tuple[str, ...]] = ()
@@ -32,11 +32,11 @@ class StepForm(CompetitionForm):
             super().add_error(field, error)
 
 
-class BasicsForm(StepForm):
+class BasicsForm(WizardStepForm):
     shown = ("title", "slug", "subtitle", "course", "contact", "overview", "rules", "zone")
 
 
-class LimitsForm(StepForm):
+class LimitsForm(WizardStepForm):
     shown = (
         "opens_at",
         "closes_at",
@@ -52,7 +52,7 @@ class LimitsForm(StepForm):
     )
 
 
-class EntryForm(StepForm):
+class EntryForm(WizardStepForm):
     shown = ("is_listed", "needs_code", "join_code")
 
 

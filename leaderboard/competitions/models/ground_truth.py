@@ -30,7 +30,7 @@ def new_commitment_key() -> str:
     return secrets.token_hex(32)
 
 
-class Immutable(Exception):
+class ImmutableRow(Exception):
     """A row that may never be edited was about to be."""
 
 
@@ -85,7 +85,7 @@ class GroundTruth(models.Model):
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Insert only: scores of a ruler would silently mean something else after an edit."""
         if not self._state.adding:
-            raise Immutable(f"{self} is published; publish a new ground truth instead.")
+            raise ImmutableRow(f"{self} is published; publish a new ground truth instead.")
         super().save(*args, **kwargs)
 
     @property

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop
 
 import metrics
 from leaderboard import scorer
-from leaderboard.common.storage import Unreachable, folder_of, path_of
+from leaderboard.common.storage import StorageUnreachable, folder_of, path_of
 from leaderboard.sandbox import outside_metrics
 
 from ..models import GroundTruth, Submission
@@ -75,7 +75,7 @@ def measure_submission(
     try:
         with _retry_temporary_errors():
             return _run_scorer(submission, ground_truth, seconds)
-    except (Unreachable, scorer.ScorerDied, scorer.ScorerInterrupted):
+    except (StorageUnreachable, scorer.ScorerDied, scorer.ScorerInterrupted):
         raise
     except DamagedFile:
         log.error("submission %s: the stored file is damaged", submission.pk)
@@ -99,7 +99,7 @@ def _retry_temporary_errors() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in TEMPORARY_ERRORS:
-            raise Unreachable(str(error)) from error
+            raise StorageUnreachable(str(error)) from error
         raise
 
 

@@ -24,7 +24,7 @@ from django.utils import timezone
 
 import metrics
 from leaderboard import scorer
-from leaderboard.common.storage import Unreachable
+from leaderboard.common.storage import StorageUnreachable
 from metrics.core.messages import templates_of
 
 from ..models import (
@@ -82,7 +82,7 @@ def score(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_q
             )
     except TakesTooLongForQueue:
         return _finish_patiently(lambda: "slow" if queue.release_claim_as_slow(submission.pk, claim) else "busy")
-    except Unreachable as error:
+    except StorageUnreachable as error:
         log.error("submission %s waits for the storage: %s", submission.pk, error)
         return _finish_patiently(lambda: _release_claim(submission, claim))
     except scorer.ScorerInterrupted:
@@ -300,7 +300,7 @@ def measure_preview(ground_truth_id: int) -> bool:
     )
     try:
         outcome = measure_slow_submission(sample, ground_truth)
-    except (Unreachable, scorer.ScorerInterrupted) as error:
+    except (StorageUnreachable, scorer.ScorerInterrupted) as error:
         log.warning("the walk through %s waits: %s", ground_truth, error)
         return False
     waiting = StudentPreview.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)

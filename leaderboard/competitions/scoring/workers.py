@@ -49,7 +49,7 @@ def was_swept_lately() -> bool:
 
 
 @dataclass(frozen=True)
-class Pending:
+class PendingFiles:
     """How many files wait, for how many seconds the oldest does, and how many are being measured."""
 
     number: int
@@ -57,7 +57,7 @@ class Pending:
     in_hand: int
 
 
-def pending() -> Pending:
+def pending() -> PendingFiles:
     """One query."""
     waiting = Submission.objects.filter(status=Submission.Status.PENDING)
     found = waiting.aggregate(
@@ -66,7 +66,7 @@ def pending() -> Pending:
         first=Min(waiting_since(), filter=Q(is_slow=False)),
         in_hand=Count("pk", filter=is_held()),
     )
-    return Pending(found["number"], seconds_since(found["first"]), found["in_hand"])
+    return PendingFiles(found["number"], seconds_since(found["first"]), found["in_hand"])
 
 
 def alarm() -> bool:

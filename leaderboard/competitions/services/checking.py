@@ -19,7 +19,7 @@ from leaderboard.scorer import jobs_for_pages
 
 from ..models import Competition, GroundTruth
 from .receipt_moment import membership_with_ground_truth
-from .submit_conditions import Refused, reason_not_to
+from .submit_conditions import SubmissionRefused, reason_not_to
 
 HEAD_BYTES = 1_048_576
 CHECKS_AT_ONCE = 16
@@ -33,7 +33,7 @@ _checking: set[int] = set()
 _lock = threading.Lock()
 
 
-class Checked(NamedTuple):
+class FileCheck(NamedTuple):
     """All ``problems`` of a file, or, of one that can be scored, the ``warnings``."""
 
     problems: list[dict[str, Any]]
@@ -45,7 +45,7 @@ def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes])
     return check(competition=competition, user=user, chunks=chunks).problems
 
 
-def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> Checked:
+def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> FileCheck:
     """What is wrong with a file, spending and keeping nothing; the conditions of handing in, attempts apart.
 
     Raises `Refused`, also with the code `busy` where too many files are being checked already, with `checks` where
@@ -62,7 +62,7 @@ def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> C
                 "You had %(number)s files checked within ten minutes, which is the most. In ten minutes at the latest "
                 "you can have more checked; files can be handed in meanwhile."
             )
-            raise Refused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
+            raise SubmissionRefused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
         try:
             return _check(competition, ground_truth, chunks)
         except scorer.JobTimedOut as error:
@@ -70,16 +70,18 @@ def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> C
             for _again in range(0 if was_stopped_for_others else SLOW_CHECK_COUNTS - 1):
                 count_try("check", user.pk, seconds=600)
             words = _("Checking this file takes too long here. Nothing was used: hand it in to have it scored.")
-            raise Refused("slow_check", words) from error
+            raise SubmissionRefused("slow_check", words) from error
 
 
 @contextmanager
 def _place_for(user: User) -> Iterator[None]:
     with _lock:
         if user.pk in _checking:
-            raise Refused("checks", _("Another file of yours is being checked. Wait for what comes of it."))
+            raise SubmissionRefused("checks", _("Another file of yours is being checked. Wait for what comes of it."))
         if len(_checking) >= CHECKS_AT_ONCE:
-            raise Refused("busy", _("Many files are being checked at this moment. Try again in half a minute."))
+            raise SubmissionRefused(
+                "busy", _("Many files are being checked at this moment. Try again in half a minute.")
+            )
         _checking.add(user.pk)
     try:
         yield
@@ -87,12 +89,12 @@ def _place_for(user: User) -> Iterator[None]:
         _checking.discard(user.pk)
 
 
-def _check(competition: Competition, ground_truth: GroundTruth, chunks: Iterable[bytes]) -> Checked:
+def _check(competition: Competition, ground_truth: GroundTruth, chunks: Iterable[bytes]) -> FileCheck:
     stored = store(chunks, "checks", limit=competition.limits.max_bytes)
     try:
         problems = check_beginning(stored, ground_truth)
         if problems:
-            return Checked(problems, [])
+            return FileCheck(problems, [])
         answer = jobs_for_pages.run_page_job(
             "check_submission",
             metric=ground_truth.metric_key,
@@ -102,7 +104,7 @@ def _check(competition: Competition, ground_truth: GroundTruth, chunks: Iterable
             secondary=ground_truth.secondary_asked,
             submission=str(path_of(stored.key)),
         )
-        return Checked(answer["problems"], answer["warnings"])
+        return FileCheck(answer["problems"], answer["warnings"])
     finally:
         remove(stored.key)
 

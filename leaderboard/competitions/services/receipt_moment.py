@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 
 from ..models import Competition, GroundTruth, Membership, Team
 from ..models.extension import EffectiveLimits
-from .submit_conditions import Refused, stopped_by_host
+from .submit_conditions import SubmissionRefused, stopped_by_host
 
 GONE = gettext_noop("This competition was removed while your file was on its way.")
 
@@ -39,8 +39,8 @@ def as_it_is_now(membership: Membership) -> tuple[Membership, GroundTruth | None
     now = membership if team_id == membership.team_id else rows.select_related("competition", "team", "user").first()
     if now is None:
         if not Competition.objects.filter(pk=competition.pk).exists():
-            raise Refused("gone", _(GONE))
-        raise Refused("not_joined", _("You left the competition while your file was on its way."))
+            raise SubmissionRefused("gone", _(GONE))
+        raise SubmissionRefused("not_joined", _("You left the competition while your file was on its way."))
     ground_truths = GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
     return now, ground_truths.filter(pk=ground_truth_id).first() if ground_truth_id else None
 
@@ -53,11 +53,11 @@ def held(competition: Competition) -> Competition:
     rows = Competition.objects.select_for_update(no_key=True).filter(pk=competition.pk)
     held = rows.only("closes_at").first()
     if held is None:
-        raise Refused("gone", _(GONE))
+        raise SubmissionRefused("gone", _(GONE))
     return held
 
 
-def stopped(competition: Competition, team_id: int, received_at: datetime) -> Refused | None:
+def stopped(competition: Competition, team_id: int, received_at: datetime) -> SubmissionRefused | None:
     """A pause or a disqualification that began while the file was on its way; a later one takes nothing back."""
     team = Team.objects.only("disqualified_at", "disqualified_reason").filter(pk=team_id).first()
     return stopped_by_host(competition, team, received_at) if team else None
@@ -66,5 +66,5 @@ def stopped(competition: Competition, team_id: int, received_at: datetime) -> Re
 def is_late(competition: Competition, effective_limits: EffectiveLimits, received_at: datetime) -> bool:
     is_late = received_at >= effective_limits.closes_at
     if is_late and not competition.limits.allows_late:
-        raise Refused("closed", _("The deadline passed before your file had arrived."))
+        raise SubmissionRefused("closed", _("The deadline passed before your file had arrived."))
     return is_late

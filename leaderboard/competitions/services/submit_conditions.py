@@ -16,7 +16,7 @@ from ..models.extension import EffectiveLimits, effective_limits_of, effective_l
 FAILED_FILES_PER_DAY = 20
 
 
-class Refused(Exception):
+class SubmissionRefused(Exception):
     """A file was not taken: `code` for programs, the text for the student. Nothing was stored, no attempt used."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -25,7 +25,7 @@ class Refused(Exception):
         self.message = message
 
 
-class SameBytes(Refused):
+class DuplicateFile(SubmissionRefused):
     """The team handed in this very file before, as `earlier`, and it would get the same score."""
 
     def __init__(self, earlier: Submission) -> None:
@@ -37,7 +37,7 @@ class SameBytes(Refused):
 
 
 @dataclass(frozen=True)
-class Allowance:
+class AttemptAllowance:
     """What a team may still upload today (UTC), and until when at all; with what a host granted it."""
 
     limit: int
@@ -46,26 +46,26 @@ class Allowance:
     closes_at: datetime
 
 
-def allowance(membership: Membership, at: datetime) -> Allowance:
+def allowance(membership: Membership, at: datetime) -> AttemptAllowance:
     """What holds for a member's team on the day of `at`. Two queries."""
     return _allowance(membership.competition, membership, at)
 
 
-def _allowance(competition: Competition, membership: Membership, at: datetime) -> Allowance:
+def _allowance(competition: Competition, membership: Membership, at: datetime) -> AttemptAllowance:
     day = at.astimezone(UTC).date()
     its = effective_limits_of(membership.team_id, competition, day)
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first()
     return _left(its, used or 0, day)
 
 
-def _left(its: EffectiveLimits, used: int, day: date) -> Allowance:
+def _left(its: EffectiveLimits, used: int, day: date) -> AttemptAllowance:
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
-    return Allowance(its.daily_attempts, max(0, its.daily_attempts - used), midnight, its.closes_at)
+    return AttemptAllowance(its.daily_attempts, max(0, its.daily_attempts - used), midnight, its.closes_at)
 
 
 def allowances(
     teams: Mapping[int, Competition], at: datetime, *, effective_limits: Mapping[int, EffectiveLimits] | None = None
-) -> dict[int, Allowance]:
+) -> dict[int, AttemptAllowance]:
     """Team → what holds for it on the day of `at`. Two queries, however many teams; one where their terms on that day
     are at hand."""
     day = at.astimezone(UTC).date()
@@ -75,50 +75,50 @@ def allowances(
 
 
 def reason_not_to(
-    competition: Competition, membership: Membership | None, at: datetime, allowed: Allowance | None = None
-) -> Refused | None:
+    competition: Competition, membership: Membership | None, at: datetime, allowed: AttemptAllowance | None = None
+) -> SubmissionRefused | None:
     """Why no file can be handed in now; None when one can. `allowed` is the team's allowance, where it is at hand."""
     if membership is not None and allowed is None:
         allowed = _allowance(competition, membership, at)
     closes_at = allowed.closes_at if allowed else competition.closes_at
     if competition.launched_at is None:
-        return Refused("draft", _("This competition has not been launched yet."))
+        return SubmissionRefused("draft", _("This competition has not been launched yet."))
     if at < competition.opens_at:
-        return Refused("not_open", _("This competition has not opened yet."))
+        return SubmissionRefused("not_open", _("This competition has not opened yet."))
     if at >= closes_at and not competition.limits.allows_late:
-        return Refused("closed", _("The deadline has passed, so no more files are taken."))
+        return SubmissionRefused("closed", _("The deadline has passed, so no more files are taken."))
     if membership is None or allowed is None:
-        return Refused("not_joined", _("Join the competition first."))
+        return SubmissionRefused("not_joined", _("Join the competition first."))
     if not membership.has_accepted_rules():
-        return Refused("rules", _("Accept the rules first; the page of the competition shows them."))
+        return SubmissionRefused("rules", _("Accept the rules first; the page of the competition shows them."))
     return stopped_by_host(competition, membership.team, at) or _used_up(membership, at, allowed)
 
 
-def stopped_by_host(competition: Competition, team: Team, at: datetime) -> Refused | None:
+def stopped_by_host(competition: Competition, team: Team, at: datetime) -> SubmissionRefused | None:
     """A pause for everybody, or the end for one team, that had begun by `at`; in the host's words."""
     if team.disqualified_at is not None and team.disqualified_at <= at:
         reason = team.disqualified_reason
-        return Refused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
+        return SubmissionRefused("disqualified", _("Your team is disqualified: %(reason)s") % {"reason": reason})
     if competition.limits.paused_at is not None and competition.limits.paused_at <= at:
         reason = competition.limits.pause_reason
-        return Refused("paused", _("The host has paused this competition: %(reason)s") % {"reason": reason})
+        return SubmissionRefused("paused", _("The host has paused this competition: %(reason)s") % {"reason": reason})
     return None
 
 
-def out_of_attempts(limit: int) -> Refused:
+def out_of_attempts(limit: int) -> SubmissionRefused:
     words = ngettext(
         "Your team has used its attempt of today. The count starts again at 00:00 UTC.",
         "Your team has used all %(number)s attempts of today. The count starts again at 00:00 UTC.",
         limit,
     )
-    return Refused("attempts", words % {"number": limit})
+    return SubmissionRefused("attempts", words % {"number": limit})
 
 
-def _used_up(membership: Membership, at: datetime, allowed: Allowance) -> Refused | None:
+def _used_up(membership: Membership, at: datetime, allowed: AttemptAllowance) -> SubmissionRefused | None:
     if allowed.left == 0:
         return out_of_attempts(allowed.limit)
     if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:
-        return Refused(
+        return SubmissionRefused(
             "failed_files",
             _(
                 "%(number)s files of your team could not be scored today, through no fault of "

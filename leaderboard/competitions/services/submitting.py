@@ -24,12 +24,12 @@ from ..models import Competition, DailyAttempts, Membership, Submission
 from ..models.extension import effective_limits_of
 from ..scoring import queue
 from . import receipt_moment
-from .checking import Checked, check, check_beginning, check_only
+from .checking import FileCheck, check, check_beginning, check_only
 from .submit_conditions import (
     FAILED_FILES_PER_DAY,
-    Allowance,
-    Refused,
-    SameBytes,
+    AttemptAllowance,
+    DuplicateFile,
+    SubmissionRefused,
     allowance,
     allowances,
     out_of_attempts,
@@ -39,10 +39,10 @@ from .submit_conditions import (
 
 __all__ = [
     "FAILED_FILES_PER_DAY",
-    "Allowance",
-    "Checked",
-    "Refused",
-    "SameBytes",
+    "AttemptAllowance",
+    "DuplicateFile",
+    "FileCheck",
+    "SubmissionRefused",
     "allowance",
     "allowances",
     "annotate",
@@ -108,7 +108,7 @@ def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
     counts = Submission.objects.filter(status__in=[Submission.Status.PENDING, Submission.Status.SCORED])
     earlier = counts.of_bytes(membership.team_id, stored.sha256).first()
     if earlier is not None:
-        raise SameBytes(earlier)
+        raise DuplicateFile(earlier)
 
 
 def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
@@ -122,7 +122,7 @@ def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
             "The files of your team would take more than %(most)s together, which is too much for one team here. "
             "Files that cannot be read are removed after two weeks. Compress this file (.gz), or ask a host."
         )
-        raise Refused("team_bytes", words % {"most": in_units(settings.TEAM_BYTES)})
+        raise SubmissionRefused("team_bytes", words % {"most": in_units(settings.TEAM_BYTES)})
 
 
 @contextmanager
@@ -130,7 +130,7 @@ def _noted(competition: Competition) -> Iterator[None]:
     """Log and count a refusal."""
     try:
         yield
-    except Refused as refusal:
+    except SubmissionRefused as refusal:
         log.info("refused", extra={"competition": competition.slug, "code": refusal.code})
         counters.REFUSED_UPLOADS.labels(refusal.code).inc()
         raise
@@ -184,7 +184,7 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
     """Pick the submissions that decide; raises `Refused` after the deadline or for more than allowed."""
     membership = receipt_moment.membership_with_ground_truth(competition, user)
     if membership is None:
-        raise Refused("not_joined", _("Join the competition first."))
+        raise SubmissionRefused("not_joined", _("Join the competition first."))
     with transaction.atomic():
         if (
             at
@@ -192,13 +192,13 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
                 membership.team_id, receipt_moment.held(competition), at.astimezone(UTC).date()
             ).closes_at
         ):
-            raise Refused("closed", _("The deadline has passed; the final picks stand."))
+            raise SubmissionRefused("closed", _("The deadline has passed; the final picks stand."))
         mine = Submission.objects.select_for_update().filter(
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False
         )
         chosen = mine.filter(pk__in=submission_ids, hidden_at=None)
         if len(chosen) > competition.limits.final_count:
-            raise Refused(
+            raise SubmissionRefused(
                 "too_many",
                 ngettext(
                     "Pick at most %(number)s submission.",
@@ -222,7 +222,7 @@ def annotate(*, submission: Submission, note: str) -> None:
 def _take_attempt(membership: Membership, received_at: datetime, limit: int, *, is_refused: bool) -> None:
     """Inside the transaction that holds the competition, so that files of the same moment are counted one by one."""
     if refused_today(membership, received_at) >= REFUSED_FILES_PER_DAY:
-        raise Refused(
+        raise SubmissionRefused(
             "refused_files",
             _(
                 "%(number)s files of yours could not be read today. Use “check only” first, "

@@ -26,7 +26,7 @@ def weight_of(made: object) -> int:
     return FACTS + (sys.getsizeof(text) if isinstance(text, (str, bytes)) else 0)
 
 
-class Cache:
+class BytesLimitedCache:
     """Holds so many bytes and drops what was used longest ago. When many threads miss a key, one makes the entry and
     the others wait."""
 
@@ -77,7 +77,7 @@ class Cache:
 
 
 # A table of 100 rows weighs up to 400 kB, and a page with it a little more.
-boards = Cache(20_000_000)
+boards = BytesLimitedCache(20_000_000)
 
 
 def clear() -> None:

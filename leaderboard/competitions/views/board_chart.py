@@ -23,7 +23,7 @@ FAR = 50.0
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """One team: `style` names the stroke, in the drawing as in the legend."""
 
     team: Team
@@ -37,18 +37,18 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Chart:
+class BoardChart:
     """`drawing` is stretched to its box; all text is HTML around it. Up is better, whatever the metric."""
 
     drawing: SafeString
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     top: str
     bottom: str
     first: datetime
     last: datetime
 
 
-def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[Team] = ()) -> Chart | None:
+def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[Team] = ()) -> BoardChart | None:
     """None where there is nothing to draw: on a hidden board, and before a second score. `leaders` are the best teams
     of the public board, where they are at hand."""
     ground_truth = competition.ground_truth
@@ -58,7 +58,7 @@ def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[T
     moments = [at for line in lines for at, _ in line.steps]
     if len(moments) < 2 or min(moments) == max(moments):
         return None
-    field = _Field.around(lines, ladder.sign_of(ground_truth), min(moments), max(moments))
+    field = _ChartArea.around(lines, ladder.sign_of(ground_truth), min(moments), max(moments))
     # The own line is drawn last, over the others.
     shapes = [(line.style, field.path(line.steps)) for line in sorted(lines, key=lambda line: line.is_mine)]
     words = _("Public scores of %(count)s teams over time; the table below has them all.") % {"count": len(lines)}
@@ -68,17 +68,17 @@ def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[T
     )  # fmt: skip
     text = numbers.rounded_text if ladder.ladder_of(ground_truth) else numbers.number_text
     top, bottom = (text(field.sign * key) for key in (field.best, field.worst))
-    return Chart(drawing, lines, top, bottom, field.first, field.last)
+    return BoardChart(drawing, lines, top, bottom, field.first, field.last)
 
 
-def _lines(courses: Sequence[courses_module.ScoreHistory], mine: Team | None) -> Iterator[Line]:
+def _lines(courses: Sequence[courses_module.ScoreHistory], mine: Team | None) -> Iterator[ChartLine]:
     for place, course in enumerate(courses, start=1):
         is_mine = course.team == mine
-        yield Line(course.team, f"line-{place}{' line-mine' if is_mine else ''}", is_mine, course.steps)
+        yield ChartLine(course.team, f"line-{place}{' line-mine' if is_mine else ''}", is_mine, course.steps)
 
 
 @dataclass(frozen=True)
-class _Field:
+class _ChartArea:
     """From moments and scores to places. `best` and `worst` are sort keys: the smaller, the better."""
 
     sign: float
@@ -88,7 +88,7 @@ class _Field:
     worst: float
 
     @classmethod
-    def around(cls, lines: Sequence[Line], sign: float, first: datetime, last: datetime) -> _Field:
+    def around(cls, lines: Sequence[ChartLine], sign: float, first: datetime, last: datetime) -> _ChartArea:
         """A frame in which the present scores can be told apart; early ones that were far worse lie below it."""
         now = [sign * line.score for line in lines]
         best, worst = min(now), max(sign * score for line in lines for _, score in line.steps)

@@ -19,19 +19,19 @@ from leaderboard.common.slow_clients import waiting
 from leaderboard.scorer import jobs_for_pages
 
 from ..forms.metric_parameters import ParameterForm
-from .board_cache import Cache
-from .worked_examples import Worked
+from .board_cache import BytesLimitedCache
+from .worked_examples import WorkedExample
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_CELL, MOST_BYTES = 20, 12, 200, 8192
 
 log = logging.getLogger(__name__)
 # Answers of the child under everything they depend on. What visitors change must not push the metrics' own out.
 # Sizes in bytes: about 300 and 100 answers.
-settled, changed = Cache(3_000_000), Cache(1_000_000)
+settled, changed = BytesLimitedCache(3_000_000), BytesLimitedCache(1_000_000)
 
 
 @dataclass
-class Sheet:
+class ExampleTable:
     """One of the two files of an example as cells, the header first. `short` names its fields in the address: the
     cells row by row under `short`, the number of columns under `short` + `w`."""
 
@@ -40,14 +40,14 @@ class Sheet:
     cells: list[list[str]]
 
     @classmethod
-    def read(cls, short: str, title: str, text: str) -> Sheet:
+    def read(cls, short: str, title: str, text: str) -> ExampleTable:
         """From a metric's file; a metric from outside may have no example, which leaves an empty row to fill."""
         rows = [row for row in csv.reader(io.StringIO(text)) if row] or [["id", ""], ["", ""]]
         width = max(map(len, rows), default=0)
         return cls(short, title, [row + [""] * (width - len(row)) for row in rows])
 
     @classmethod
-    def typed(cls, short: str, title: str, query: QueryDict) -> Sheet:
+    def typed(cls, short: str, title: str, query: QueryDict) -> ExampleTable:
         """From an address; a last row that is too short is filled with empty cells."""
         cells, width = query.getlist(short), query.get(f"{short}w", "")
         columns = int(width) if width.isascii() and width.isdigit() and 0 < len(width) < 4 and int(width) else 1
@@ -109,7 +109,7 @@ class Sheet:
         return ""
 
 
-class Draft:
+class ExampleDraft:
     """An example on its way: the metric's own, or with the cells and parameters of an address."""
 
     longest = LONGEST_CELL
@@ -118,11 +118,11 @@ class Draft:
         self.metric, self.query = metric, query
         example = metric.example
         has_cells = "t" in query and "s" in query
-        self.truth = Sheet.read("t", _("Ground truth"), example.truth)
-        self.submission = Sheet.read("s", _("Submission"), example.submission)
+        self.truth = ExampleTable.read("t", _("Ground truth"), example.truth)
+        self.submission = ExampleTable.read("s", _("Submission"), example.submission)
         if has_cells:
-            self.truth = Sheet.typed("t", _("Ground truth"), query)
-            self.submission = Sheet.typed("s", _("Submission"), query)
+            self.truth = ExampleTable.typed("t", _("Ground truth"), query)
+            self.submission = ExampleTable.typed("s", _("Submission"), query)
         given = {p.name: query[f"param-{p.name}"] for p in metric.parameters if f"param-{p.name}" in query}
         self.is_changed = has_cells or bool(given)
         own = {**{parameter.name: parameter.default for parameter in metric.parameters}, **example.params}
@@ -136,7 +136,7 @@ class Draft:
         self.own_params = own
 
     @property
-    def sheets(self) -> tuple[Sheet, Sheet]:
+    def sheets(self) -> tuple[ExampleTable, ExampleTable]:
         return self.truth, self.submission
 
     def change(self, what: str) -> str:
@@ -197,7 +197,7 @@ def _asked(metric: metrics.Metric) -> str:
 
 
 def _answer(
-    cache: Cache, metric: metrics.Metric, truth: str, submission: str, params: Mapping[str, Any]
+    cache: BytesLimitedCache, metric: metrics.Metric, truth: str, submission: str, params: Mapping[str, Any]
 ) -> dict[str, Any]:
     key = _key(metric, truth, submission, params)
     known: dict[str, Any] | None = cache.find(key)
@@ -218,7 +218,7 @@ def _answer(
 class Example:
     """A worked example for a competition; `is_theirs`: its parameters are the competition's."""
 
-    worked: Worked
+    worked: WorkedExample
     is_theirs: bool
 
 
@@ -241,5 +241,5 @@ def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> Example | 
             log.warning("no worked example of %s: %s", metric.key, error)
             return None
         if not answer["faults_of"]:
-            return Example(Worked(answer), is_theirs)
+            return Example(WorkedExample(answer), is_theirs)
     return None

@@ -31,7 +31,7 @@ CHIPS = (
 
 
 @dataclass(frozen=True)
-class Card:
+class CompetitionCard:
     """A competition as its card shows it; `passed` is the share of its time that is over."""
 
     competition: Competition
@@ -87,7 +87,7 @@ def _matching(listed: CompetitionQuerySet, show: str, text: str, user: Viewer, a
     return found.select_related("ground_truth").order_by(turn, "-opens_at", "slug")
 
 
-def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Card]:
+def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[CompetitionCard]:
     keys = [competition.pk for competition in shown]
     counted = Count("teams", filter=Q(teams__disqualified_at=None))
     teams = dict(Competition.objects.filter(pk__in=keys).order_by().values_list("pk").annotate(number=counted))
@@ -101,7 +101,7 @@ def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Card]:
     for competition in shown:
         team = mine.get(competition.pk)
         cards.append(
-            Card(
+            CompetitionCard(
                 competition=competition,
                 state=competition.state(at),
                 teams=teams.get(competition.pk, 0),

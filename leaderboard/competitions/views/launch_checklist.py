@@ -21,7 +21,7 @@ WHERE = {
 
 
 @dataclass(frozen=True)
-class Item:
+class ChecklistItem:
     """One line of the checklist; `page` is the URL name of where it is put right."""
 
     text: str
@@ -29,16 +29,16 @@ class Item:
     page: str
 
 
-def checklist_of(competition: Competition) -> list[Item]:
+def checklist_of(competition: Competition) -> list[ChecklistItem]:
     """As `launching.checklist`; before there is an answer file, that comes first."""
     needs = launching.launch_needs(competition)
     has_file = _has_file(competition)
     places = WHERE if has_file else {**WHERE, "truth": "host_setup_data"}
-    return [Item(need.text, need.is_there, places[need.key]) for need in needs]
+    return [ChecklistItem(need.text, need.is_there, places[need.key]) for need in needs]
 
 
 @dataclass(frozen=True)
-class Step:
+class WizardStep:
     """One page of the way. `after` is where the same is found once the competition is launched."""
 
     key: str
@@ -51,7 +51,7 @@ class Step:
         return f"host_setup_{self.key}"
 
 
-def steps_of(competition: Competition | None) -> list[Step]:
+def steps_of(competition: Competition | None) -> list[WizardStep]:
     """The six steps; a step is done when its host has saved it and the launch needs no more of it.
 
     Without a competition nothing is.
@@ -65,7 +65,7 @@ def steps_of(competition: Competition | None) -> list[Step]:
         ("people", _("People"), "host_settings"),
         ("launch", _("Review and launch"), "host_competition"),
     )
-    return [Step(key, title, after, done.get(key, False)) for key, title, after in titles]
+    return [WizardStep(key, title, after, done.get(key, False)) for key, title, after in titles]
 
 
 def _has_file(competition: Competition) -> bool:
@@ -86,6 +86,6 @@ def _done(competition: Competition) -> dict[str, bool]:
     }
 
 
-def next_step(competition: Competition) -> Step:
+def next_step(competition: Competition) -> WizardStep:
     """Where to go on: the first step that is not done."""
     return next(step for step in steps_of(competition) if not step.is_done or step.key == "launch")

@@ -37,7 +37,7 @@ from ..ranking import placings as placings_module
 from ..ranking import rows as rows_module
 from ..services import boards
 from . import board_cache
-from .board_chart import Chart, board_chart
+from .board_chart import BoardChart, board_chart
 from .board_rows import anchor_of
 from .board_table import board_table
 
@@ -196,7 +196,7 @@ class BoardQuery:
             return found
         return placings_module.placing_of(team, ground_truth, self.split)
 
-    def chart(self) -> Chart | None:
+    def chart(self) -> BoardChart | None:
         """Scores over time, under the first page of the public board alone: private ones have no history that anybody
         saw."""
         if self.split == Split.PRIVATE or self.is_selection or self.table().page > 1:

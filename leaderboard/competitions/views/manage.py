@@ -35,7 +35,7 @@ SHOWN = (
 )  # fmt: skip
 
 
-class Measured(NamedTuple):
+class MeasuredScores(NamedTuple):
     """What stands in a score; by itself, that there is none."""
 
     value: float | None = None
@@ -189,18 +189,18 @@ def _rows(competition: Competition, submissions: Iterable[Submission]) -> list[d
     """Files with what the board's ground truth measured."""
     listed, secondary_metrics = list(submissions), secondary_module.secondary_metrics_of(competition.ground_truth)
     held = Score.objects.filter(ground_truth=competition.ground_truth_id, submission__in=[one.pk for one in listed])
-    scores: dict[UUID, dict[str, Measured]] = {}
+    scores: dict[UUID, dict[str, MeasuredScores]] = {}
     for submission, split, *measured in held.values_list("submission", "split", "value", "parts", "secondary"):
-        scores.setdefault(submission, {})[split] = Measured(*measured)
+        scores.setdefault(submission, {})[split] = MeasuredScores(*measured)
     return [_row(submission, scores.get(submission.pk, {}), secondary_metrics) for submission in listed]
 
 
 def _row(
     submission: Submission,
-    scores: Mapping[str, Measured],
+    scores: Mapping[str, MeasuredScores],
     secondary_metrics: Sequence[secondary_module.SecondaryMetric],
 ) -> dict[str, Any]:
-    public, private = (scores.get(split, Measured()) for split in (Split.PUBLIC, Split.PRIVATE))
+    public, private = (scores.get(split, MeasuredScores()) for split in (Split.PUBLIC, Split.PRIVATE))
     told = [
         secondary_module.shown_secondary_values(secondary_metrics, measured.secondary, None)
         for measured in (public, private)

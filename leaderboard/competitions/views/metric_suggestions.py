@@ -16,7 +16,7 @@ SHOWN_AT_ONCE = 6
 
 
 @dataclass(frozen=True)
-class Choice:
+class MetricChoice:
     """A metric in the chooser, and why it fits or does not."""
 
     metric: metrics.Metric
@@ -24,13 +24,13 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Fits:
+class FittingMetrics:
     """What is offered for a draft: the usual metrics for such answers (also where a few cells must be corrected first),
     others that can read them, and the rest."""
 
-    best: list[Choice] = field(default_factory=list)
-    others: list[Choice] = field(default_factory=list)
-    unfit: list[Choice] = field(default_factory=list)
+    best: list[MetricChoice] = field(default_factory=list)
+    others: list[MetricChoice] = field(default_factory=list)
+    unfit: list[MetricChoice] = field(default_factory=list)
     chosen: str = ""
 
     @property
@@ -42,23 +42,25 @@ class Fits:
     def opens_unfit(self) -> bool:
         return not (self.best or self.others) or self._has_chosen(self.unfit)
 
-    def _has_chosen(self, choices: list[Choice]) -> bool:
+    def _has_chosen(self, choices: list[MetricChoice]) -> bool:
         return any(choice.metric.key == self.chosen for choice in choices)
 
 
-def fits_of(draft: TruthDraft | None, chosen: str) -> Fits | None:
+def fits_of(draft: TruthDraft | None, chosen: str) -> FittingMetrics | None:
     """None where nobody has looked, or where the file is no table."""
     found = draft.report.get("fits") if draft else None
     if not found:
         return None
-    fits = Fits(chosen=chosen)
+    fits = FittingMetrics(chosen=chosen)
     known = {metric.key: metric for metric in outside_metrics.selectable_metrics()}
     for fit in found:
         if fit["key"] not in known:
             continue
-        choice = Choice(known.pop(fit["key"]), stored_text(fit, "reason"))
+        choice = MetricChoice(known.pop(fit["key"]), stored_text(fit, "reason"))
         is_best = fit["is_usual"] and len(fits.best) < SHOWN_AT_ONCE
         is_possible = fit["fits"] or fit.get("is_nearly")
         (fits.unfit if not is_possible else fits.best if is_best else fits.others).append(choice)
-    fits.unfit.extend(Choice(metric, _("This metric is new since the file was checked.")) for metric in known.values())
+    fits.unfit.extend(
+        MetricChoice(metric, _("This metric is new since the file was checked.")) for metric in known.values()
+    )
     return fits

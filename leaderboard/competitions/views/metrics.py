@@ -27,9 +27,9 @@ from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
 
 from .command_line_hint import command
-from .examples import Draft
+from .examples import ExampleDraft
 from .metric_search import matching
-from .worked_examples import Worked, best_of, end_of_scale
+from .worked_examples import WorkedExample, best_of, end_of_scale
 
 DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
 # The tasks that classes have most come first; what is not named here stands at the end.
@@ -85,7 +85,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         shown = library.get(key)
     except library.UnknownMetric:
         raise Http404(_("There is no metric of this name.")) from None
-    draft = Draft(shown, request.GET)
+    draft = ExampleDraft(shown, request.GET)
     if what := request.GET.get("do", ""):
         return redirect(f"{request.path}?{draft.change(what)}#change")
     outcome = _outcome(request, draft)
@@ -114,7 +114,7 @@ def announced(response: HttpResponse, words: str) -> HttpResponse:
     return response
 
 
-def _outcome(request: HttpRequest, draft: Draft) -> dict[str, Any]:
+def _outcome(request: HttpRequest, draft: ExampleDraft) -> dict[str, Any]:
     """What came of the example: `worked`, or the `problems` and whose they are, or a `refusal` in a sentence
     (`is_form_at_fault`: the form says it better)."""
     if draft.params is None:
@@ -131,10 +131,10 @@ def _outcome(request: HttpRequest, draft: Draft) -> dict[str, Any]:
     if answer["faults_of"]:
         limit = answer.get("limit")
         return {"refusal": TOO_SLOW.format(limit=limit) if limit else STUMBLED}
-    return {"worked": Worked(answer)}
+    return {"worked": WorkedExample(answer)}
 
 
-def _obstacle(request: HttpRequest, draft: Draft) -> str:
+def _obstacle(request: HttpRequest, draft: ExampleDraft) -> str:
     """Why the example is not computed, as a sentence; counts what a person has computed, or an address and all
     strangers together."""
     if not draft.is_changed:

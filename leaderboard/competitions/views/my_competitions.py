@@ -23,12 +23,12 @@ RUNNING = ("live", "upcoming")
 
 
 @dataclass(frozen=True)
-class Row:
+class MyTeam:
     """One team of the viewer, with the names of its other members."""
 
     membership: Membership
     placing: rows_module.Placing | None
-    allowance: submitting.Allowance
+    allowance: submitting.AttemptAllowance
     mates: list[str]
     at: datetime
 
@@ -57,7 +57,7 @@ def my_teams(request: HttpRequest) -> HttpResponse:
     placings, allowances = placings_module.placings_now(teams, at), submitting.allowances(teams, at)
     mates = _mates(held, user.pk)
     rows = [
-        Row(one, placings.get(one.team_id), allowances[one.team_id], mates[one.team_id], at)
+        MyTeam(one, placings.get(one.team_id), allowances[one.team_id], mates[one.team_id], at)
         for one in sorted(held, key=lambda one: allowances[one.team_id].closes_at)
     ]
     running = [row for row in rows if row.state in RUNNING]

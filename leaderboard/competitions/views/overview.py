@@ -34,12 +34,12 @@ def overview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 @dataclass
-class Measure:
+class CompetitionMetric:
     """A metric as one competition uses it."""
 
     metric: metrics.Metric
     params: dict[str, Any]
-    secondary: tuple[Measure, ...] = ()
+    secondary: tuple[CompetitionMetric, ...] = ()
     """The secondary metrics that this site can show."""
 
     @property
@@ -72,7 +72,7 @@ class Measure:
         return with_params(self.metric, self.params)
 
 
-def measure_of(ground_truth: GroundTruth | None) -> Measure | None:
+def measure_of(ground_truth: GroundTruth | None) -> CompetitionMetric | None:
     """How a competition measures; `None` without a ruler, and where its metric is gone or has other parameters by
     now."""
     if ground_truth is None or (found := _measure(ground_truth.metric_key, ground_truth.params)) is None:
@@ -81,12 +81,12 @@ def measure_of(ground_truth: GroundTruth | None) -> Measure | None:
     return replace(found, secondary=tuple(one for one in secondary if one is not None))
 
 
-def _measure(key: str, params: dict[str, Any]) -> Measure | None:
+def _measure(key: str, params: dict[str, Any]) -> CompetitionMetric | None:
     try:
         metric = metrics.get(key)
         known = {parameter.name for parameter in metric.parameters}
         given = {name: value for name, value in params.items() if name in known}
-        return Measure(metric, metrics.clean_params(key, given))
+        return CompetitionMetric(metric, metrics.clean_params(key, given))
     except (metrics.UnknownMetric, metrics.ParameterError):
         return None
 

@@ -18,7 +18,7 @@ MOST_FILES = 100
 
 
 @dataclass(frozen=True)
-class Line:
+class RescoredFile:
     """A file with its scores on each split that its team may see: before and after."""
 
     submission: Submission
@@ -51,7 +51,7 @@ def _rank(page_context: PageContext, ground_truth: GroundTruth, split: Split) ->
     return placings.placing_of(page_context.membership.team, ground_truth, split) if page_context.membership else None
 
 
-def _lines(page_context: PageContext, last: Rescoring, splits: list[Split]) -> list[Line]:
+def _lines(page_context: PageContext, last: Rescoring, splits: list[Split]) -> list[RescoredFile]:
     if page_context.membership is None:
         return []
     files = Submission.objects.filter(
@@ -62,7 +62,7 @@ def _lines(page_context: PageContext, last: Rescoring, splits: list[Split]) -> l
         one.submission_id: one for one in Refusal.objects.filter(ground_truth=last.after, submission__in=list(files))
     }
     return [
-        Line(
+        RescoredFile(
             file,
             [(before.get((str(file.pk), split)), after.get((str(file.pk), split))) for split in splits],
             refusals.get(file.pk),

@@ -41,7 +41,7 @@ ENDS = {
 
 
 @dataclass(frozen=True)
-class Step:
+class ProgressStep:
     """One of the steps of a file; `state` is the class of its list item."""
 
     label: str
@@ -49,7 +49,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierBest:
     """The team's best among the files received before one: exact, or as its board shows it."""
 
     value: float
@@ -58,13 +58,13 @@ class Earlier:
 
 
 @dataclass
-class Today:
+class TodayCard:
     """The card beside the form: what the viewer's team has today. Read when first asked for."""
 
     page_context: PageContext
 
     @cached_property
-    def allowance(self) -> submitting.Allowance | None:
+    def allowance(self) -> submitting.AttemptAllowance | None:
         membership = self.page_context.membership
         return submitting.allowance(membership, self.page_context.at) if membership else None
 
@@ -96,12 +96,12 @@ class Today:
 
 
 @dataclass
-class Progress:
+class SubmissionProgress:
     """One file as its team sees it now. Public scores alone: what is private goes through `private_score`."""
 
     page_context: PageContext
     submission: Submission
-    today: Today
+    today: TodayCard
 
     @property
     def is_over(self) -> bool:
@@ -132,7 +132,7 @@ class Progress:
         return waits and not self.scorer_is_down
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[ProgressStep]:
         labels = [_("Uploaded"), _("Checked"), _("Scoring"), _("On the board")]
         status = self.submission.status
         if status == Submission.Status.SCORED:
@@ -146,7 +146,7 @@ class Progress:
         states = ["done"] * done + ["todo"] * (4 - done)
         if not self.is_over:
             states[done] = "current"
-        return [Step(label, state) for label, state in zip(labels, states, strict=True)]
+        return [ProgressStep(label, state) for label, state in zip(labels, states, strict=True)]
 
     @property
     def steps_done(self) -> float:
@@ -263,14 +263,14 @@ class Progress:
         return list(public.select_related("submission", "uncertainty").defer("submission__problems"))
 
     @cached_property
-    def earlier_best(self) -> Earlier | None:
+    def earlier_best(self) -> EarlierBest | None:
         """The team's best public score among files received before this one."""
         if self.ladder is not None:
             found = [answer for answer in self.answers[:-1] if answer.is_new and answer.shown is not None]
             last = found[-1] if found else None
-            return Earlier(last.shown or 0.0, last.received_at) if last else None
+            return EarlierBest(last.shown or 0.0, last.received_at) if last else None
         best = next((row for row in self.rows if row.submission_id != self.submission.pk), None)
-        return Earlier(best.value, best.submission.received_at, _uncertainty_of(best)) if best else None
+        return EarlierBest(best.value, best.submission.received_at, _uncertainty_of(best)) if best else None
 
     @cached_property
     def difference(self) -> float | None:

@@ -27,7 +27,7 @@ from ..services import receipts, submitting
 from .problems_csv import as_csv
 from .shown_scores import NO_SCORES, ShownScores, shown_scores_of
 from .student_responses import own_submission
-from .submission_progress import Progress, Today
+from .submission_progress import SubmissionProgress, TodayCard
 from .team_chart import score_chart
 
 PAGE = 50
@@ -93,7 +93,7 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
             submitting.annotate(submission=found, note=form.cleaned_data["note"])
             messages.success(request, _("The note is saved."))
             return see_other("submission", slug=page_context.competition.slug, submission_id=found.pk)
-    progress = Progress(page_context, found, Today(page_context))
+    progress = SubmissionProgress(page_context, found, TodayCard(page_context))
     ground_truth = page_context.competition.ground_truth
     context = {
         "page_context": page_context,
@@ -145,7 +145,7 @@ def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             submission_ids=wanted,
             at=page_context.at,
         )
-    except submitting.Refused as refusal:
+    except submitting.SubmissionRefused as refusal:
         messages.error(request, _("%(message)s Nothing was changed.") % {"message": refusal.message})
         ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
         return see_other("submissions", query=f"?{ticks}", slug=page_context.competition.slug)

@@ -21,18 +21,18 @@ from leaderboard.common.storage import TooLarge, clean_name, path_of
 from leaderboard.scorer._places import JobFailed
 
 from ..access import Audience, PageContext, open_to
-from ..forms.student import AgainForm, UploadForm
+from ..forms.student import DuplicateForm, UploadForm
 from ..models import Submission
 from ..services import submitting
 from .problems_csv import as_csv
 from .student_responses import own_submission
-from .submission_progress import Progress, Today
+from .submission_progress import SubmissionProgress, TodayCard
 
 HOW_REFUSED = {"busy": 503, "checks": 429}
 PIECE = 1_048_576
 
 
-class NotTaken(Exception):
+class UploadRefused(Exception):
     """Why an upload came to nothing, with the status of the answer."""
 
     def __init__(self, message: str, status: int) -> None:
@@ -41,7 +41,7 @@ class NotTaken(Exception):
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedFile:
     """What “check only” found in a file."""
 
     file_name: str
@@ -56,11 +56,11 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Same:
+class DuplicateQuestion:
     """The question whether bytes that were handed in before should cost another attempt."""
 
     earlier: Submission
-    form: AgainForm
+    form: DuplicateForm
 
 
 @open_to(Audience.MEMBERS)
@@ -73,16 +73,16 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         if request.META.get("leaderboard.too_large"):
             raise TooLarge(min(page_context.competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES))
         if "again" in request.POST:
-            submission = _hand_in_again(page_context, AgainForm(request.POST))
+            submission = _hand_in_again(page_context, DuplicateForm(request.POST))
         elif not form.is_valid():
             return _page(request, page_context, form, status=422)
         elif form.cleaned_data["check_only"]:
             return _page(request, page_context, fresh, checked=_check(page_context, form.cleaned_data["file"]))
         else:
             submission = _hand_in(page_context, form)
-    except submitting.SameBytes as same:
+    except submitting.DuplicateFile as same:
         return _page(request, page_context, fresh, same=_same(same.earlier, form), status=409)
-    except (TooLarge, submitting.Refused, NotTaken) as error:
+    except (TooLarge, submitting.SubmissionRefused, UploadRefused) as error:
         words, status = _why_not(error)
         return _page(request, page_context, fresh, not_taken=words, status=status)
     query = f"?submission={submission.pk}"
@@ -95,8 +95,8 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
 
     Opened as a page of its own it leads to the Submit page.
     """
-    card = Today(page_context)
-    progress = Progress(page_context, own_submission(page_context, submission_id), card)
+    card = TodayCard(page_context)
+    progress = SubmissionProgress(page_context, own_submission(page_context, submission_id), card)
     if not getattr(request, "htmx", False):
         return see_other("submit", query=f"?submission={submission_id}", slug=page_context.competition.slug)
     if not progress.is_over and request.GET.get("seen") == progress.seen:
@@ -106,10 +106,10 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
     return render(request, "students/submission_progress.html", context, status=status)
 
 
-def _why_not(error: TooLarge | submitting.Refused | NotTaken) -> tuple[str, int]:
+def _why_not(error: TooLarge | submitting.SubmissionRefused | UploadRefused) -> tuple[str, int]:
     if isinstance(error, TooLarge):
         return str(error), 413
-    if isinstance(error, NotTaken):
+    if isinstance(error, UploadRefused):
         return str(error), error.status
     return error.message, HOW_REFUSED.get(error.code, 409)
 
@@ -127,14 +127,14 @@ def _hand_in(page_context: PageContext, form: UploadForm) -> Submission:
     )
 
 
-def _key(form: UploadForm | AgainForm, sha256: str) -> str | None:
+def _key(form: UploadForm | DuplicateForm, sha256: str) -> str | None:
     """The same form with the same file is handed in once. With another file it is another one: who goes back in the
     browser may find the earlier page as it was, with its key."""
     key = form.cleaned_data["upload_key"]
     return f"{key}-{sha256[:16]}" if key else None
 
 
-def _same(earlier: Submission, form: UploadForm) -> Same:
+def _same(earlier: Submission, form: UploadForm) -> DuplicateQuestion:
     """The question, with all that the answer “yes” needs: the file of the earlier submission is that of this one."""
     file: UploadedFile[Any] = form.cleaned_data["file"]
     given = {
@@ -143,13 +143,13 @@ def _same(earlier: Submission, form: UploadForm) -> Same:
         "note": form.cleaned_data["note"],
         "upload_key": form.cleaned_data["upload_key"],
     }
-    return Same(earlier, AgainForm(initial=given))
+    return DuplicateQuestion(earlier, DuplicateForm(initial=given))
 
 
-def _hand_in_again(page_context: PageContext, form: AgainForm) -> Submission:
+def _hand_in_again(page_context: PageContext, form: DuplicateForm) -> Submission:
     """The bytes of an earlier submission as a new one, after the person was asked."""
     if not form.is_valid() or page_context.membership is None:
-        raise NotTaken(_("This form is damaged. Choose your file again."), 422)
+        raise UploadRefused(_("This form is damaged. Choose your file again."), 422)
     given = form.cleaned_data
     earlier = own_submission(page_context, given["again"])
     if earlier.team_id != page_context.membership.team_id:
@@ -157,7 +157,7 @@ def _hand_in_again(page_context: PageContext, form: AgainForm) -> Submission:
     try:
         file = path_of(earlier.file_key, earlier.sha256).open("rb")
     except FileNotFoundError:
-        raise NotTaken(_("The earlier file is gone from the server. Choose yours again."), 409) from None
+        raise UploadRefused(_("The earlier file is gone from the server. Choose yours again."), 409) from None
     with file:
         return submitting.submit(
             competition=page_context.competition,
@@ -169,16 +169,16 @@ def _hand_in_again(page_context: PageContext, form: AgainForm) -> Submission:
         )
 
 
-def _check(page_context: PageContext, file: UploadedFile[Any]) -> Checked:
+def _check(page_context: PageContext, file: UploadedFile[Any]) -> CheckedFile:
     user = person(page_context.user)
     try:
         found = submitting.check(competition=page_context.competition, user=user, chunks=file.chunks())
     except JobFailed as error:
-        raise NotTaken(
+        raise UploadRefused(
             _("The check did not work, through no fault of your file. Try it again in a moment."), 503
         ) from error
     team_id = page_context.membership.team_id if page_context.membership else None
-    return Checked(file.name or "", *found, Submission.objects.of_bytes(team_id, sha256_of(file)).first())
+    return CheckedFile(file.name or "", *found, Submission.objects.of_bytes(team_id, sha256_of(file)).first())
 
 
 def _asked_for(request: HttpRequest, page_context: PageContext) -> Submission | None:
@@ -200,19 +200,19 @@ def _page(
     form: UploadForm,
     *,
     shown: Submission | None = None,
-    checked: Checked | None = None,
-    same: Same | None = None,
+    checked: CheckedFile | None = None,
+    same: DuplicateQuestion | None = None,
     not_taken: str = "",
     status: int = 200,
 ) -> HttpResponse:
     competition = page_context.competition
-    card = Today(page_context)
+    card = TodayCard(page_context)
     context = {
         "page_context": page_context,
         "form": form,
         "today": card,
         "refusal": submitting.reason_not_to(competition, page_context.membership, page_context.at, card.allowance),
-        "progress": Progress(page_context, shown, card) if shown else None,
+        "progress": SubmissionProgress(page_context, shown, card) if shown else None,
         "checked": checked,
         "same": same,
         "not_taken": not_taken,

@@ -135,7 +135,7 @@ def question_about(draft: TruthDraft | None) -> str:
 
 
 @dataclass
-class Group:
+class MetricGroup:
     """Metrics of one kind in the chooser; the group of the chosen one stands open."""
 
     title: str
@@ -143,11 +143,11 @@ class Group:
     members: list[metrics.Metric] = field(default_factory=list)
 
 
-def groups(chosen: str) -> list[Group]:
+def groups(chosen: str) -> list[MetricGroup]:
     """All metrics of the chooser, by their groups."""
-    found: dict[str, Group] = {}
+    found: dict[str, MetricGroup] = {}
     for metric in outside_metrics.selectable_metrics():
-        group = found.setdefault(metric.group, Group(metric.group))
+        group = found.setdefault(metric.group, MetricGroup(metric.group))
         group.members.append(metric)
         group.is_open |= metric.key == chosen
     return list(found.values())

@@ -19,7 +19,7 @@ from leaderboard.common.storage import TooLarge
 from leaderboard.common.viewer_zone import chosen_zone
 
 from ..access import Audience, PageContext, open_to
-from ..forms.wizard import BasicsForm, EntryForm, FolderForm, LimitsForm, StepForm
+from ..forms.wizard import BasicsForm, EntryForm, FolderForm, LimitsForm, WizardStepForm
 from ..models import Competition
 from ..services import competitions, copying, folder_zips
 from .host_responses import add_refusal, posted, refuse_too_large
@@ -169,7 +169,7 @@ def _fields(
     request: HttpRequest,
     page_context: PageContext,
     key: str,
-    form_class: type[StepForm],
+    form_class: type[WizardStepForm],
     more: dict[str, Any] | None = None,
 ) -> HttpResponse:
     """A step that is a form: save, and go on to the next one, or back to the checklist."""

@@ -21,7 +21,7 @@ CONTRIBUTES = gettext_lazy("Contributes")
 
 
 @dataclass(frozen=True)
-class Cell:
+class WorkedCell:
     """One cell of the worked table; `exact` has all digits of a number that is shown shorter."""
 
     label: str
@@ -30,7 +30,7 @@ class Cell:
     is_number: bool = False
 
 
-class Worked:
+class WorkedExample:
     """The child's answer as the page shows it: one table, how it adds up, figures."""
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
@@ -55,24 +55,28 @@ class Worked:
         return [(name, names.count(name)) for name in dict.fromkeys(names)]
 
     @property
-    def rows(self) -> list[list[Cell]]:
+    def rows(self) -> list[list[WorkedCell]]:
         parts = self.answer["contributions"] or [[] for _ in self.answer["rows"]]
         return [self._cells([*texts, *numbers]) for texts, numbers in zip(self.answer["rows"], parts, strict=True)]
 
-    def _cells(self, values: Sequence[Any]) -> list[Cell]:
+    def _cells(self, values: Sequence[Any]) -> list[WorkedCell]:
         cells = []
         for (group, name), value in zip(self.columns, values, strict=False):
             is_number = group == str(CONTRIBUTES)
             label = name if is_number else f"{group} {name}".strip()
-            cells.append(Cell(label, in_digits(value), repr(value), True) if is_number else Cell(label, value))
+            cells.append(
+                WorkedCell(label, in_digits(value), repr(value), True) if is_number else WorkedCell(label, value)
+            )
         return cells
 
     @property
-    def sums(self) -> list[Cell]:
+    def sums(self) -> list[WorkedCell]:
         """Under the columns of contributions."""
         sums = self.answer["sums"]
         return [
-            Cell(name, in_digits(sums[name]), repr(sums[name]), True) for name in self.answer["parts"] if name in sums
+            WorkedCell(name, in_digits(sums[name]), repr(sums[name]), True)
+            for name in self.answer["parts"]
+            if name in sums
         ]
 
     @property

@@ -20,7 +20,7 @@ NAMED = 5
 
 
 @dataclass(frozen=True)
-class Line:
+class ShakeUpLine:
     """A team in the chart and its table."""
 
     team: shake_up_module.TeamShakeUp
@@ -55,7 +55,7 @@ def shake_up(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 def _drawn(found: shake_up_module.ShakeUp, mine: int) -> dict[str, Any]:
     """The first teams of the private board and one's own, in the order of either board, and the lines between."""
     after = [
-        Line(team, team.team_id == mine)
+        ShakeUpLine(team, team.team_id == mine)
         for place, team in enumerate(found.teams)
         if place < DRAWN or team.team_id == mine
     ]

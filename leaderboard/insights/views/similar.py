@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.storage import Unreachable
+from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
 from leaderboard.scorer._places import JobFailed
@@ -23,7 +23,7 @@ def host_similar(request: HttpRequest, page_context: PageContext) -> HttpRespons
             comparison = similar.compare_answers(competition=page_context.competition)
         except competitions.CannotHost as error:
             refusal, status = error.message, 409
-        except (JobFailed, Unreachable, OSError):
+        except (JobFailed, StorageUnreachable, OSError):
             refusal, status = _("The comparison did not work this time. Try it again in a moment."), 503
     same_bytes, same_scores = similar.find_identical_results(page_context.competition)
     context = {

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.competitions.models import Competition
 
-from .notice import Kind, Notice
+from .notice import Notice, NoticeKind
 
 
 class AnnouncementQuerySet(models.QuerySet["Announcement"]):
@@ -21,7 +21,7 @@ class AnnouncementQuerySet(models.QuerySet["Announcement"]):
         """Those that stand and that a member may read: written to all, or to a part of the class that they were in."""
         if user.is_anonymous:
             return self.none()
-        notified = Notice.objects.filter(user=user, kind=Kind.ANNOUNCEMENT).exclude(key="").values("key")
+        notified = Notice.objects.filter(user=user, kind=NoticeKind.ANNOUNCEMENT).exclude(key="").values("key")
         return self.filter(Q(audience=Announcement.Audience.ALL) | Q(key__in=notified), withdrawn_at=None)
 
 

@@ -18,7 +18,7 @@ from leaderboard.competitions.models import Competition
 DIGEST_HOUR = 7
 
 
-class Kind(models.TextChoices):
+class NoticeKind(models.TextChoices):
     """What a notice is about. Not a rule of the database, so that a new kind needs no migration."""
 
     ANNOUNCEMENT = "announcement", _("A host writes to the class")
@@ -45,14 +45,21 @@ class Kind(models.TextChoices):
     @property
     def usual(self) -> Delivery:
         """How it reaches those who chose nothing."""
-        return Delivery.PAGE if self is Kind.TEAM else Delivery.AT_ONCE
+        return Delivery.PAGE if self is NoticeKind.TEAM else Delivery.AT_ONCE
 
     @property
     def is_for_hosts(self) -> bool:
-        return self in (Kind.FILE_FAILED, Kind.LAUNCH)
+        return self in (NoticeKind.FILE_FAILED, NoticeKind.LAUNCH)
 
 
-SILENT = {Kind.REMINDER, Kind.OPENED, Kind.PAUSED, Kind.TEAM, Kind.REVEALED, Kind.FILE_FAILED}
+SILENT = {
+    NoticeKind.REMINDER,
+    NoticeKind.OPENED,
+    NoticeKind.PAUSED,
+    NoticeKind.TEAM,
+    NoticeKind.REVEALED,
+    NoticeKind.FILE_FAILED,
+}
 
 
 class Delivery(models.TextChoices):
@@ -118,7 +125,7 @@ class Notice(models.Model):
 
     @property
     def is_markdown(self) -> bool:
-        return self.kind == Kind.ANNOUNCEMENT
+        return self.kind == NoticeKind.ANNOUNCEMENT
 
 
 def email_due_at(user: User, delivery: str, at: datetime) -> datetime | None:

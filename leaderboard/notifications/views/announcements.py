@@ -25,7 +25,7 @@ PER_PAGE = 20
 OPTIONS = Announcement.Audience
 
 
-class WordsForm(forms.ModelForm):  # type: ignore[type-arg]
+class AnnouncementTextForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Announcement
         fields: ClassVar = ["title", "text", "is_pinned"]
@@ -41,7 +41,7 @@ class WordsForm(forms.ModelForm):  # type: ignore[type-arg]
         return " ".join(str(self.cleaned_data["title"]).split())
 
 
-class AnnouncementForm(WordsForm):
+class AnnouncementForm(AnnouncementTextForm):
     """The words, and whom they are for with how many that are now."""
 
     audience = forms.ChoiceField(
@@ -108,7 +108,7 @@ def host_announcement(request: HttpRequest, page_context: PageContext, number: i
     """Change the words of one announcement, or take it back."""
     announcement = get_object_or_404(Announcement, competition=page_context.competition, pk=number)
     is_withdrawing = request.POST.get("action") == "withdraw"
-    form = WordsForm(None if is_withdrawing else posted(request), instance=announcement)
+    form = AnnouncementTextForm(None if is_withdrawing else posted(request), instance=announcement)
     status = 422 if form.is_bound and not form.is_valid() else 200
     if request.method == "POST" and status == 200:
         try:
@@ -121,7 +121,7 @@ def host_announcement(request: HttpRequest, page_context: PageContext, number: i
     return render(request, "hosts/host_announcement.html", context, status=status)
 
 
-def _change(announcement: Announcement, page_context: PageContext, form: WordsForm | None) -> str:
+def _change(announcement: Announcement, page_context: PageContext, form: AnnouncementTextForm | None) -> str:
     """Do what the button says; the words for it."""
     user = person(page_context.user)
     if form is None:

@@ -20,7 +20,7 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.models.extension import extended_deadline
 
-from ..icalendar import Dates, as_calendar
+from ..icalendar import CompetitionDates, as_calendar
 from ..models import CalendarAddress
 
 
@@ -76,6 +76,6 @@ def _mine(user: User) -> Iterator[tuple[Competition, datetime]]:
         yield competition, own[competition.pk]
 
 
-def _dates(request: HttpRequest, competition: Competition, closes_at: datetime) -> Dates:
+def _dates(request: HttpRequest, competition: Competition, closes_at: datetime) -> CompetitionDates:
     address = request.build_absolute_uri(reverse("overview", kwargs={"slug": competition.slug}))
-    return Dates(competition, closes_at, address)
+    return CompetitionDates(competition, closes_at, address)

@@ -9,7 +9,7 @@ from itertools import islice
 
 from django.db.models import Count
 
-from leaderboard.common.storage import Unreachable, reading
+from leaderboard.common.storage import StorageUnreachable, reading
 from leaderboard.competitions.models import GroundTruth, Submission
 
 from .verdict import CheckRun
@@ -55,7 +55,7 @@ def _damage(receipt: Receipt) -> str:
     what, key, sha256, size = receipt
     try:
         found, number = _hash(key)
-    except (OSError, Unreachable) as error:
+    except (OSError, StorageUnreachable) as error:
         return f"{what}: its file cannot be read ({getattr(error, 'strerror', None) or error})"
     if size is not None and number != size:
         return f"{what}: its file has {number} bytes, its receipt says {size}"

@@ -42,7 +42,7 @@ TEAMS = 24
 
 
 @dataclass(frozen=True)
-class Calendar:
+class DemoDates:
     """Days from now; a demo that is launched late was launched when it opened."""
 
     opens: int
@@ -50,9 +50,9 @@ class Calendar:
 
 
 CALENDARS = {
-    "plant-pathology-2021": Calendar(opens=-7, closes=60),
-    "bike-rides": Calendar(opens=7, closes=35),
-    CLASS: Calendar(opens=-23, closes=-2),
+    "plant-pathology-2021": DemoDates(opens=-7, closes=60),
+    "bike-rides": DemoDates(opens=7, closes=35),
+    CLASS: DemoDates(opens=-23, closes=-2),
 }
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from leaderboard.common import child_processes
 from manage import Trouble
 
-from .place import BASE, Place
+from .place import BASE, SiteFolders
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 HEALTHY_AFTER = 60.0
@@ -123,7 +123,7 @@ class ManagedProcess:
                 (os.killpg if how == signal.SIGKILL else os.kill)(self.process.pid, how)
 
 
-def broker(place: Place, path: Path) -> ManagedProcess:
+def broker(place: SiteFolders, path: Path) -> ManagedProcess:
     """The embedded Valkey: a socket that only this user can open, no network, no eviction, nothing on the disk."""
     settings = {
         "port": "0",
@@ -148,20 +148,20 @@ def web(host: str, port: int) -> ManagedProcess:
     return ManagedProcess("web", command, lambda: get_page(host, port, "/healthz")[0] == 200, env)
 
 
-def worker(place: Place, processes: int) -> ManagedProcess:
+def worker(place: SiteFolders, processes: int) -> ManagedProcess:
     command = _python("celery", "-A", "leaderboard.celery", "--quiet", "worker", "--pool", "prefork")
     command += ["--concurrency", str(processes), "--hostname", "worker@leaderboard", "--loglevel", "WARNING"]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     return _ready_by_file(place, "worker", command, niceness=SCORING_WAITS)
 
 
-def scheduler(place: Place) -> ManagedProcess:
+def scheduler(place: SiteFolders) -> ManagedProcess:
     """Celery's beat without its command line, which would take 10 MB."""
     code = "from leaderboard.celery import app; app.Beat(loglevel='WARNING', quiet=True).run()"
     return _ready_by_file(place, "beat", [sys.executable, "-c", code])
 
 
-def _ready_by_file(place: Place, name: str, command: list[str], niceness: int = 0) -> ManagedProcess:
+def _ready_by_file(place: SiteFolders, name: str, command: list[str], niceness: int = 0) -> ManagedProcess:
     ready = place.run / f"{name}-ready"
     return ManagedProcess(name, command, ready.exists, {child_processes.READY_FILE: str(ready)}, niceness=niceness)
 

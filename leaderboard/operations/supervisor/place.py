@@ -24,7 +24,7 @@ EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 _SIOCGIFADDR = 0x8915
 
 
-class Place:
+class SiteFolders:
     """The folder `var` (or `VAR_DIR`) of one installation.
 
     A folder of this user is closed to all others. A volume may belong to another user, if this one can write in it:

@@ -23,7 +23,7 @@ from manage import Trouble
 
 from . import children
 from .children import ManagedProcess
-from .place import BASE, Place, allowed_hosts, claim_port, url_of
+from .place import BASE, SiteFolders, allowed_hosts, claim_port, url_of
 
 LOOK_EVERY = 0.1
 START_WITHIN = 60.0
@@ -43,7 +43,7 @@ class Stopped(Exception):
 class Supervisor:
     """Starts children and starts them again when they die."""
 
-    def __init__(self, place: Place, env: dict[str, str]) -> None:
+    def __init__(self, place: SiteFolders, env: dict[str, str]) -> None:
         self.place, self.env = place, env
         self.children: list[ManagedProcess] = []
         self.others: dict[int, subprocess.Popen[bytes]] = {}  # processes that do one thing and end
@@ -171,7 +171,7 @@ def main(arguments: list[str]) -> int:
 def up(options: argparse.Namespace) -> int:
     """Run the site until it is stopped; the exit code. Every foreseeable trouble is printed in words."""
     os.umask(0o077)
-    place = Place()
+    place = SiteFolders()
     try:
         place.make()
         if warning := place.warning():
@@ -193,7 +193,7 @@ def up(options: argparse.Namespace) -> int:
     return 1
 
 
-def _run_site(place: Place, options: argparse.Namespace) -> None:
+def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
     began = time.monotonic()
     broker_socket = place.socket()
     supervisor = Supervisor(place, environment(options, place.var, broker_socket))
@@ -250,7 +250,7 @@ def prepare_database(supervisor: Supervisor) -> str | None:
     return found["link"]
 
 
-def welcome(url: str, link: str | None, place: Place) -> str:
+def welcome(url: str, link: str | None, place: SiteFolders) -> str:
     """The box with the address."""
     url = url.rstrip("/") + "/"
     lines = [f"Leaderboard runs at {url}", ""]

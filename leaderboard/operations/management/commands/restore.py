@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ... import backup_manifest, restoring
-from ...supervisor.place import Place
+from ...supervisor.place import SiteFolders
 
 
 class Command(BaseCommand):
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        place = Place(Path(settings.VAR_DIR))
+        place = SiteFolders(Path(settings.VAR_DIR))
         place.make()
         if not place.take_lock():
             address = place.read_address() or "starting"
