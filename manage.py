@@ -107,7 +107,7 @@ def main(arguments: "list[str]") -> int:
     if arguments[:1] == ["test"]:
         from tests.__main__ import main as run
     elif arguments[:1] == ["up"]:  # without Django, which would take 30 MB for as long as the site runs
-        from leaderboard.operations.supervisor.supervisor import main as run
+        from leaderboard.operations.supervisor.supervisor import run_up as run
     else:
         from django.core.management import execute_from_command_line
 

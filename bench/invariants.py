@@ -76,7 +76,7 @@ def patterns(competition: Competition, rows: int, chance: random.Random) -> list
         sent = boards.add_baseline(
             competition=competition, user=None, name=str(number), file_name="b.csv", chunks=[table(answers)]
         )
-        score.score(sent.pk)
+        score.score_submission(sent.pk)
         value = dict(Score.objects.filter(submission=sent).values_list("split", "value"))
         found.append((path_of(sent.file_key), sent.sha256, sent.size, value["public"], value["private"]))
     return found

@@ -34,7 +34,7 @@ def fill(submissions: int, rows: int) -> None:
     from django.utils import timezone
 
     from leaderboard.accounts.models import User
-    from leaderboard.common.storage import store
+    from leaderboard.common.storage import store_file
     from leaderboard.competitions.models import Membership, Score, ScoringEnvironment, Submission, Team
     from leaderboard.competitions.models.competition import Split
     from leaderboard.competitions.ranking import standings
@@ -59,7 +59,7 @@ def fill(submissions: int, rows: int) -> None:
     for number in range(submissions):
         team, user = pairs[number % TEAMS]
         data = "id,label\n" + "".join(f"{i},{(i * number) % 3}\n" for i in range(rows))
-        stored = store([data.encode()], f"submissions/{pets.pk}")
+        stored = store_file([data.encode()], f"submissions/{pets.pk}")
         made.append(
             Submission(
                 competition=pets, team=team, user=user, file_name="s.csv", file_key=stored.key, sha256=stored.sha256,

@@ -45,7 +45,7 @@ from django.utils import timezone
 from bench import board, term
 from leaderboard.accounts.models import User
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.common.storage import store
+from leaderboard.common.storage import store_file
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Limits, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import standings
@@ -117,7 +117,7 @@ def _asked(queries: CaptureQueriesContext) -> int:
 
 def forget() -> None:
     """What was made of a board for its first reader, as if it had just changed and the day had just begun."""
-    board_cache.clear()
+    board_cache.clear_caches()
 
 
 def _still(rounds: int = 20) -> tuple[float, float]:
@@ -145,7 +145,7 @@ def _p95(client: Client, path: str, rounds: int) -> tuple[float, float]:
 def big_class(teams: int) -> Competition:
     """A class that runs, made straight in the database; Ada hosts it."""
     competition = board.fill(teams, slug=f"of-{teams}", per_team=FILES.get(teams, 20))
-    file = store([term.truth()], "truths")
+    file = store_file([term.truth()], "truths")
     GroundTruth.objects.filter(competition=competition).update(file_key=file.key, sha256=file.sha256)
     for name in ("ada", "dee", "ivy", "olga"):
         may = {"can_host": name in ("ada", "olga"), "is_superuser": name == "olga", "is_staff": True}

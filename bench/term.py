@@ -199,7 +199,7 @@ def _course(term: Term, state: str) -> Competition:
         file = boards.add_baseline(
             competition=competition, user=ada, name=name, file_name="baseline.csv", chunks=[predictions(right, 3)]
         )
-        score.score(file.pk)
+        score.score_submission(file.pk)
     _enrol(term, competition)
     _hand_in(term, competition)
     return competition
@@ -244,14 +244,14 @@ def _hand_in(term: Term, competition: Competition) -> None:
             body = predictions(0.42 + 0.05 * (place % 7) + 0.07 * number, 100 * place + number)
             if number == 1:
                 body = body.replace(b"newt", b"nute", 3).replace(b"toad", b"", 2)[: -30 * (place % 2) or None]
-            file = submitting.submit(
+            file = submitting.submit_file(
                 competition=competition,
                 user=term.people[members[number % len(members)]],
                 file_name=f"attempt-{number + 1}.csv",
                 chunks=[body],
                 note=("first try", "deeper trees", "", "mean of five models")[number],
             )
-            score.score(file.pk)
+            score.score_submission(file.pk)
             is_of_today = number == 3 and place % 2 == 0
             received = now - (timedelta(seconds=place) if is_of_today else timedelta(days=8 - 2 * number, hours=place))
             Submission.objects.filter(pk=file.pk).update(received_at=received, finished_at=received)
@@ -292,7 +292,7 @@ def _run(term: Term, competition: Competition) -> None:
     submission = _file_of(competition, "Residuals")
     pausing.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
     captain = Membership.objects.get(team=teams["Null Hypothesis"])
-    team_merges.offer(membership=captain, invitation=teams["Residuals"].invitation)
+    team_merges.offer_merge(membership=captain, invitation=teams["Residuals"].invitation)
 
 
 def _end(term: Term, competition: Competition) -> None:
@@ -300,10 +300,10 @@ def _end(term: Term, competition: Competition) -> None:
     ada, now = term.people["ada"], timezone.now()
     Competition.objects.filter(pk=competition.pk).update(closes_at=now - timedelta(hours=1))
     competition.refresh_from_db()
-    late = submitting.submit(
+    late = submitting.submit_file(
         competition=competition, user=term.people["bo"], file_name="late.csv", chunks=[predictions(0.9, 77)]
     )
-    score.score(late.pk)
+    score.score_submission(late.pk)
     boards.reveal_competition(competition=competition, user=ada)
     steps = [{"points": 50, "baseline": "Nearest neighbour"}, {"points": 100, "score": 0.95}]
     saved_rules.set_grade_rules(
@@ -317,7 +317,7 @@ def _end(term: Term, competition: Competition) -> None:
         competition=competition, metric="accuracy", params={}, file_name="corrected.csv", chunks=[corrected]
     )
     candidate = publishing.publish_draft(competition=competition, user=ada, is_confirmed=True)
-    score.rescore(candidate.pk)
+    score.rescore_batch(candidate.pk)
 
 
 def _doors(term: Term, competition: Competition) -> dict[str, dict[str, object]]:

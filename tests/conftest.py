@@ -211,7 +211,7 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files and begins to count at nothing."""
     settings.FILES_DIR = tmp_path / "files"
     queue._teams_served.clear()
-    board_cache.clear()
+    board_cache.clear_caches()
     for cache in caches.all():
         cache.clear()
 
@@ -334,8 +334,8 @@ def enter(competition: Competition, user: User) -> Membership:
 def hand_in(competition: Competition, user: User, data: bytes, **fields: Any) -> Submission:
     """Hand in a file and let the worker measure it."""
     name = fields.pop("file_name", "mine.csv")
-    submission = submitting.submit(competition=competition, user=user, file_name=name, chunks=[data], **fields)
-    score.score(submission.pk)
+    submission = submitting.submit_file(competition=competition, user=user, file_name=name, chunks=[data], **fields)
+    score.score_submission(submission.pk)
     submission.refresh_from_db()
     return submission
 
@@ -354,11 +354,11 @@ def work(db: None) -> Callable[[], int]:
     """Measure everything that waits, as the worker would; gives the number of rows."""
 
     def measure_all() -> int:
-        waiting, ground_truths = score.sweep()
+        waiting, ground_truths = score.sweep_queue()
         for submission_id, _ in waiting:
-            score.score(submission_id)
+            score.score_submission(submission_id)
         for ground_truth in ground_truths:
-            score.rescore(ground_truth)
+            score.rescore_batch(ground_truth)
         return len(waiting)
 
     return measure_all

@@ -89,7 +89,7 @@ def test_rules_and_page_name_numbers_that_the_site_has(
     Inspection.objects.create(
         began_at=timezone.now(), seconds=1, is_whole=True, report={"promises": [{"number": 1, "broken": 0}]}
     )
-    families = list(text_string_to_metric_families(prometheus.text().decode()))
+    families = list(text_string_to_metric_families(prometheus.metrics_text().decode()))
     samples = {sample.name for family in families for sample in family.samples}
     # A histogram that has counted nothing yet has no samples, but its name is known.
     samples |= {f"{family.name}{end}" for family in families for end in ("", "_total", "_bucket")}

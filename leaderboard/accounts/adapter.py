@@ -27,8 +27,8 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.common import email_lines
 from leaderboard.common.client_addresses import plain_address
-from leaderboard.common.names import skeleton, tidy
-from leaderboard.common.responses import address_of
+from leaderboard.common.names import clean_text, lookalike_key
+from leaderboard.common.responses import client_address_of
 
 from . import hooks
 from .devices import device_of
@@ -96,14 +96,14 @@ def account_named(login: str) -> User | None:
     return user
 
 
-def _who(account: User | None, credentials: dict[str, Any]) -> str:
+def _account_key(account: User | None, credentials: dict[str, Any]) -> str:
     return f"account {account.pk}" if account else f"name {login_of(credentials).casefold()}"
 
 
-def _pair(request: HttpRequest, credentials: dict[str, Any]) -> str:
+def _pair_key(request: HttpRequest, credentials: dict[str, Any]) -> str:
     """The account, with the known device or else the address that a try comes from."""
     account = account_named(login_of(credentials))
-    pair = f"{_who(account, credentials)} {device_of(request, account) or address_of(request)}"
+    pair = f"{_account_key(account, credentials)} {device_of(request, account) or client_address_of(request)}"
     return hashlib.sha256(pair.encode()).hexdigest()  # keys of a cache take no blanks and no long names
 
 
@@ -138,7 +138,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         Strangers behind an address with many wrong tries wait for their turn too; a known device does not."""
         account = account_named(login_of(credentials))
         try:
-            with PAIRS.turn(_pair(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR) as pair:
+            with PAIRS.wait_for_turn(_pair_key(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR) as pair:
                 if device_of(request, account):
                     user = self._authenticate(request, credentials)
                 else:
@@ -150,7 +150,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             raise self.validation_error("too_many_login_attempts") from None
 
     def _authenticate_stranger(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
-        with STRANGERS.turn(address_of(request), free_tries=WRONG_SIGN_INS_PER_ADDRESS) as turn:
+        with STRANGERS.wait_for_turn(client_address_of(request), free_tries=WRONG_SIGN_INS_PER_ADDRESS) as turn:
             user = self._authenticate(request, credentials)
             if user is None:
                 turn.was_wrong()
@@ -167,11 +167,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """
         self._login_failed_rl_usage = ratelimit.RateLimitUsage(usage=[])
         account = account_named(login_of(credentials))
-        is_slow = PAIRS.is_slow(_pair(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR)
+        is_slow = PAIRS.is_slow(_pair_key(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR)
         if is_slow or device_of(request, account):
             return
         counted = ratelimit.consume(
-            request, app="allauth.account", action="login_failed_account", key=_who(account, credentials)
+            request, app="allauth.account", action="login_failed_account", key=_account_key(account, credentials)
         )
         if counted is None:
             raise self.validation_error("too_many_login_attempts")
@@ -199,14 +199,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Names that look like another's are taken; what cannot be seen is no part of a name."""
-        name: str = super().clean_username(tidy(username), shallow)
-        kept = skeleton(name)
-        if not shallow and any(skeleton(other) == kept for other in User.objects.values_list("username", flat=True)):
+        name: str = super().clean_username(clean_text(username), shallow)
+        kept = lookalike_key(name)
+        if not shallow and any(
+            lookalike_key(other) == kept for other in User.objects.values_list("username", flat=True)
+        ):
             raise ValidationError(_("Somebody has this name already, or one that looks the same. Choose another."))
         return name
 
     def clean_email(self, email: str) -> str:
-        cleaned: str = super().clean_email(tidy(email).casefold())
+        cleaned: str = super().clean_email(clean_text(email).casefold())
         return cleaned
 
     def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
@@ -221,33 +223,33 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         address = _own_address(super().get_reset_password_from_key_url(key))
         done = urlsplit(get_next_redirect_url(context.request) or "")
         going_to = parse_qs(done.query).get("next", [""])[0] if done.path == reverse(RESET_ASKED) else ""
-        return _leading_to(address, _leading_to(reverse("account_login"), going_to) if going_to else "")
+        return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
         """Leads on to where the reader was going; a letter is often opened in another browser than the form was."""
         address = _own_address(super().get_email_confirmation_url(request, emailconfirmation))
         going_to = get_next_redirect_url(request)
-        return _leading_to(address, _leading_to(reverse("account_login"), going_to) if going_to else "")
+        return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")
 
     def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse:
         """The page says how to go on, and its way to sign in leads there."""
         sent = reverse("account_email_verification_sent")
-        return HttpResponseRedirect(_leading_to(sent, get_next_redirect_url(request)))
+        return HttpResponseRedirect(_with_next(sent, get_next_redirect_url(request)))
 
     def send_account_already_exists_mail(self, email: str) -> None:
         """With the ways in that an account has, each leading on to where somebody was going who forgot theirs."""
         going_to = get_next_redirect_url(context.request)
         # A form that is sent leads on at once, and there is a page to read first.
-        asked = _leading_to(reverse(RESET_ASKED), going_to) if going_to else ""
+        asked = _with_next(reverse(RESET_ASKED), going_to) if going_to else ""
         ways = {
-            "login_url": _leading_to(reverse("account_login"), going_to),
-            "password_reset_url": _leading_to(reverse("account_reset_password"), asked),
+            "login_url": _with_next(reverse("account_login"), going_to),
+            "password_reset_url": _with_next(reverse("account_reset_password"), asked),
         }
         whole = {name: _own_address(context.request.build_absolute_uri(way)) for name, way in ways.items()}
         self.send_mail("account/email/account_already_exists", email, whole)
 
 
-def _leading_to(address: str, going_to: str | None) -> str:
+def _with_next(address: str, going_to: str | None) -> str:
     return f"{address}?next={quote(going_to)}" if going_to else address
 
 

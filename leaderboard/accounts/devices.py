@@ -32,7 +32,7 @@ def device_of(request: HttpRequest, user: User | None) -> str:
         return ""
     held = _read(request)
     mark = held["accounts"].get(str(user.pk), "")
-    return str(held["device"]) if constant_time_compare(mark, _mark(user)) else ""
+    return str(held["device"]) if constant_time_compare(mark, _password_mark(user)) else ""
 
 
 def remember_device(request: HttpRequest, response: HttpResponse) -> None:
@@ -48,19 +48,19 @@ def remember_device(request: HttpRequest, response: HttpResponse) -> None:
         )
 
 
-def _note(*, request: HttpRequest | None = None, user: User, **_: Any) -> None:
+def _mark_signed_in(*, request: HttpRequest | None = None, user: User, **_: Any) -> None:
     if request is not None:
         request.META[_SIGNED_IN] = user
 
 
 for _signal in (user_logged_in, password_changed, password_set, password_reset):
-    _signal.connect(_note, dispatch_uid="known_device")
+    _signal.connect(_mark_signed_in, dispatch_uid="known_device")
 
 
 def _with_account(request: HttpRequest, user: User) -> str:
     held = _read(request)
     accounts = {pk: mark for pk, mark in held["accounts"].items() if pk != str(user.pk)}
-    accounts[str(user.pk)] = _mark(user)
+    accounts[str(user.pk)] = _password_mark(user)
     kept = dict(list(accounts.items())[-MOST_ACCOUNTS:])
     return signing.dumps({"device": held["device"], "accounts": kept}, salt=COOKIE)
 
@@ -73,6 +73,6 @@ def _read(request: HttpRequest) -> dict[str, Any]:
     return held
 
 
-def _mark(user: User) -> str:
+def _password_mark(user: User) -> str:
     """Changes with the password; the password's hash cannot be read out of it."""
     return salted_hmac(COOKIE, f"{user.pk}:{user.password}", algorithm="sha256").hexdigest()[:32]

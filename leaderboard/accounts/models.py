@@ -21,7 +21,7 @@ TOKEN_PREFIX = "lb_"
 USE_IS_NOTED_EVERY = timedelta(minutes=5)
 
 
-def digest_of(secret: str) -> str:
+def token_digest(secret: str) -> str:
     """What is stored of a secret that was shown once. The secrets are random, so a fast hash is enough."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
@@ -45,7 +45,7 @@ class User(AbstractUser):
         ]
 
     @property
-    def own_language(self) -> str:
+    def notification_language(self) -> str:
         """In which they read what is written when they are not there: their choice while the site has it."""
         return self.language if self.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
 
@@ -96,24 +96,24 @@ class ApiToken(models.Model):
     def issue(cls, user: User, name: str, scope: str = Scope.SUBMIT) -> tuple[ApiToken, str]:
         """A new token and its secret, which cannot be read again."""
         secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
-        token = cls.objects.create(user=user, name=name, scope=scope, digest=digest_of(secret), hint=secret[:8])
+        token = cls.objects.create(user=user, name=name, scope=scope, digest=token_digest(secret), hint=secret[:8])
         return token, secret
 
-    def may(self, scope: ApiToken.Scope) -> bool:
+    def allows(self, scope: ApiToken.Scope) -> bool:
         order = self.Scope.values
         return order.index(self.scope) >= order.index(scope)
 
     @classmethod
     def owner_of(cls, secret: str) -> User | None:
         """The active person a secret belongs to."""
-        token = cls.found(secret)
+        token = cls.find_and_note_use(secret)
         return token.user if token else None
 
     @classmethod
-    def found(cls, secret: str) -> ApiToken | None:
+    def find_and_note_use(cls, secret: str) -> ApiToken | None:
         """The token of a secret with its active owner; its use is noted."""
         tokens = cls.objects.select_related("user").filter(user__is_active=True)
-        token = tokens.filter(digest=digest_of(secret)).first()
+        token = tokens.filter(digest=token_digest(secret)).first()
         if token is None:
             return None
         now = timezone.now()
@@ -137,13 +137,13 @@ class SetupLink(models.Model):
         """The secret of a new link; earlier unused links stop working. Nothing once an operator exists."""
         cls.objects.filter(used_at=None).delete()
         secret = secrets.token_urlsafe(24)
-        cls.objects.create(digest=digest_of(secret))
+        cls.objects.create(digest=token_digest(secret))
         return secret
 
     @classmethod
     def is_live(cls, secret: str) -> bool:
         return (
-            cls.objects.filter(digest=digest_of(secret), used_at=None).exists()
+            cls.objects.filter(digest=token_digest(secret), used_at=None).exists()
             and not User.objects.filter(is_superuser=True).exists()
         )
 
@@ -151,5 +151,5 @@ class SetupLink(models.Model):
     def use(cls, secret: str, at: datetime) -> bool:
         """True for the one caller who used the link up."""
         return cls.is_live(secret) and bool(
-            cls.objects.filter(digest=digest_of(secret), used_at=None).update(used_at=at)
+            cls.objects.filter(digest=token_digest(secret), used_at=None).update(used_at=at)
         )

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.storage import reading
+from leaderboard.common.storage import open_stored
 
 from . import hooks
 from .models import User
@@ -33,7 +33,7 @@ def rights_of(account: User) -> dict[str, bool]:
     return {name: bool(getattr(account, name)) for name in RIGHTS}
 
 
-def note_rights(*, account: User, before: dict[str, bool], user: User | None) -> None:
+def log_rights_changes(*, account: User, before: dict[str, bool], user: User | None) -> None:
     """Write into the audit trail what differs from `before`; part of the transaction that saved the account."""
     after = rights_of(account)
     differing = [name for name in RIGHTS if before.get(name, False) != after[name]]
@@ -50,7 +50,7 @@ def note_rights(*, account: User, before: dict[str, bool], user: User | None) ->
 # --- taking along -----------------------------------------------------------------------------------------------
 
 
-def export(*, account: User, target: IO[bytes], at: datetime) -> None:
+def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
     """Write everything about a person as a zip: what they may see themselves, no secrets, nobody else's name."""
     own = hooks.PersonalData(
         {
@@ -63,17 +63,17 @@ def export(*, account: User, target: IO[bytes], at: datetime) -> None:
     files = [file for part in parts for file in part.files]
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, value in (text for part in parts for text in part.texts.items()):
-            archive.writestr(f"{name}.json", json.dumps(value, indent=1, default=_time, ensure_ascii=False))
+            archive.writestr(f"{name}.json", json.dumps(value, indent=1, default=_time_json, ensure_ascii=False))
         for file in files:
             # One that the site has lost is missing here too.
             with suppress(FileNotFoundError):
-                _add(archive, file)
+                _add_submission(archive, file)
     with transaction.atomic():
         AuditEntry.append(AuditEvent.ACCOUNT_EXPORTED, user=account, account=account, after={"files": len(files)})
 
 
-def _add(archive: zipfile.ZipFile, file: hooks.StoredFile) -> None:
-    with reading(file.key, file.sha256) as stored, archive.open(file.name, "w") as copy:
+def _add_submission(archive: zipfile.ZipFile, file: hooks.StoredFile) -> None:
+    with open_stored(file.key, file.sha256) as stored, archive.open(file.name, "w") as copy:
         shutil.copyfileobj(stored, copy)
 
 
@@ -94,7 +94,7 @@ def _audit_entries_of(account: User) -> Iterator[dict[str, Any]]:
         yield {"number": entry.number, "at": entry.at, "what": entry.words, "competition": entry.competition}
 
 
-def _time(value: object) -> str:
+def _time_json(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(type(value))

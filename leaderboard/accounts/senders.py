@@ -13,7 +13,7 @@ from django.http import parse_cookie
 from .models import ApiToken
 
 
-def person_behind(environ: dict[str, Any]) -> str:
+def user_of_request(environ: dict[str, Any]) -> str:
     """The account whose token or session comes with a request; empty for strangers, and while nobody can be asked."""
     scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     key = parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME, "")

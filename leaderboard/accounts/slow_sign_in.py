@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from leaderboard.common.shared_cache import count_try, tries
-from leaderboard.common.slow_clients import FairSemaphore, waiting
+from leaderboard.common.shared_cache import count_tries, count_try
+from leaderboard.common.slow_clients import FairSemaphore, release_slot_while_waiting
 
 MOST_WAITING = 32
 """Tries of one sender that wait at the same moment; each holds a thread of the web server."""
@@ -38,10 +38,10 @@ class SlowLane:
         count_try(self.name, sender, seconds=self.seconds)
 
     def is_slow(self, sender: object, *, free_tries: int) -> bool:
-        return tries(self.name, sender) >= free_tries
+        return count_tries(self.name, sender) >= free_tries
 
     @contextmanager
-    def turn(self, sender: object, *, free_tries: int) -> Iterator[LaneTurn]:
+    def wait_for_turn(self, sender: object, *, free_tries: int) -> Iterator[LaneTurn]:
         """Wait for the sender's turn where it had more than its free tries.
 
         Where too many wait already, one more passes: a flood of wrong tries must not keep a right one of the same
@@ -53,12 +53,12 @@ class SlowLane:
             yield turn
             return
         try:
-            with waiting():
+            with release_slot_while_waiting():
                 lane.acquire()
             try:
                 yield turn
                 if turn.is_wrong:
-                    with waiting():
+                    with release_slot_while_waiting():
                         time.sleep(self.pause)
             finally:
                 lane.release()

@@ -18,7 +18,7 @@ def confirmed_addresses(user: User) -> set[str]:
     return {address.casefold() for address in addresses.values_list("email", flat=True)}
 
 
-def entry_of(competition: Competition, user: User) -> RosterEntry | None:
+def roster_entry_of(competition: Competition, user: User) -> RosterEntry | None:
     """The entry of the roster that is this person, or is theirs to take by a confirmed address."""
     own = competition.roster.filter(user=user).first()
     addresses = confirmed_addresses(user)
@@ -32,7 +32,7 @@ def obstacle_to_joining(competition: Competition, user: User) -> str:
     if competition.admission.kind == Admission.Kind.CODE:
         return ""
     if competition.admission.kind == Admission.Kind.ROSTER:
-        entry = entry_of(competition, user)
+        entry = roster_entry_of(competition, user)
         return "" if entry is not None and entry.left_at is None else _not_on_the_roster(user)
     addresses = confirmed_addresses(user)
     allowed = set(competition.admission.allowed_addresses.split())

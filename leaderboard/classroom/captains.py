@@ -10,7 +10,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_account, audit_team
 from leaderboard.competitions.models import Membership, Team
-from leaderboard.notifications.models.mentions import mention
+from leaderboard.notifications.models.mentions import mark_mention
 
 from .joining_refusals import CannotJoin, refuse_when_teams_closed
 from .team_notices import notify_members, notify_new_captain
@@ -29,7 +29,10 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
         notify_members(
-            [found.user], team.competition, lambda: _("You are out of a team"), lambda: words % {"team": mention(team)}
+            [found.user],
+            team.competition,
+            lambda: _("You are out of a team"),
+            lambda: words % {"team": mark_mention(team)},
         )
         _log_captain_action(AuditEvent.MEMBER_REMOVED, captain, found.user)
     return found

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from leaderboard.common.clock import database_now
-from leaderboard.common.time_zones import day_in_words, in_words
+from leaderboard.common.time_zones import day_text, moment_text
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications.mail_server import LEASE, SERVER_PAUSE, EmailNotSent, pause_after, reply_to, send_email
 from leaderboard.notifications.notices import sends_mail
@@ -136,8 +136,8 @@ def _invitation_text(competition: Competition, *, name: str, link: str, host: st
         "greeting": _("Hello %(name)s,") % {"name": name} if name else _("Hello,"),
         "title": " ".join(title.split()),
         "link": link,
-        "until": day_in_words(database_now() + JOIN_CARD_LIFETIME),
-        "closes": in_words(competition.closes_at, competition.zone),
+        "until": day_text(database_now() + JOIN_CARD_LIFETIME),
+        "closes": moment_text(competition.closes_at, competition.zone),
         "signed": f"{host}\n\n" if host else "",
     }
     return " ".join((_("Invitation: %(title)s") % {"title": title}).split()), text

@@ -82,7 +82,7 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
             mail_tries=0,
             mail_problem="",
             mail_asked_by=host,
-            mail_language=host.own_language,
+            mail_language=host.notification_language,
         )
         AuditEntry.append(
             AuditEvent.INVITED, user=user, competition=competition, after={"emails": len(chosen), "people": chosen[:50]}

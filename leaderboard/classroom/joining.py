@@ -11,10 +11,10 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership, Team, TeamOrigin
-from leaderboard.competitions.models.competition import normal_code
-from leaderboard.competitions.models.team_history import note_origin, note_return
+from leaderboard.competitions.models.competition import normalize_code
+from leaderboard.competitions.models.team_history import link_returning_person, record_team_change
 
-from .admission import entry_of, obstacle_to_joining
+from .admission import obstacle_to_joining, roster_entry_of
 from .joining_refusals import CannotJoin
 from .models import RosterEntry
 from .models.roster import joined_values
@@ -26,12 +26,14 @@ ROLE_LOST = (AuditEvent.HOST_REMOVED, AuditEvent.ASSISTANT_REMOVED)
 
 def competition_by_code(code: str) -> Competition | None:
     """The launched competition of a join code, however it was typed."""
-    return Competition.objects.filter(admission__join_code__iexact=normal_code(code), launched_at__isnull=False).first()
+    return Competition.objects.filter(
+        admission__join_code__iexact=normalize_code(code), launched_at__isnull=False
+    ).first()
 
 
 def unlaunched_competition_by_code(code: str) -> Competition | None:
     """The competition of a join code that was handed out before its launch."""
-    return Competition.objects.filter(admission__join_code__iexact=normal_code(code), launched_at=None).first()
+    return Competition.objects.filter(admission__join_code__iexact=normalize_code(code), launched_at=None).first()
 
 
 def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = "") -> bool:
@@ -109,7 +111,7 @@ def _create_membership(user: User, competition: Competition, entry: RosterEntry 
         if entry is None:
             _refuse_uninvited(competition, user)
         held = Membership.objects.create(team=create_team_of_one(competition, user), competition=competition, user=user)
-        note_return(user, held.team, database_now())
+        link_returning_person(user, held.team, database_now())
     _link_to_roster(held, entry)
     return held
 
@@ -135,7 +137,7 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
         else:
             _refuse_uninvited(competition, user)
             held = Membership.objects.create(team=team, competition=competition, user=user)
-            note_return(user, team, database_now())
+            link_returning_person(user, team, database_now())
             _link_to_roster(held, None)
         competition.touch_board()
         notify_of_joining(team, user)
@@ -145,7 +147,7 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
 def obstacle_to_moving(team: Team, held: Membership | None) -> str:
     """Why somebody who holds this membership (or none) cannot move into a team; empty when they can."""
     competition = team.competition
-    if reason := competition.why_teams_stay(database_now()):
+    if reason := competition.why_teams_are_closed(database_now()):
         return reason
     if team.memberships.count() >= competition.limits.team_size:
         words = _("“%(team)s” is full: a team has at most %(number)s members here.")
@@ -185,7 +187,7 @@ def _refuse_uninvited(competition: Competition, user: User) -> None:
 
 def _link_to_roster(membership: Membership, entry: RosterEntry | None) -> None:
     """Say on the roster who this is: the person of the link, else whose confirmed address is there. Once is enough."""
-    entry = entry or entry_of(membership.competition, membership.user)
+    entry = entry or roster_entry_of(membership.competition, membership.user)
     if entry is not None and entry.user_id is None:
         RosterEntry.objects.filter(pk=entry.pk, user=None).update(**joined_values(membership.user_id, database_now()))
         # The team is of this section now.
@@ -198,6 +200,6 @@ def _move_membership(held: Membership, team: Team) -> None:
     held.save(update_fields=["team"])
     if TeamOrigin.objects.filter(competition=team.competition_id, team=left.pk).exists():
         now = database_now()
-        note_origin(team, left.pk, at=now, now=now)
+        record_team_change(team, left.pk, at=now, now=now)
     if not left.memberships.exists():
         left.delete()

@@ -18,5 +18,5 @@ def refuse_after_deadline(competition: Competition) -> None:
 
 
 def refuse_when_teams_closed(competition: Competition) -> None:
-    if reason := competition.why_teams_stay(database_now()):
+    if reason := competition.why_teams_are_closed(database_now()):
         raise CannotJoin(reason)

@@ -22,7 +22,7 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications import notices
-from leaderboard.notifications.models.mentions import mention
+from leaderboard.notifications.models.mentions import mark_mention
 from leaderboard.notifications.models.notice import NoticeKind
 
 from . import invitation_mails
@@ -138,7 +138,7 @@ def _notify_role_taken(person: User, role: HostingRole, competition: Competition
 
 
 def _notify_role_given_up(person: User, role: HostingRole, competition: Competition) -> None:
-    what = {"name": mention(person), "title": competition.title}
+    what = {"name": mark_mention(person), "title": competition.title}
     title = (
         gettext_lazy("“%(name)s” no longer hosts “%(title)s”")
         if role is HostingRole.HOST

@@ -71,8 +71,8 @@ class RosterPreview:
 def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
     """Keep a class list until the host has looked at it; nothing on the roster changes. Raises `CannotHost`."""
     try:
-        text = roster_files.decoded(data if isinstance(data, bytes) else data.encode(errors="replace"))
-        roster_files.read(text)
+        text = roster_files.decode_roster(data if isinstance(data, bytes) else data.encode(errors="replace"))
+        roster_files.read_roster(text)
     except roster_files.UnreadableRoster as error:
         raise CannotHost(str(error)) from error
     fields = {"text": text, "file_name": file_name[:200], "made_by": user, "made_at": database_now()}
@@ -86,7 +86,7 @@ def discard_roster_draft(*, competition: Competition) -> None:
 
 def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPreview:
     """What taking the list over would do now."""
-    reading = roster_files.read(draft.text)
+    reading = roster_files.read_roster(draft.text)
     held = list(competition.roster.all())
     found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
     found.bad = [one for one in reading.skipped if one.is_bad]

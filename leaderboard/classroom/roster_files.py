@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 MOST_BYTES = 1_000_000
 MOST_ROWS = 5_000
-CALLED = {
+FIELD_NAMES = {
     "name": gettext_lazy("name"),
     "email": gettext_lazy("email"),
     "student_id": gettext_lazy("student id"),
@@ -26,7 +26,7 @@ CALLED = {
     "login": gettext_lazy("login"),
     "section": gettext_lazy("section"),
 }
-FIELDS = tuple(CALLED)
+FIELDS = tuple(FIELD_NAMES)
 LONGEST = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
 
 # Small letters and digits alone: "SIS User ID", "sis_user_id" and "SIS-User-ID" are one.
@@ -86,7 +86,7 @@ class RosterReading:
     columns: list[tuple[str, str]] = field(default_factory=list)
 
 
-def decoded(data: bytes) -> str:
+def decode_roster(data: bytes) -> str:
     """The text of a file: UTF-8 or UTF-16 with or without its mark, else the Western code page of old spreadsheets."""
     if len(data) > MOST_BYTES:
         raise UnreadableRoster(
@@ -111,7 +111,7 @@ def _decode(data: bytes, encoding: str) -> str:
         raise UnreadableRoster(_("The characters of this file cannot be read. Save it as CSV in UTF-8.")) from error
 
 
-def read(text: str) -> RosterReading:
+def read_roster(text: str) -> RosterReading:
     """The people of a class list. Raises `UnreadableRoster` when it is none."""
     if "\0" in text or text.startswith("PK\x03\x04"):
         raise UnreadableRoster(_("This is no text. Save the list as CSV, an Excel file cannot be read."))
@@ -119,7 +119,7 @@ def read(text: str) -> RosterReading:
     header = next(rows, None)
     if header is None:
         raise UnreadableRoster(_("The list is empty."))
-    fields = _fields(header[1])
+    fields = _fields_of_header(header[1])
     if not _identifies_people(header[1], fields):
         raise UnreadableRoster(_no_header(header[1]))
     reading = RosterReading(
@@ -130,7 +130,7 @@ def read(text: str) -> RosterReading:
             raise UnreadableRoster(
                 _("This list has more than %(number)s lines. Cut it into parts.") % {"number": f"{MOST_ROWS:,}"}
             )
-        _take(reading, number, fields, cells)
+        _take_line(reading, number, fields, cells)
     if not reading.lines and not reading.skipped:
         raise UnreadableRoster(_("Below its first line the list is empty."))
     return reading
@@ -160,23 +160,25 @@ def _delimiter(text: str) -> str:
     return max(",\t;|", key=bare.count) if any(mark in bare for mark in ",\t;|") else ","
 
 
-def _key(cell: str) -> str:
+def _header_key(cell: str) -> str:
     bases = cell.casefold().translate(str.maketrans("áàâäéèêëíìîïóòôöúùûüñç", "aaaaeeeeiiiioooouuuunc"))
     return re.sub(r"[^a-z0-9]", "", re.sub(r"\(.*?\)", "", bases)) or re.sub(r"[^a-z0-9]", "", bases)
 
 
-def _fields(header: Sequence[str]) -> list[str]:
+def _fields_of_header(header: Sequence[str]) -> list[str]:
     """For each column the field that it is, each field once; empty for the others."""
     found: list[str] = []
     for cell in header:
-        name = _FIELD_OF.get(_key(cell), "")
+        name = _FIELD_OF.get(_header_key(cell), "")
         found.append(name if name not in found else "")
     return found
 
 
 def _identifies_people(header: Sequence[str], fields: Sequence[str]) -> bool:
     """Whether a column says who somebody is. "id" alone is what a file of answers or of data begins with."""
-    known = [(_key(cell), name) for cell, name in zip(header, fields, strict=True) if name not in ("", "section")]
+    known = [
+        (_header_key(cell), name) for cell, name in zip(header, fields, strict=True) if name not in ("", "section")
+    ]
     return bool(known) and known != [("id", "student_id")]
 
 
@@ -188,20 +190,20 @@ def _no_header(cells: Sequence[str]) -> str:
     ) % {"shown": shown}
 
 
-def _take(reading: RosterReading, number: int, fields: Sequence[str], cells: Sequence[str]) -> None:
+def _take_line(reading: RosterReading, number: int, fields: Sequence[str], cells: Sequence[str]) -> None:
     shown = ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
     found = {name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name}
-    if word := _no_person(found, shown):
+    if word := _skip_reason(found, shown):
         reading.skipped.append(SkippedLine(number, shown, word, is_bad=False))
         return
-    values = _values(found)
-    if problem := _problem(values, len(cells) - len(fields), cells):
+    values = _line_values(found)
+    if problem := _line_problem(values, len(cells) - len(fields), cells):
         reading.skipped.append(SkippedLine(number, shown, problem))
     else:
         reading.lines.append(RosterLine(number, values))
 
 
-def _no_person(found: dict[str, str], shown: str) -> str:
+def _skip_reason(found: dict[str, str], shown: str) -> str:
     """What a line is that belongs to the file and to nobody."""
     if "points possible" in shown.casefold()[:40]:
         return _("Canvas’ row of points, not a person")
@@ -213,7 +215,7 @@ def _no_person(found: dict[str, str], shown: str) -> str:
     return ""
 
 
-def _values(found: dict[str, str]) -> dict[str, str]:
+def _line_values(found: dict[str, str]) -> dict[str, str]:
     if number := found.get("university_id"):
         # Brightspace and Moodle have the university's own, so it counts as the SIS ID that an earlier list gave, too.
         found = {"student_id": number, "sis_user_id": number, **found}
@@ -241,7 +243,7 @@ def plain_name(text: str) -> str:
     return f"{first} {last}"
 
 
-def _problem(values: dict[str, str], surplus: int, cells: Sequence[str]) -> str:
+def _line_problem(values: dict[str, str], surplus: int, cells: Sequence[str]) -> str:
     if surplus > 0 and any(cell.strip() for cell in cells[-surplus:]):
         words = ngettext(
             "%(number)s more cell than the first line; a comma in a name needs quotes",
@@ -255,9 +257,9 @@ def _problem(values: dict[str, str], surplus: int, cells: Sequence[str]) -> str:
     for name, value in values.items():
         if len(value) > LONGEST[name]:
             return _("the %(field)s is longer than %(number)s characters") % {
-                "field": CALLED[name],
+                "field": FIELD_NAMES[name],
                 "number": LONGEST[name],
             }
         if any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in value):
-            return _("the %(field)s has characters that cannot be shown") % {"field": CALLED[name]}
+            return _("the %(field)s has characters that cannot be shown") % {"field": FIELD_NAMES[name]}
     return ""

@@ -26,10 +26,10 @@ from leaderboard.competitions.models import (
     Submission,
     Team,
 )
-from leaderboard.competitions.models.team_history import note_origin
+from leaderboard.competitions.models.team_history import record_team_change
 from leaderboard.competitions.ranking import standings
 from leaderboard.notifications import notices
-from leaderboard.notifications.models.mentions import mention
+from leaderboard.notifications.models.mentions import mark_mention
 from leaderboard.notifications.models.notice import NoticeKind
 
 COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
@@ -47,7 +47,7 @@ class AttemptBalance:
     possible: int
 
 
-def offer(*, membership: Membership, invitation: str) -> MergeOffer:
+def offer_merge(*, membership: Membership, invitation: str) -> MergeOffer:
     """Offer a team, known by its invitation link or the code at its end, to become one with the own. Raises
     `CannotMerge`; offering twice is one offer.
 
@@ -55,32 +55,32 @@ def offer(*, membership: Membership, invitation: str) -> MergeOffer:
     """
     code = invitation.strip().rstrip("/").rpartition("/")[2]
     with transaction.atomic():
-        competition = _held(membership)
-        mine = _captained(membership)
+        competition = _lock_competition_of(membership)
+        mine = _captained_team(membership)
         other = competition.teams.filter(invitation=code).first() if code else None
         if other is None:
             raise CannotMerge(
                 _("No team of this competition has this invitation link. Ask its captain for the present one.")
             )
-        _refuse(competition, mine, other)
+        _check_can_merge(competition, mine, other)
         made, is_new = MergeOffer.objects.get_or_create(team=mine, other=other, defaults={"by": membership.user})
         if is_new:
-            what = {"team": mention(mine)}
+            what = {"team": mark_mention(mine)}
             _notify_team(
                 other,
                 competition,
                 lambda: _("An offer to merge"),
                 lambda: _("“%(team)s” offers to become one team with yours. Your captain decides.") % what,
-                key=_key("offer", mine, other),
+                key=_notice_key("offer", mine, other),
             )
     return made
 
 
-def withdraw(*, membership: Membership, offer_id: int) -> None:
+def withdraw_merge(*, membership: Membership, offer_id: int) -> None:
     """Take an offer back, or decline one: either captain ends it."""
     with transaction.atomic():
-        competition = _held(membership)
-        team = _captained(membership)
+        competition = _lock_competition_of(membership)
+        team = _captained_team(membership)
         for found in MergeOffer.between(team).filter(pk=offer_id).select_related("team", "other"):
             found.delete()
             if found.other_id == team.pk:
@@ -88,25 +88,25 @@ def withdraw(*, membership: Membership, offer_id: int) -> None:
                     found.team,
                     competition,
                     lambda: _("Your offer to merge was declined"),
-                    lambda: _("“%(team)s” declined to become one team with yours.") % {"team": mention(team)},
-                    key=_key("declined", found.team, team),
+                    lambda: _("“%(team)s” declined to become one team with yours.") % {"team": mark_mention(team)},
+                    key=_notice_key("declined", found.team, team),
                 )
 
 
-def accept(*, membership: Membership, offer_id: int) -> Team:
+def accept_merge(*, membership: Membership, offer_id: int) -> Team:
     """Let the own team become part of the one that offered: its name, captain and invitation stay, everything else of
     both belongs to it. Raises `CannotMerge`."""
     with transaction.atomic():
-        competition = _held(membership)
-        mine = _captained(membership)
+        competition = _lock_competition_of(membership)
+        mine = _captained_team(membership)
         found = MergeOffer.objects.filter(pk=offer_id, other=mine).select_related("team").first()
         if found is None:
             raise CannotMerge(_("This offer is not there any more."))
         team = found.team
-        balance = _refuse(competition, team, mine)
-        before = {"teams": [audit_team(team), audit_team(mine)], "members": [_people(team), _people(mine)]}
-        what = {"other": mention(mine), "team": mention(team)}
-        _unite(competition, team, mine)
+        balance = _check_can_merge(competition, team, mine)
+        before = {"teams": [audit_team(team), audit_team(mine)], "members": [_members_of(team), _members_of(mine)]}
+        what = {"other": mark_mention(mine), "team": mark_mention(team)}
+        _merge_teams(competition, team, mine)
         if competition.ground_truth is not None:
             competition.ground_truth.competition = competition
             standings.rebuild_standings(competition.ground_truth)
@@ -123,32 +123,32 @@ def accept(*, membership: Membership, offer_id: int) -> Team:
             competition=competition,
             about=audit_team(team),
             before=audit_values(before),
-            after=audit_values({"members": _people(team), "files": balance.used, "possible": balance.possible}),
+            after=audit_values({"members": _members_of(team), "files": balance.used, "possible": balance.possible}),
         )
     return team
 
 
-def balance(competition: Competition, teams: Iterable[Team], at: datetime) -> AttemptBalance:
+def attempt_balance(competition: Competition, teams: Iterable[Team], at: datetime) -> AttemptBalance:
     """What the attempt rule compares. Of extra attempts that a host granted, those of the kinder team count."""
     teams = list(teams)
     used = Submission.objects.filter(team__in=teams, status__in=COUNTING).count()
     today = at.astimezone(UTC).date()
     days = max(0, (today - competition.opens_at.astimezone(UTC).date()).days + 1)
-    extra = max((_extra(team, today, days) for team in teams), default=0)
+    extra = max((_extra_attempts(team, today, days) for team in teams), default=0)
     return AttemptBalance(used, days * competition.limits.daily_attempts + extra)
 
 
-def _extra(team: Team, today: date, days: int) -> int:
+def _extra_attempts(team: Team, today: date, days: int) -> int:
     granted = Extension.objects.active().filter(team=team)
     return sum(one.extra_attempts * (days if one.day is None else int(one.day <= today)) for one in granted)
 
 
-def _refuse(competition: Competition, team: Team, other: Team) -> AttemptBalance:
+def _check_can_merge(competition: Competition, team: Team, other: Team) -> AttemptBalance:
     """Raise for what stands between two teams; else the numbers of the attempt rule."""
     now = database_now()
     if team == other:
         raise CannotMerge(_("This is your own team’s link. Ask the other captain for theirs."))
-    if reason := competition.why_teams_stay(now):
+    if reason := competition.why_teams_are_closed(now):
         raise CannotMerge(reason)
     if team.disqualified_at or other.disqualified_at:
         raise CannotMerge(_("A disqualified team can become part of no other."))
@@ -156,7 +156,7 @@ def _refuse(competition: Competition, team: Team, other: Team) -> AttemptBalance
     if size > competition.limits.team_size:
         numbers = {"size": size, "most": competition.limits.team_size}
         raise CannotMerge(_("Together you would be %(size)s; a team has at most %(most)s members here.") % numbers)
-    found = balance(competition, (team, other), now)
+    found = attempt_balance(competition, (team, other), now)
     if found.used > found.possible:
         words = _(
             "Together you have handed in %(used)s files that count, and one team could have handed in %(possible)s by "
@@ -167,7 +167,7 @@ def _refuse(competition: Competition, team: Team, other: Team) -> AttemptBalance
     return found
 
 
-def _unite(competition: Competition, team: Team, other: Team) -> None:
+def _merge_teams(competition: Competition, team: Team, other: Team) -> None:
     now = database_now()
     Membership.objects.filter(team=other).update(team=team)
     files = Submission.objects.filter(team=other)
@@ -178,7 +178,7 @@ def _unite(competition: Competition, team: Team, other: Team) -> None:
         # Nobody but they can say which of their picks to give up.
         picked.update(is_selected=False)
     _add_attempts(team, other)
-    note_origin(team, other.pk, at=now, now=now)
+    record_team_change(team, other.pk, at=now, now=now)
     _combine_extensions(team, other)
     team.standings.all().delete()
     other.delete()
@@ -214,24 +214,24 @@ def _combine_extensions(team: Team, other: Team) -> None:
         extension.save()
 
 
-def _held(membership: Membership) -> Competition:
+def _lock_competition_of(membership: Membership) -> Competition:
     """The competition, locked: while two teams become one no file is taken, and none finished."""
     rows = Competition.objects.select_for_update(of=("self",)).select_related("ground_truth")
     return rows.get(pk=membership.competition_id)
 
 
-def _captained(membership: Membership) -> Team:
+def _captained_team(membership: Membership) -> Team:
     held = Membership.objects.select_related("team__competition").filter(pk=membership.pk).first()
     if held is None or not held.team.is_led_by(membership.user):
         raise CannotMerge(_("Only the captain decides with whom the team becomes one."))
     return held.team
 
 
-def _people(team: Team) -> list[str | None]:
+def _members_of(team: Team) -> list[str | None]:
     return [audit_account(one.user) for one in team.memberships.order_by("joined_at").select_related("user")]
 
 
-def _key(what: str, team: Team, other: Team) -> str:
+def _notice_key(what: str, team: Team, other: Team) -> str:
     """Once a day and pair of teams: who offers and takes back in turns floods nobody's page."""
     return f"merge:{what}:{team.pk}:{other.pk}:{database_now().astimezone(UTC):%Y%m%d}"
 

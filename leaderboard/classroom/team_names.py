@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from leaderboard.accounts.models import User
-from leaderboard.common.names import tidy
+from leaderboard.common.names import clean_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.team_names import name_with_number
 
 
 def clean_team_name(name: str) -> str:
     """Visible characters only, compatibility forms unified, single spaces, at most 60 characters."""
-    return tidy(name)[:60].strip()
+    return clean_text(name)[:60].strip()
 
 
 def free_name(competition: Competition, user: User) -> str:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Team
 from leaderboard.notifications import notices
-from leaderboard.notifications.models.mentions import mention
+from leaderboard.notifications.models.mentions import mark_mention
 from leaderboard.notifications.models.notice import NoticeKind
 
 
@@ -28,7 +28,7 @@ def notify_of_joining(team: Team, user: User) -> None:
         "“%(name)s” joined “%(team)s” by the invitation link, sees its files and shares its attempts. If that was not "
         "meant, the captain can remove members and make a new link."
     )
-    names = {"name": mention(user), "team": mention(team)}
+    names = {"name": mark_mention(user), "team": mark_mention(team)}
     notify_members(
         _other_members(team, user), team.competition, lambda: _("Somebody joined your team"), lambda: words % names
     )
@@ -37,7 +37,7 @@ def notify_of_joining(team: Team, user: User) -> None:
 def notify_of_leaving(team: Team, user: User, *, heir: User | None) -> None:
     """The others of a team read who is gone, and one of them perhaps that they lead it now."""
     words = gettext_lazy("“%(name)s” is not in “%(team)s” any more. Files handed in so far stay with the team.")
-    names = {"name": mention(user), "team": mention(team)}
+    names = {"name": mark_mention(user), "team": mark_mention(team)}
     notify_members(
         _other_members(team, user), team.competition, lambda: _("Somebody left your team"), lambda: words % names
     )
@@ -47,7 +47,9 @@ def notify_of_leaving(team: Team, user: User, *, heir: User | None) -> None:
 
 def notify_new_captain(user: User, team: Team) -> None:
     words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
-    notify_members([user], team.competition, lambda: _("You are the captain"), lambda: words % {"team": mention(team)})
+    notify_members(
+        [user], team.competition, lambda: _("You are the captain"), lambda: words % {"team": mark_mention(team)}
+    )
 
 
 def _other_members(team: Team, user: User) -> list[User]:

@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
-from leaderboard.common.shared_cache import count_try, tries
+from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.models.pseudonyms import give_pseudonyms
 from leaderboard.competitions.models.team import new_invitation
-from leaderboard.competitions.models.team_history import note_origin
-from leaderboard.competitions.models.team_names import next_copy, teams_called
+from leaderboard.competitions.models.team_history import record_team_change
+from leaderboard.competitions.models.team_names import next_copy_number, teams_called
 
 from . import team_names
 from .joining_refusals import CannotJoin, refuse_after_deadline, refuse_when_teams_closed
@@ -33,7 +33,7 @@ def rename_team(*, membership: Membership, name: str) -> None:
         competition = Competition.objects.get(pk=membership.competition_id)
         copy = 0
         if competition.board.uses_pseudonyms:
-            copy = next_copy(competition, cleaned, exclude=membership.team_id)
+            copy = next_copy_number(competition, cleaned, exclude=membership.team_id)
         elif teams_called(competition, cleaned).exclude(pk=membership.team_id).exists():
             words = _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
             raise CannotJoin(words % {"name": cleaned})
@@ -50,7 +50,7 @@ def renew_invitation(*, membership: Membership) -> None:
 def leave_team(*, membership: Membership) -> Membership:
     """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
     refuse_when_teams_closed(membership.competition)
-    if tries("leave_team", membership.pk) >= LEAVES_PER_DAY:
+    if count_tries("leave_team", membership.pk) >= LEAVES_PER_DAY:
         raise CannotJoin(
             _("You have left teams %(number)s times within a day. Wait until tomorrow.") % {"number": LEAVES_PER_DAY}
         )
@@ -67,7 +67,7 @@ def leave_team(*, membership: Membership) -> Membership:
         membership.save(update_fields=["team"])
         # Leaving must buy neither attempts nor a fresh steady board.
         now = database_now()
-        note_origin(membership.team, team.pk, at=now, now=now)
+        record_team_change(membership.team, team.pk, at=now, now=now)
         team.competition.touch_board()
         notify_of_leaving(team, membership.user, heir=_next_captain(team, membership.user))
     count_try("leave_team", membership.pk, seconds=86_400)
@@ -92,7 +92,7 @@ def lock_teams(competition_id: int) -> None:
 def create_team_of_one(competition: Competition, user: User) -> Team:
     competition.board.refresh_from_db(fields=["uses_pseudonyms"])
     name = team_names.free_name(competition, user)
-    copy = next_copy(competition, name) if competition.board.uses_pseudonyms else 0
+    copy = next_copy_number(competition, name) if competition.board.uses_pseudonyms else 0
     team = Team.objects.create(competition=competition, name=name, name_copy=copy, captain=user)
     if competition.board.uses_pseudonyms:
         give_pseudonyms(competition)

@@ -13,7 +13,7 @@ HERE = ("localhost", "127.0.0.1", "[::1]")
 USUAL_PORT = "8000"
 
 
-def whole(request: HttpRequest, name: str, *args: object) -> str:
+def absolute_url(request: HttpRequest, name: str, *args: object) -> str:
     """The whole address of a page: under the site's own (`SITE_URL`), else under the one that was asked."""
     path = reverse(name, args=args)
     return settings.SITE_URL.rstrip("/") + path if settings.SITE_URL else request.build_absolute_uri(path)

@@ -68,22 +68,24 @@ def sparkline(values: Sequence[float], *, is_rounded: bool = False, sign: float 
 BAND_WIDTH, BAND_HEIGHT, BAND_MARGIN = 96, 16, 4
 
 
-def band(value: float, low: float | None, high: float | None, scale: tuple[float, float], words: str) -> SafeString:
+def interval_band(
+    value: float, low: float | None, high: float | None, scale: tuple[float, float], words: str
+) -> SafeString:
     """A score within the interval that holds it in 95 of 100 cases, on a scale shared by a page.
 
     An open end runs to the edge.
     """
     left, right = (
-        _across(edge, scale) for edge in (scale[0] if low is None else low, scale[1] if high is None else high)
+        _x_position(edge, scale) for edge in (scale[0] if low is None else low, scale[1] if high is None else high)
     )
     return format_html(
         '<svg class="band" viewBox="0 0 {} {}" role="img" aria-label="{}"><path d="M{} 8H{}"/>'
         '<circle cx="{}" cy="8" r="3"/></svg>',
-        BAND_WIDTH, BAND_HEIGHT, words, left, right, _across(value, scale),
+        BAND_WIDTH, BAND_HEIGHT, words, left, right, _x_position(value, scale),
     )  # fmt: skip
 
 
-def _across(value: float, scale: tuple[float, float]) -> str:
+def _x_position(value: float, scale: tuple[float, float]) -> str:
     span = scale[1] / 2 - scale[0] / 2
     share = (value / 2 - scale[0] / 2) / span if span else 0.5
     return f"{BAND_MARGIN + min(max(share, 0.0), 1.0) * (BAND_WIDTH - 2 * BAND_MARGIN):.1f}"
@@ -92,7 +94,7 @@ def _across(value: float, scale: tuple[float, float]) -> str:
 BARS_WIDTH, BARS_HEIGHT = 480, 72
 
 
-def bars(values: Sequence[int], words: str) -> SafeString:
+def small_bars(values: Sequence[int], words: str) -> SafeString:
     """Counts side by side, on a common scale from nothing; whoever shows it puts the numbers beside it as a table."""
     tallest, width = max([1, *values]), BARS_WIDTH / max(1, len(values))
     drawn = format_html_join(

@@ -24,13 +24,13 @@ def database_now() -> datetime:
     if connection.vendor != "postgresql":
         return timezone.now()
     if _page.is_read:
-        _page.moment = _page.moment or _asked()
+        _page.moment = _page.moment or _query_database_clock()
         return _page.moment
-    return _asked()
+    return _query_database_clock()
 
 
 @contextmanager
-def one_moment() -> Iterator[None]:
+def one_moment_per_page() -> Iterator[None]:
     """While a page is read the clock is asked once. What writes asks each time: a lock may have made it wait."""
     _page.is_read = True
     try:
@@ -39,7 +39,7 @@ def one_moment() -> Iterator[None]:
         _page.is_read, _page.moment = False, None
 
 
-def _asked() -> datetime:
+def _query_database_clock() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         now: datetime = cursor.fetchone()[0]

@@ -29,7 +29,7 @@ SCORING_SECONDS = Histogram(
 )
 
 
-def samples() -> list[dict[str, Any]]:
+def counter_samples() -> list[dict[str, Any]]:
     """Everything counted, fit for JSON."""
     found = (sample for family in PROCESS.collect() for sample in family.samples)
     return [
@@ -39,7 +39,7 @@ def samples() -> list[dict[str, Any]]:
     ]
 
 
-def start_again() -> None:
+def reset_counters() -> None:
     """Forget what was counted, as a process does that was forked from one that counted."""
     for metric in (REQUESTS, REFUSED_UPLOADS, WAKE_UPS, REQUEST_SECONDS, SCORING_SECONDS):
         metric.clear()

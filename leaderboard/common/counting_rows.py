@@ -8,7 +8,7 @@ from django.db.models import Count, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 
-def number_of(rows: QuerySet[Any, Any], by: str) -> Coalesce:
+def count_rows(rows: QuerySet[Any, Any], by: str) -> Coalesce:
     """For rows that have the same in the field `by`. Counted apart: a join of two kinds has each with every other."""
     counted = rows.order_by().values(by).annotate(number=Count("pk"))
     return Coalesce(Subquery(counted.values("number")), 0)

@@ -44,7 +44,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return HttpResponse(_in_bare_frame(request, "500.html"), status=500)
 
 
-def not_now(error: BaseException) -> tuple[int, str] | None:
+def temporary_failure(error: BaseException) -> tuple[int, str] | None:
     """Status and words where not this program failed but what it stands on: it may be better in a minute."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return 507, str(DISK_FULL)
@@ -63,7 +63,7 @@ class NotNowMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        found = not_now(error)
+        found = temporary_failure(error)
         if found is None:
             return None
         log.error("what this site stands on failed", exc_info=error)

@@ -11,7 +11,7 @@ from django.utils.cache import patch_vary_headers
 ENGLISH_ALONE = ("/api/", "/admin/", "/healthz", "/prometheus")
 
 
-def language_of(request: HttpRequest) -> str:
+def language_of_request(request: HttpRequest) -> str:
     """Asks for the viewer's account only where there is something to choose."""
     if len(settings.LANGUAGES) == 1 or request.path_info.startswith(ENGLISH_ALONE):
         return settings.LANGUAGE_CODE

@@ -32,10 +32,10 @@ FACTS = (
 )  # fmt: skip
 
 # Whose words say what is wrong and quote nobody's data. Others are named by their class and place alone.
-OUTSPOKEN = (OSError, ImportError, NameError, AttributeError, TypeError, RecursionError, MemoryError)
-OUTSPOKEN_DATABASE = {"OperationalError", "InterfaceError", "IntegrityError", "ProgrammingError", "InternalError"}
-OUTSPOKEN_LIBRARIES = {"redis", "kombu", "billiard", "botocore"}
-UNSPOKEN = "(its words may quote data and are not logged)"
+LOGGED_ERRORS = (OSError, ImportError, NameError, AttributeError, TypeError, RecursionError, MemoryError)
+LOGGED_DATABASE_ERRORS = {"OperationalError", "InterfaceError", "IntegrityError", "ProgrammingError", "InternalError"}
+LOGGED_LIBRARIES = {"redis", "kombu", "billiard", "botocore"}
+REDACTED_TEXT = "(its words may quote data and are not logged)"
 LONGEST = 2000
 
 # Whatever ends a line, moves a cursor, turns the direction of writing, or cannot be encoded.
@@ -45,7 +45,7 @@ Line = MutableMapping[str, Any]
 
 
 @contextmanager
-def apart(**facts: object) -> Iterator[None]:
+def log_errors(**facts: object) -> Iterator[None]:
     """One of several that the clock asks for: what goes wrong with it is logged, and the others go on."""
     with bound_contextvars(**facts):
         try:
@@ -79,50 +79,50 @@ def formatter(form: str) -> logging.Formatter:
         ],
         processors=[
             ProcessorFormatter.remove_processors_meta,
-            JSONRenderer(default=str) if form == "json" else as_text,
+            JSONRenderer(default=str) if form == "json" else render_text,
         ],
     )
 
 
-def as_text(_: Any, __: str, line: Line) -> str:
+def render_text(_: Any, __: str, line: Line) -> str:
     """One line with the facts at its end; where something broke, indented lines with the places follow."""
     first = " ".join(line.pop(name) for name in ("timestamp", "level", "logger"))
-    exception, event = line.pop("exception", ""), escaped(line.pop("event"))
-    facts = "".join(f" {name}={_as_word(line[name])}" for name in ("request", *FACTS) if name in line)
-    return f"{first} {event}{facts}" + "".join(f"\n    {escaped(place)}" for place in exception.splitlines())
+    exception, event = line.pop("exception", ""), escape_controls(line.pop("event"))
+    facts = "".join(f" {name}={_fact_text(line[name])}" for name in ("request", *FACTS) if name in line)
+    return f"{first} {event}{facts}" + "".join(f"\n    {escape_controls(place)}" for place in exception.splitlines())
 
 
-def _as_word(value: object) -> str:
+def _fact_text(value: object) -> str:
     text = str(value)
-    return escaped(text) if re.fullmatch(r"[^\s\"=]+", text) else json.dumps(text)
+    return escape_controls(text) if re.fullmatch(r"[^\s\"=]+", text) else json.dumps(text)
 
 
-def escaped(text: str) -> str:
+def escape_controls(text: str) -> str:
     """A text that stays on its line whatever somebody wrote into it."""
     return _CONTROLS.sub(lambda found: found.group().encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def describe_exception(exc_info: tuple[type[BaseException], BaseException, TracebackType | None]) -> str:
     """Where something broke and of which kind it was, from the first cause to what was made of it."""
-    return "\n".join(_described(exc_info[1]))
+    return "\n".join(_describe_one(exc_info[1]))
 
 
-def _described(error: BaseException, later: tuple[BaseException, ...] = ()) -> list[str]:
+def _describe_one(error: BaseException, later: tuple[BaseException, ...] = ()) -> list[str]:
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     is_new = cause is not None and cause is not error and cause not in later
-    earlier = _described(cause, (*later, error)) if cause is not None and is_new else []
-    return [*earlier, *_places(error.__traceback__), f"{type(error).__name__}: {_words_of(error)}"]
+    earlier = _describe_one(cause, (*later, error)) if cause is not None and is_new else []
+    return [*earlier, *_places(error.__traceback__), f"{type(error).__name__}: {_error_text(error)}"]
 
 
 def _places(traceback: TracebackType | None) -> list[str]:
     return [f"{place.filename}:{place.lineno} in {place.name}" for place in extract_tb(traceback)]
 
 
-def _words_of(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """The first line of an outspoken exception: PostgreSQL quotes the row in the second."""
     kind = type(error)
     library = kind.__module__.partition(".")[0]
-    of_database = library in ("django", "psycopg", "sqlite3") and kind.__name__ in OUTSPOKEN_DATABASE
-    if isinstance(error, OUTSPOKEN) or of_database or library in OUTSPOKEN_LIBRARIES:
+    of_database = library in ("django", "psycopg", "sqlite3") and kind.__name__ in LOGGED_DATABASE_ERRORS
+    if isinstance(error, LOGGED_ERRORS) or of_database or library in LOGGED_LIBRARIES:
         return (str(error).splitlines() or [""])[0][:LONGEST]
-    return UNSPOKEN
+    return REDACTED_TEXT

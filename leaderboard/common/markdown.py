@@ -26,7 +26,7 @@ TAGS = nh3.ALLOWED_TAGS - {"img", "details", "summary", "area", "map"}
 
 
 @lru_cache(maxsize=512)
-def formula(latex: str, *, is_block: bool = True) -> SafeString:
+def render_formula(latex: str, *, is_block: bool = True) -> SafeString:
     """A formula as SVG that carries its LaTeX as text alternative; the plain LaTeX if it cannot be drawn."""
     svg = _draw(latex) if len(latex) <= LONGEST_FORMULA else None
     if svg is None:
@@ -60,7 +60,7 @@ def _drawing() -> Any:
 
 
 @lru_cache(maxsize=256)
-def markdown(text: str) -> SafeString:
+def render_markdown(text: str) -> SafeString:
     """Markdown with `$$…$$` and `$…$` formulas as HTML without scripts, images or styles; headings start at `h2`."""
     found: list[tuple[str, bool]] = []
     clean = text.replace(OPEN, "").replace(CLOSE, "")
@@ -71,13 +71,13 @@ def markdown(text: str) -> SafeString:
         latex, is_block = found[number]
         if number >= MOST_FORMULAS:
             return f"<code>{escape(latex)}</code>"
-        return formula(latex, is_block=is_block)
+        return render_formula(latex, is_block=is_block)
 
     return mark_safe(PLACE.sub(put_back, html))  # noqa: S308 - sanitized by nh3; formulas are drawn by us
 
 
 @lru_cache(maxsize=256)
-def line(text: str) -> SafeString:
+def render_markdown_line(text: str) -> SafeString:
     """One line of Markdown without a paragraph around it, for labels and sentences: code and emphasis alone."""
     html = MarkdownIt("zero").enable(["backticks", "emphasis"]).renderInline(text)
     return mark_safe(nh3.clean(html, tags={"code", "em", "strong"}))  # noqa: S308 - sanitized by nh3

@@ -12,7 +12,7 @@ from django.utils.timezone import get_current_timezone, get_current_timezone_nam
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from .time_zones import day_and_time
+from .time_zones import day_and_time_text
 
 
 def moment(when: datetime | None, style: str = "") -> SafeString:
@@ -21,24 +21,24 @@ def moment(when: datetime | None, style: str = "") -> SafeString:
     if when is None:
         return mark_safe("–")
     if style == "left":
-        return _time(when, style, remaining((when - datetime.now(UTC)).total_seconds()))
-    return _lasting(when, style, get_current_timezone_name(), get_language())
+        return _time_element(when, style, remaining((when - datetime.now(UTC)).total_seconds()))
+    return _cached_moment(when, style, get_current_timezone_name(), get_language())
 
 
 # A page of a class says hundreds of them, the next one the same again.
 @lru_cache(maxsize=4096)
-def _lasting(when: datetime, style: str, _zone: str, _language: str | None) -> SafeString:
+def _cached_moment(when: datetime, style: str, _zone: str, _language: str | None) -> SafeString:
     """One that says the same later, to readers of a zone and a language."""
     local = when.astimezone(get_current_timezone())
-    return _time(when, style, date_format(local, "j M, H:i") if style == "ago" else "")
+    return _time_element(when, style, date_format(local, "j M, H:i") if style == "ago" else "")
 
 
-def _time(when: datetime, style: str, shown: str) -> SafeString:
+def _time_element(when: datetime, style: str, shown: str) -> SafeString:
     """With the exact moment on hover, which stands there as well unless something else is `shown`."""
     utc, local = when.astimezone(UTC), when.astimezone(get_current_timezone())
-    text = title = f"{day_and_time(utc)} UTC"
+    text = title = f"{day_and_time_text(utc)} UTC"
     if local.utcoffset():
-        text = f"{day_and_time(local)} {local.tzname()}"
+        text = f"{day_and_time_text(local)} {local.tzname()}"
         title = f"{text} ({get_current_timezone_name()}; {title})"
     iso = utc.isoformat(timespec="seconds")
     return format_html('<time datetime="{}" data-moment="{}" title="{}">{}</time>', iso, style, title, shown or text)

@@ -21,21 +21,21 @@ _FURTHER = {"ⲁ": "a", "п": "n"}
 _SPELT = str.maketrans({"æ": "ae", "ø": "o", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
 
-def address_of(title: str) -> str:
+def slug_from_title(title: str) -> str:
     """A title as part of an address; empty where no letter is Latin."""
     return slugify(title.casefold().translate(_SPELT))
 
 
-def tidy(text: str) -> str:
+def clean_text(text: str) -> str:
     """Compatibility forms unified, visible characters only, single spaces."""
     unified = unicodedata.normalize("NFKC", text)
     visible = "".join(c for c in unified if c.isspace() or unicodedata.category(c)[0] != "C")
     return " ".join(visible.split())
 
 
-def skeleton(name: str) -> str:
+def lookalike_key(name: str) -> str:
     """What an eye keeps of a name; two names with one skeleton look the same."""
-    bases = unicodedata.normalize("NFD", tidy(name)).translate(_prototypes()).casefold()
+    bases = unicodedata.normalize("NFD", clean_text(name)).translate(_prototypes()).casefold()
     return unicodedata.normalize("NFC", bases.translate(_prototypes()).casefold())
 
 

@@ -12,19 +12,19 @@ LINE = 36
 WIDTH = HEIGHT = 100
 
 
-def slopes(moves: Iterable[tuple[int, int, str]], words: str) -> SafeString:
+def slope_chart(moves: Iterable[tuple[int, int, str]], words: str) -> SafeString:
     """A line for each (place on the left, place on the right, class), counted from 0; as high as the lines of text."""
     drawn = [(left, right, kind) for left, right, kind in moves]
     height = LINE * max((max(left, right) + 1 for left, right, _ in drawn), default=0)
     lines = format_html_join(
         "",
         '<line class="{}" x1="0" y1="{}" x2="{}" y2="{}"/>',
-        ((kind, _middle(left), WIDTH, _middle(right)) for left, right, kind in drawn),
+        ((kind, _line_middle(left), WIDTH, _line_middle(right)) for left, right, kind in drawn),
     )
     return _svg("slopes", height, words, lines)
 
 
-def bars(counts: Sequence[int], words: str, *, marks: Iterable[float] = ()) -> SafeString:
+def bar_chart(counts: Sequence[int], words: str, *, marks: Iterable[float] = ()) -> SafeString:
     """Upright bars of equal width, the highest as high as the box; `marks` are lines at shares (0–1) of the width."""
     most, step = max(counts, default=0) or 1, WIDTH / max(1, len(counts))
     drawn = format_html_join(
@@ -42,7 +42,7 @@ def bars(counts: Sequence[int], words: str, *, marks: Iterable[float] = ()) -> S
     return _svg("bars", HEIGHT, words, drawn + lines)
 
 
-def dots(points: Sequence[tuple[float, float]], words: str) -> SafeString:
+def dot_chart(points: Sequence[tuple[float, float]], words: str) -> SafeString:
     """Points over an axis from 0 to the greatest, around a line at height 0.
 
     Dots are strokes without length, which stay round when the drawing is stretched.
@@ -56,7 +56,7 @@ def dots(points: Sequence[tuple[float, float]], words: str) -> SafeString:
     return _svg("dots", HEIGHT, words, format_html('{}<path d="{}"/>', level, path))
 
 
-def _middle(place: int) -> int:
+def _line_middle(place: int) -> int:
     return LINE * place + LINE // 2
 
 

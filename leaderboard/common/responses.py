@@ -30,13 +30,13 @@ def see_other(name: str, *, query: str = "", fragment: str = "", **parts: object
     return response
 
 
-def person(user: Account | AnonymousUser) -> Account:
+def signed_in_user(user: Account | AnonymousUser) -> Account:
     """The account behind a page that only signed-in people reach."""
     assert not isinstance(user, AnonymousUser), "open_to lets nobody anonymous through"
     return user
 
 
-def address_of(request: HttpRequest) -> str:
+def client_address_of(request: HttpRequest) -> str:
     """Where somebody comes from, as all limits count it: behind a proxy, what the proxy says."""
     return customer_network(get_adapter(request).get_client_ip(request))
 
@@ -60,7 +60,7 @@ def as_download(key: str, name: str) -> FileResponse:
     return answer
 
 
-def as_archive(pieces: Iterable[bytes], name: str) -> StreamingHttpResponse:
+def streamed_zip(pieces: Iterable[bytes], name: str) -> StreamingHttpResponse:
     """A zip file that is made while it is sent."""
     answer = StreamingHttpResponse(pieces, content_type="application/zip")
     answer["Content-Disposition"] = f'attachment; filename="{name}"'

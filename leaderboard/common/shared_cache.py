@@ -59,14 +59,14 @@ for _what in ("add", "get", "set", "touch", "delete", "has_key", "incr"):
 # --- tries of a person or an address ---------------------------------------------------------------------------
 
 
-def tries(what: str, who: object) -> int:
+def count_tries(what: str, who: object) -> int:
     """How often a person or an address did something lately, in all processes together."""
-    return int(caches["default"].get(_key(what, who), 0))
+    return int(caches["default"].get(_tries_key(what, who), 0))
 
 
 def count_try(what: str, who: object, *, seconds: int) -> int:
     """One more: how many there are with it. The count is forgotten `seconds` after the first."""
-    cache, key = caches["default"], _key(what, who)
+    cache, key = caches["default"], _tries_key(what, who)
     while True:
         with suppress(ValueError):  # it is the first, or the earlier ones were just forgotten
             return cache.incr(key)
@@ -74,5 +74,5 @@ def count_try(what: str, who: object, *, seconds: int) -> int:
             return 1
 
 
-def _key(what: str, who: object) -> str:
+def _tries_key(what: str, who: object) -> str:
     return f"tries:{what}:{who}"

@@ -68,23 +68,23 @@ class FairSemaphore:
                 self.free += 1
 
 
-_here = threading.local()
+_thread_state = threading.local()
 
 
 @contextmanager
-def waiting() -> Iterator[None]:
+def release_slot_while_waiting() -> Iterator[None]:
     """Give this thread's place away while it waits for somebody else; outside of a request nothing happens."""
-    places: FairSemaphore | None = getattr(_here, "places", None)
+    places: FairSemaphore | None = getattr(_thread_state, "places", None)
     if places is None:
         yield
         return
-    _here.places = None
+    _thread_state.places = None
     places.release()
     try:
         yield
     finally:
         places.acquire()
-        _here.places = places
+        _thread_state.places = places
 
 
 class MeteredBody(io.BufferedIOBase):
@@ -102,7 +102,7 @@ class MeteredBody(io.BufferedIOBase):
     def read(self, size: int | None = -1, /) -> bytes:
         if self.is_given_up:
             return b""
-        with waiting():
+        with release_slot_while_waiting():
             self.is_awaited = True
             try:
                 data: bytes = self.source.read() if size is None or size < 0 else self.source.read(size)
@@ -148,7 +148,7 @@ class LimitSlowClients:
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         body = environ["wsgi.input"] = MeteredBody(environ["wsgi.input"], counted_address(environ, self.proxies))
         self.places.acquire()
-        _here.places = self.places
+        _thread_state.places = self.places
         try:
             # Asked by those who have a place, so that a crowd that comes at once is counted too.
             if self._is_one_too_many(environ, body):
@@ -160,7 +160,7 @@ class LimitSlowClients:
         finally:
             with self._lock:
                 self.bodies.discard(body)
-            _here.places = None
+            _thread_state.places = None
             self.places.release()
 
     def _is_one_too_many(self, environ: Environ, body: MeteredBody) -> bool:

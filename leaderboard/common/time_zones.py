@@ -24,25 +24,25 @@ def check_zone(name: str) -> None:
 
 
 @cache
-def zones() -> tuple[str, ...]:
+def time_zones() -> tuple[str, ...]:
     """The zones of places, and UTC; the old names of the database are left out."""
     return ("UTC", *sorted(zone for zone in known_zones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
 
 
-def day_and_time(when: datetime) -> str:
+def day_and_time_text(when: datetime) -> str:
     """By the clocks of its own zone, as every page and every letter writes it."""
-    return f"{day_in_words(when)}, {when.hour:02}:{when.minute:02}"
+    return f"{day_text(when)}, {when.hour:02}:{when.minute:02}"
 
 
-def day_in_words(day: date) -> str:
+def day_text(day: date) -> str:
     """Django's `j M Y`, whose reading of the format takes longer than the rest of a row of a table."""
     return f"{day.day} {MONTHS_3[day.month].title()} {day.year:04}"
 
 
-def in_words(moment: datetime, zone: str) -> str:
+def moment_text(moment: datetime, zone: str) -> str:
     """A moment on the clocks of a zone, with its name, and in UTC: for texts whose reader's own clocks nobody knows."""
-    local, utc = moment.astimezone(zoneinfo.ZoneInfo(zone)), f"{day_and_time(moment.astimezone(UTC))} UTC"
+    local, utc = moment.astimezone(zoneinfo.ZoneInfo(zone)), f"{day_and_time_text(moment.astimezone(UTC))} UTC"
     letters = local.tzname() or ""
     # Half of the zones have a number in the place of letters, which nobody takes for a name.
     name = letters if letters.isalpha() else zone
-    return f"{day_and_time(local)} {name} ({utc})" if local.utcoffset() else utc
+    return f"{day_and_time_text(local)} {name} ({utc})" if local.utcoffset() else utc

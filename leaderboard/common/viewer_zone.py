@@ -12,14 +12,14 @@ from .time_zones import known_zones
 COOKIE = "zone"
 
 
-def chosen_zone(request: HttpRequest) -> str:
+def viewer_zone(request: HttpRequest) -> str:
     """What a person chose in their preferences, else what their browser said; empty where neither is known."""
     own = getattr(request.user, "zone", "")
     name = own or request.COOKIES.get(COOKIE, "")
     return name if name in known_zones() else ""
 
 
-def show_in(request: HttpRequest, zone: str) -> None:
+def activate_competition_zone(request: HttpRequest, zone: str) -> None:
     """Show times of this request in a competition's zone, unless its viewer has one."""
-    if not chosen_zone(request):
+    if not viewer_zone(request):
         timezone.activate(ZoneInfo(zone))

@@ -60,7 +60,7 @@ def _find_competition(slug: str, user: Viewer, audience: Audience) -> Competitio
     # The navigation of those who run a competition shows its waiting ground truth on each page.
     related = ["ground_truth", "candidate"] if audience in HOST_AUDIENCES else ["ground_truth"]
     # The order of the model would be written into the query of each page for nothing.
-    return Competition.objects.seen_by(user).filter(slug=slug).select_related(*related).order_by().first()
+    return Competition.objects.with_roles_of(user).filter(slug=slug).select_related(*related).order_by().first()
 
 
 @dataclass
@@ -197,7 +197,7 @@ def open_to(audience: Audience) -> Callable[[View], View]:
                 return _refuse(request, page_context, audience)
             if audience is not Audience.VISITORS and user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
-            viewer_zone.show_in(request, page_context.competition.zone)
+            viewer_zone.activate_competition_zone(request, page_context.competition.zone)
             if audience is Audience.MEMBERS and page_context.membership is None and not page_context.assists:
                 messages.info(request, _("Join the competition first."))
                 return redirect("overview", slug=slug)

@@ -19,7 +19,7 @@ def theme_of(request: HttpRequest) -> str:
     return theme if theme in THEMES else ""
 
 
-def frame(request: HttpRequest) -> dict[str, Any]:
+def frame_context(request: HttpRequest) -> dict[str, Any]:
     return {
         "theme": theme_of(request),
         "now": timezone.now(),

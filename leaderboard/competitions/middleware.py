@@ -20,8 +20,8 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 from leaderboard.accounts.adapter import needs_second_factor
 from leaderboard.accounts.devices import remember_device
 from leaderboard.common import clock, counters
-from leaderboard.common.languages import language_of, note_language
-from leaderboard.common.viewer_zone import chosen_zone
+from leaderboard.common.languages import language_of_request, note_language
+from leaderboard.common.viewer_zone import viewer_zone
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +76,8 @@ class ViewerMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        language = request.LANGUAGE_CODE = language_of(request)
-        one_moment = clock.one_moment() if request.method in ("GET", "HEAD") else nullcontext()
+        language = request.LANGUAGE_CODE = language_of_request(request)
+        one_moment = clock.one_moment_per_page() if request.method in ("GET", "HEAD") else nullcontext()
         # Language and zone end with the request, because its thread serves another next.
         with translation.override(language), timezone.override(None), one_moment:
             response = self.get_response(request)
@@ -89,7 +89,7 @@ class ViewerMiddleware:
 
     def process_view(self, request: HttpRequest, view: object, *_: object) -> HttpResponse | None:
         # Programs, the admin and files get UTC as ever.
-        if hasattr(view, "audience") and (zone := chosen_zone(request)):
+        if hasattr(view, "audience") and (zone := viewer_zone(request)):
             timezone.activate(ZoneInfo(zone))
         return redirect_to_second_factor(request)
 

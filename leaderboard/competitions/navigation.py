@@ -31,7 +31,7 @@ def _is_draft(page_context: PageContext) -> bool:
     return page_context.competition.launched_at is None
 
 
-def _is_on(page_context: PageContext) -> bool:
+def _is_running(page_context: PageContext) -> bool:
     return page_context.state == "live" or page_context.competition.limits.paused_at is not None
 
 
@@ -73,7 +73,7 @@ GROUPS: tuple[tuple[object, tuple[NavigationPage, ...]], ...] = (
         (
             NavigationPage("host_competition", _("Overview")),
             NavigationPage("host_announcements", _("Announcements"), ("host_announcement",)),
-            NavigationPage("host_pause", _("Pause"), when=_is_on),
+            NavigationPage("host_pause", _("Pause"), when=_is_running),
         ),
     ),
     (

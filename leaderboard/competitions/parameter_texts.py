@@ -23,7 +23,7 @@ KINDS = {
 }
 
 
-def in_words(value: Any, parameter: metrics.Parameter) -> str:
+def parameter_value_text(value: Any, parameter: metrics.Parameter) -> str:
     """A parameter's value for people; what an empty one means is said by the parameter's own help."""
     if value is None:
         return library_messages.translated_message(parameter.when_empty) or _("not set")
@@ -32,11 +32,11 @@ def in_words(value: Any, parameter: metrics.Parameter) -> str:
     return f"{value:,.12g}" if isinstance(value, float) else str(value)
 
 
-def kind_words(parameter: metrics.Parameter) -> str:
+def parameter_kind_text(parameter: metrics.Parameter) -> str:
     return str(KINDS.get(parameter.kind, parameter.kind))
 
 
-def allowed(parameter: metrics.Parameter) -> str:
+def allowed_values_text(parameter: metrics.Parameter) -> str:
     """Which values a parameter takes."""
     if parameter.choices:
         return ", ".join(str(choice) for choice in parameter.choices)

@@ -113,7 +113,7 @@ def leave(*, leaving: Leaving) -> None:
     files = mine.update(note="", file_name=NAMELESS_FILE)
     memberships = list(Membership.objects.filter(user=account).select_related("team", "competition"))
     for membership in memberships:
-        _leave_nameless(membership, leaving)
+        _leave_team_anonymously(membership, leaving)
     leaving.counts |= {"memberships": len(memberships), "files": files}
 
 
@@ -128,7 +128,7 @@ def _known_in(account: User) -> set[int]:
     return {*joined, *left, *(one.pk for one in run)}
 
 
-def _leave_nameless(membership: Membership, leaving: Leaving) -> None:
+def _leave_team_anonymously(membership: Membership, leaving: Leaving) -> None:
     """Leave a team, and note what it is called from now on."""
     team, name, before = membership.team, membership.user.get_username(), membership.team.name
     number, now = team.pk, database_now()
@@ -140,7 +140,7 @@ def _leave_nameless(membership: Membership, leaving: Leaving) -> None:
         team.delete()
     else:
         if heir is None or name.casefold() in team.name.casefold():
-            team.name = _nameless(membership.competition)
+            team.name = _free_anonymous_name(membership.competition)
         if heir is None:
             team.invitation = new_invitation()
             team.vacated_at = now
@@ -157,7 +157,7 @@ def _leave_nameless(membership: Membership, leaving: Leaving) -> None:
         leaving.former_team_names.add(before)
 
 
-def _nameless(competition: Competition) -> str:
+def _free_anonymous_name(competition: Competition) -> str:
     """A free name that says nothing."""
     taken = {name.casefold() for name in Team.objects.filter(competition=competition).values_list("name", flat=True)}
     number = 1

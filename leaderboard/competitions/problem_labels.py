@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-WORDS: dict[str, Promise] = {
+PROBLEM_LABELS: dict[str, Promise] = {
     "blank_id": gettext_lazy("Lines without an id"),
     "column_extra": gettext_lazy("Columns too many"),
     "column_missing": gettext_lazy("A column is missing"),
@@ -38,7 +38,7 @@ WORDS: dict[str, Promise] = {
 }
 
 
-def in_words(code: str) -> str:
+def problem_label(code: str) -> str:
     """A problem's code as a teacher reads it; what only few metrics know is its code without underscores."""
-    known = WORDS.get(code)
+    known = PROBLEM_LABELS.get(code)
     return str(known) if known is not None else code.replace("_", " ").capitalize()

@@ -53,7 +53,7 @@ WORK_SECONDS = 0.5
 @worker_process_init.connect
 def _start_scorer(**_: object) -> None:
     """Have the scorer start before the first file comes, so that nobody waits for it."""
-    counters.start_again()
+    counters.reset_counters()
     queue.on_lease_lost = scorer.stop_scorer
     scorer.start_scorer()
     threading.Thread(target=_report_and_sweep_forever, daemon=True).start()
@@ -147,7 +147,7 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
         return
     enough, missed = time.monotonic() + WORK_SECONDS, 0
     while turn := queue.next_submission():
-        status = _measure(turn, self.request.id)
+        status = _score_next(turn, self.request.id)
         missed += status == "busy"
         if status == "slow":
             score_slow_files()
@@ -158,13 +158,13 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
             return
 
 
-def _measure(turn: queue.QueuedSubmission, wake_up_id: str) -> str:
+def _score_next(turn: queue.QueuedSubmission, wake_up_id: str) -> str:
     """Measure a file; everything that is logged meanwhile names it, and one line says what it came to."""
     with bound_contextvars(
         competition=turn.slug, submission=str(turn.submission_id), ground_truth=turn.ground_truth_id
     ):
         begun = time.monotonic()
-        status = score.score(turn.submission_id, wake_up_id=wake_up_id)
+        status = score.score_submission(turn.submission_id, wake_up_id=wake_up_id)
         seconds = time.monotonic() - begun
         if status != "busy":
             log.info("measured", extra={"status": status, "seconds": round(seconds, 3)})
@@ -172,14 +172,14 @@ def _measure(turn: queue.QueuedSubmission, wake_up_id: str) -> str:
         return status
 
 
-@app.task(name="leaderboard.competitions.tasks.rescore", bind=True)
-def rescore(self: Any, ground_truth_id: int) -> None:
+@app.task(name="leaderboard.competitions.tasks.rescore_candidate", bind=True)
+def rescore_candidate(self: Any, ground_truth_id: int) -> None:
     """Measure everything with a candidate ground truth, a batch per message."""
     if not has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
-        if score.rescore(ground_truth_id):
-            wake_workers(rescore, ground_truth_id)
+        if score.rescore_batch(ground_truth_id):
+            wake_workers(rescore_candidate, ground_truth_id)
 
 
 @app.task(name="leaderboard.competitions.tasks.measure_preview", bind=True)
@@ -195,14 +195,14 @@ def measure_preview(self: Any, ground_truth_id: int) -> None:
 def sweep() -> None:
     """Wake workers for what waits and is in no hands; a broker that takes no message is left alone until the next
     sweep."""
-    waiting, ground_truths = score.sweep()
+    waiting, ground_truths = score.sweep_queue()
     workers.report_worker(swept=True)
-    workers.alarm()
+    workers.log_stuck_queue()
     if queue.next_slow_file():
         score_slow_files()
     wake_ups: list[tuple[Any, tuple[object, ...]]] = [(task, ()) for due in hooks.due_tasks() for task in due]
     wake_ups += [(score_submission, pair) for pair in waiting[: queue.LONG_QUEUE]] + [
-        (rescore, (ground_truth,)) for ground_truth in ground_truths
+        (rescore_candidate, (ground_truth,)) for ground_truth in ground_truths
     ]
     wake_ups += [(measure_preview, (ground_truth,)) for ground_truth in score.unfinished_previews()]
     for task, ids in wake_ups:

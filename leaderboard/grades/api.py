@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 from ninja import Query
 
 from leaderboard.common.clock import database_now
-from leaderboard.common.responses import as_archive
+from leaderboard.common.responses import streamed_zip
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.api.answers import visible_competition
-from leaderboard.competitions.api.base import Scope, TokenAuth, answers, api, bytes_of, owner
-from leaderboard.competitions.api.files import asked, hosted
+from leaderboard.competitions.api.base import Scope, TokenAuth, api, declared_answers, file_answer, token_owner
+from leaderboard.competitions.api.files import call_host_service, hosted_competition
 from leaderboard.competitions.api.schemas import GradeKind
 from leaderboard.competitions.services import folder_zips
 
@@ -24,9 +24,9 @@ HOST = TokenAuth(Scope.HOST)
 
 @api.get(
     "competitions/{slug:slug}/grades",
-    response=answers(404, 409, 422),
+    response=declared_answers(404, 409, 422),
     auth=HOST,
-    openapi_extra=bytes_of("text/csv"),
+    openapi_extra=file_answer("text/csv"),
     operation_id="export_grades",
     url_name="api_grades",
 )
@@ -36,12 +36,12 @@ def export_grades(
     kind: Annotated[GradeKind, Query(description="For which learning platform.")] = "plain",
 ) -> HttpResponse:
     """For who exports grades: everybody's grade as CSV, by the rules that were saved."""
-    user = owner(request)
+    user = token_owner(request)
     page_context = PageContext(visible_competition(user, slug), user, database_now())
     if not page_context.grades:
         raise Http404(_("You host no competition of this name."))
     sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
-    data = asked(lambda: files.grade_file(page_context.competition, sheet, kind))
+    data = call_host_service(lambda: files.grade_file(page_context.competition, sheet, kind))
     answer = HttpResponse(data, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{slug}-grades-{kind}.csv"'
     return answer
@@ -49,12 +49,12 @@ def export_grades(
 
 @api.get(
     "competitions/{slug:slug}/export",
-    response=answers(404),
+    response=declared_answers(404),
     auth=HOST,
-    openapi_extra=bytes_of("application/zip"),
+    openapi_extra=file_answer("application/zip"),
     operation_id="export_competition",
     url_name="api_export",
 )
 def export_competition(request: HttpRequest, slug: str) -> HttpResponseBase:
     """For hosts: the competition as a zip of a folder, which makes a draft of it on any site. It holds the answers."""
-    return as_archive(folder_zips.export_zip(hosted(request, slug)), f"{slug}.zip")
+    return streamed_zip(folder_zips.export_zip(hosted_competition(request, slug)), f"{slug}.zip")

@@ -48,7 +48,7 @@ class CanvasRecord:
 
     def value(self, place: int | None) -> str:
         """The text of a cell; empty where the line is shorter."""
-        return _unquoted(self.cells[place]) if place is not None and place < len(self.cells) else ""
+        return _unquote_cell(self.cells[place]) if place is not None and place < len(self.cells) else ""
 
 
 @dataclass
@@ -97,19 +97,19 @@ class CanvasGradebook:
     def has_decimal_commas(self) -> bool:
         """Where Canvas writes numbers with commas, it reads them so."""
         row = self.points_row()
-        numbers = [_unquoted(cell) for cell in row.cells] if row else []
+        numbers = [_unquote_cell(cell) for cell in row.cells] if row else []
         return self.delimiter != "," and any(re.fullmatch(r"\s*\d+,\d+\s*", number) for number in numbers)
 
     def computed(self) -> int:
         """How many cells a spreadsheet would compute."""
-        return sum(_is_computed(_unquoted(cell)) for record in self.records for cell in record.cells)
+        return sum(_is_computed(_unquote_cell(cell)) for record in self.records for cell in record.cells)
 
     def as_bytes(self) -> bytes:
         text = "".join(self.delimiter.join(record.cells) + record.end for record in self.records)
         return self.bom + text.encode(self.encoding)
 
 
-def read(data: bytes) -> CanvasGradebook:
+def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
     """A file as Canvas exports it: any of its separators, line ends and encodings. Raises `BadGradebook`."""
     if len(data) > MOST_BYTES:
         raise BadGradebook(_("A gradebook has at most %(size)s MB.") % {"size": MOST_BYTES // 1_048_576})
@@ -157,13 +157,13 @@ def _records(text: str, delimiter: str) -> Iterator[CanvasRecord]:
             return
 
 
-def _unquoted(cell: str) -> str:
+def _unquote_cell(cell: str) -> str:
     """What readers make of a cell: also of one that goes on after its closing quotation mark."""
     found = QUOTED.fullmatch(cell)
     return found[1].replace('""', '"') + found[2] if found else cell
 
 
-def _quoted(text: str, delimiter: str) -> str:
+def _quote_cell(text: str, delimiter: str) -> str:
     if any(c in text for c in (delimiter, '"', "\r", "\n")):
         return '"' + text.replace('"', '""') + '"'
     return text
@@ -203,7 +203,7 @@ class GradebookMatching:
         return [match for match in self.matches if match.needs_review]
 
 
-def match(book: CanvasGradebook, people: Sequence[GradedPerson]) -> GradebookMatching:
+def match_students(book: CanvasGradebook, people: Sequence[GradedPerson]) -> GradebookMatching:
     """Find each other by ID, then SIS User ID, then login, then name; only where one line and one person agree."""
     found = GradebookMatching(records=list(book.students), people=list(people))
     for column, names_of in _KEYS:
@@ -254,7 +254,7 @@ _KEYS: tuple[tuple[str, Callable[[GradedPerson], Iterable[str]]], ...] = (
 # --- filling ----------------------------------------------------------------------------------------------------
 
 
-def filled(book: CanvasGradebook, found: GradebookMatching, *, column: str, title: str, most: str) -> bytes:
+def fill_gradebook(book: CanvasGradebook, found: GradebookMatching, *, column: str, title: str, most: str) -> bytes:
     """The file with the points of those who were found: in `column`, or in a new one called `title`.
 
     “EX” stays, and so does what stands with people without a grade. `most` is what a new column is out of.
@@ -271,17 +271,17 @@ def filled(book: CanvasGradebook, found: GradebookMatching, *, column: str, titl
         cells = list(record.cells)
         if is_new and any(cells):
             cells += [""] * (place - len(cells))
-            cells.insert(place, _quoted(title, book.delimiter) if number == 0 else most if record is top else "")
+            cells.insert(place, _quote_cell(title, book.delimiter) if number == 0 else most if record is top else "")
         text = points.get(id(record))
         if text is not None:
             cells += [""] * (place + 1 - len(cells))
-            if _unquoted(cells[place]).strip().upper() != "EX":
+            if _unquote_cell(cells[place]).strip().upper() != "EX":
                 text = text.replace(".", ",") if book.has_decimal_commas else text
-                cells[place] = _quoted(text, book.delimiter)
-        records.append(CanvasRecord([_harmless(cell, book.delimiter) for cell in cells], record.end))
+                cells[place] = _quote_cell(text, book.delimiter)
+        records.append(CanvasRecord([_safe_cell(cell, book.delimiter) for cell in cells], record.end))
     return CanvasGradebook(book.bom, book.encoding, book.delimiter, records).as_bytes()
 
 
-def _harmless(cell: str, delimiter: str) -> str:
-    text = _unquoted(cell)
-    return _quoted("'" + text, delimiter) if _is_computed(text) else cell
+def _safe_cell(cell: str, delimiter: str) -> str:
+    text = _unquote_cell(cell)
+    return _quote_cell("'" + text, delimiter) if _is_computed(text) else cell

@@ -84,7 +84,7 @@ class GradebookFilling:
     def _scaled(self, points: str) -> str:
         decimals = max(self.rules.decimals, FEWEST_DECIMALS)
         scaled = float(points) * (self.scale or 0.0) / self.rules.max_points
-        return marks.points_text(marks.rounded(scaled, decimals), decimals)
+        return marks.points_text(marks.round_points(scaled, decimals), decimals)
 
     @property
     def lines(self) -> list[str]:
@@ -141,12 +141,12 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
     title = sheet.rules.title or competition.title
     if kind != "canvas":
         # The mark at the beginning tells Excel that these are not the letters of the last century.
-        return b"\xef\xbb\xbf" + moodle_brightspace.OWN[kind](graded_people(sheet), title).encode()
+        return b"\xef\xbb\xbf" + moodle_brightspace.GRADE_FILES[kind](graded_people(sheet), title).encode()
     filling = gradebook_filling(competition, sheet)
     if filling is None:
         raise CannotHost(_("Upload the gradebook that Canvas exports first."))
-    most = rules_module.number_text(filling.rules.max_points)
-    return canvas.filled(filling.book, filling.written, column=filling.column, title=title, most=most)
+    most = rules_module.plain_number_text(filling.rules.max_points)
+    return canvas.fill_gradebook(filling.book, filling.written, column=filling.column, title=title, most=most)
 
 
 def gradebook_filling(competition: Competition, sheet: GradeSheet) -> GradebookFilling | None:
@@ -154,18 +154,18 @@ def gradebook_filling(competition: Competition, sheet: GradeSheet) -> GradebookF
     held = Gradebook.objects.filter(competition=competition).first()
     if held is None:
         return None
-    book = canvas.read(bytes(held.data))
+    book = canvas.read_canvas_gradebook(bytes(held.data))
     column = held.column if held.column in book.columns else ""
     rules = sheet.effective_rules
     news = [row for row in sheet.rows if row.released is None and row.final.points is not None]
     is_mixed = bool(sheet.release and news and rules.max_points != sheet.rules.max_points)
-    return GradebookFilling(held, book, canvas.match(book, graded_people(sheet)), column, rules, is_mixed)
+    return GradebookFilling(held, book, canvas.match_students(book, graded_people(sheet)), column, rules, is_mixed)
 
 
 def save_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
     """Keep a gradebook of Canvas until it is filled; a newer one replaces it. Raises `CannotHost`."""
     try:
-        book = canvas.read(data)
+        book = canvas.read_canvas_gradebook(data)
     except canvas.BadGradebook as error:
         raise CannotHost(str(error)) from error
     facts = {
@@ -192,7 +192,7 @@ def choose_column(*, competition: Competition, column: str, is_scaled: bool = Fa
     held = Gradebook.objects.filter(competition=competition).first()
     if held is None:
         raise CannotHost(_("Upload the gradebook that Canvas exports first."))
-    if column and column not in canvas.read(bytes(held.data)).columns:
+    if column and column not in canvas.read_canvas_gradebook(bytes(held.data)).columns:
         raise CannotHost(_("The file has no assignment “%(column)s”.") % {"column": column[:80]})
     Gradebook.objects.filter(pk=held.pk).update(column=column, is_scaled=is_scaled)
 

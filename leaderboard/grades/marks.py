@@ -15,8 +15,8 @@ from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
-from .reasons import Fact, Reason, because
-from .rules import BadRules, GradeStep, GradingMethod, GradingRules, number_text
+from .reasons import Fact, Reason, reason_text
+from .rules import BadRules, GradeStep, GradingMethod, GradingRules, plain_number_text
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def points_text(points: float | None, decimals: int) -> str:
     return "–" if points is None else f"{points:.{decimals}f}"
 
 
-def anchors_of(
+def known_anchors(
     rules: GradingRules, baselines: Mapping[str, float | None], *, higher_is_better: bool
 ) -> tuple[Anchor, ...]:
     """The steps of linear rules and thresholds with their scores, the worst first.
@@ -108,9 +108,10 @@ def anchors_of(
         if better.points < worse.points or (better.score == worse.score and better.points != worse.points):
             faults.append(
                 _("%(better)s is at least as good as %(worse)s, but is not worth as much.")
-                % {"better": _worth(better), "worse": _worth(worse)}
+                % {"better": _anchor_reason(better), "worse": _anchor_reason(worse)}
                 if better.points < worse.points
-                else _("%(one)s and %(other)s are the same score.") % {"one": _worth(worse), "other": _worth(better)}
+                else _("%(one)s and %(other)s are the same score.")
+                % {"one": _anchor_reason(worse), "other": _anchor_reason(better)}
             )
     if faults:
         raise BadRules(faults)
@@ -120,72 +121,72 @@ def anchors_of(
 def _anchor(step: GradeStep, baselines: Mapping[str, float | None]) -> Anchor:
     score = baselines[step.baseline] if step.baseline else step.score
     assert score is not None, "looked at before"
-    words = f"{step.baseline} {number_text(score)}" if step.baseline else number_text(score)
+    words = f"{step.baseline} {plain_number_text(score)}" if step.baseline else plain_number_text(score)
     return Anchor(words, score, step.points)
 
 
-def _worth(anchor: Anchor) -> str:
-    return f"{anchor.words} ({number_text(anchor.points)})"
+def _anchor_reason(anchor: Anchor) -> str:
+    return f"{anchor.words} ({plain_number_text(anchor.points)})"
 
 
-def mark(rules: GradingRules, field_: MarkingScale, work: TeamWork) -> Mark:
+def mark_team(rules: GradingRules, field_: MarkingScale, work: TeamWork) -> Mark:
     """The mark of everybody in a team. Of several files the one counts that gives most after the late penalty."""
     if work.disqualified is not None:
-        return Mark(0.0, (because("disqualified", reason=work.disqualified),))
+        return Mark(0.0, (reason_text("disqualified", reason=work.disqualified),))
     if not work.files:
         if rules.none_is_zero:
-            return Mark(0.0, (because("no_file_is_zero"),))
-        return Mark(None, (because("no_file"),))
-    found = [(one, *_of_file(rules, field_, one)) for one in work.files]
+            return Mark(0.0, (reason_text("no_file_is_zero"),))
+        return Mark(None, (reason_text("no_file"),))
+    found = [(one, *_mark_of_file(rules, field_, one)) for one in work.files]
     best, points, reasons = max(found, key=lambda one: one[1])
     if rules.method != GradingMethod.PARTICIPATION:
         reasons += [
-            _no_more(rules, field_, other, less)
+            _reason_not_counted(rules, field_, other, less)
             for other, less, _fact in found
             if other.days_late > best.days_late and field_.better(other.value, best.value)
         ]
-    return _settled(rules, points, reasons, work.valid)
+    return _final_mark(rules, points, reasons, work.valid)
 
 
-def _no_more(rules: GradingRules, field_: MarkingScale, late: GradableFile, points: float) -> Reason:
+def _reason_not_counted(rules: GradingRules, field_: MarkingScale, late: GradableFile, points: float) -> Reason:
     """Whoever handed in a better file late reads why it does not count."""
-    percent = number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
-    return because("late_is_no_more", **_score_fact(field_, late.value), less=percent, points=_shown(points))
+    percent = plain_number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
+    return reason_text("late_is_no_more", **_score_fact(field_, late.value), less=percent, points=_shown(points))
 
 
-def _of_file(rules: GradingRules, field_: MarkingScale, file: GradableFile) -> tuple[float, list[Reason]]:
+def _mark_of_file(rules: GradingRules, field_: MarkingScale, file: GradableFile) -> tuple[float, list[Reason]]:
     points, reason = _METHODS[GradingMethod(rules.method)](rules, field_, file.value)
     reasons = [reason] if reason else []
     if file.days_late and points:
         percent = rules.late_percent or 0.0
         points *= max(0.0, 1 - percent * file.days_late / 100)
-        less = number_text(min(100.0, percent * file.days_late))
-        reasons.append(because("late", days=file.days_late, less=less, points=_shown(points)))
+        less = plain_number_text(min(100.0, percent * file.days_late))
+        reasons.append(reason_text("late", days=file.days_late, less=less, points=_shown(points)))
     return points, reasons
 
 
-def _settled(rules: GradingRules, points: float, reasons: list[Reason], valid: int) -> Mark:
+def _final_mark(rules: GradingRules, points: float, reasons: list[Reason], valid: int) -> Mark:
     """Add what is for taking part, keep within the ends, round."""
     if rules.participation_points:
         if valid >= rules.participation_files:
             points += rules.participation_points
-            more = number_text(rules.participation_points)
-            reasons.append(because("took_part", files=valid, more=more, points=_shown(points)))
+            more = plain_number_text(rules.participation_points)
+            reasons.append(reason_text("took_part", files=valid, more=more, points=_shown(points)))
         else:
-            reasons.append(because("took_no_part", files=valid, needed=rules.participation_files))
+            reasons.append(reason_text("took_no_part", files=valid, needed=rules.participation_files))
     if points > rules.max_points:
         points = rules.max_points
-        reasons.append(because("at_most", points=number_text(points)))
+        reasons.append(reason_text("at_most", points=plain_number_text(points)))
     if points < rules.minimum:
         points = rules.minimum
-        reasons.append(because("at_least", points=number_text(points)))
-    final = min(rounded(points, rules.decimals), rules.max_points)
+        reasons.append(reason_text("at_least", points=plain_number_text(points)))
+    final = min(round_points(points, rules.decimals), rules.max_points)
     if _shown(final) != _shown(points):
-        reasons.append(because("rounded", points=_shown(final)))
+        reasons.append(reason_text("rounded", points=_shown(final)))
     return Mark(final, tuple(reasons))
 
 
-def rounded(points: float, decimals: int) -> float:
+def round_points(points: float, decimals: int) -> float:
     """Half up, as people do, on the decimal number that they see and not on the binary one beside it."""
     seen = Decimal(repr(round(points, 9)))
     return float(seen.quantize(_step(decimals), ROUND_HALF_UP))
@@ -197,23 +198,23 @@ def _step(decimals: int) -> Decimal:
 
 
 def _shown(points: float) -> str:
-    return number_text(rounded(points, 3))
+    return plain_number_text(round_points(points, 3))
 
 
 def _linear(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
     worst, best = field_.anchors[0], field_.anchors[-1]
     fact = _score_fact(field_, value)
     if field_.better(worst.score, value):
-        return 0.0, because("below", **fact, anchor=worst.words)
+        return 0.0, reason_text("below", **fact, anchor=worst.words)
     if not field_.better(best.score, value):
-        return best.points, because("reaches", **fact, anchor=best.words, points=number_text(best.points))
+        return best.points, reason_text("reaches", **fact, anchor=best.words, points=plain_number_text(best.points))
     for low, high in pairwise(field_.anchors):
         if field_.better(high.score, value):
             # Halves keep the span of two huge scores of opposite sign finite.
             share = (value / 2 - low.score / 2) / (high.score / 2 - low.score / 2)
             points = min(max(low.points + share * (high.points - low.points), low.points), high.points)
-            ends = {"low": _worth(low), "high": _worth(high)}
-            return points, because("between", **fact, **ends, points=_shown(points))
+            ends = {"low": _anchor_reason(low), "high": _anchor_reason(high)}
+            return points, reason_text("between", **fact, **ends, points=_shown(points))
     raise AssertionError("the best anchor is better")
 
 
@@ -221,9 +222,9 @@ def _thresholds(rules: GradingRules, field_: MarkingScale, value: float) -> tupl
     fact = _score_fact(field_, value)
     reached = [anchor for anchor in field_.anchors if not field_.better(anchor.score, value)]
     if not reached:
-        return 0.0, because("below", **fact, anchor=field_.anchors[0].words)
-    return reached[-1].points, because(
-        "reaches", **fact, anchor=reached[-1].words, points=number_text(reached[-1].points)
+        return 0.0, reason_text("below", **fact, anchor=field_.anchors[0].words)
+    return reached[-1].points, reason_text(
+        "reaches", **fact, anchor=reached[-1].words, points=plain_number_text(reached[-1].points)
     )
 
 
@@ -234,9 +235,11 @@ def _percentile(rules: GradingRules, field_: MarkingScale, value: float) -> tupl
     facts: dict[str, Fact] = {**_score_fact(field_, value), "above": above, "total": total}
     held = [step for step in rules.steps if step.top is not None and 100 * above < step.top * total]
     if not held:
-        return 0.0, because("share_is_zero", **facts)
+        return 0.0, reason_text("share_is_zero", **facts)
     best = max(held, key=lambda step: step.points)
-    return best.points, because("share", **facts, percent=number_text(best.top or 0), points=number_text(best.points))
+    return best.points, reason_text(
+        "share", **facts, percent=plain_number_text(best.top or 0), points=plain_number_text(best.points)
+    )
 
 
 def _participation(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
@@ -244,7 +247,7 @@ def _participation(rules: GradingRules, field_: MarkingScale, value: float) -> t
 
 
 def _score_fact(field_: MarkingScale, value: float) -> dict[str, Fact]:
-    return {"board": field_.board, "score": number_text(value)}
+    return {"board": field_.board, "score": plain_number_text(value)}
 
 
 _METHODS: dict[GradingMethod, Callable[[GradingRules, MarkingScale, float], tuple[float, Reason | None]]] = {

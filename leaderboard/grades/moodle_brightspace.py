@@ -12,24 +12,28 @@ from leaderboard.common.csv_files import safe_cell
 from .people import GradedPerson
 
 
-def moodle(people: Iterable[GradedPerson], title: str) -> str:
+def moodle_file(people: Iterable[GradedPerson], title: str) -> str:
     """As Moodle imports grades; “-” is its word for no grade."""
     header = ["Email address", "ID number", "First name", "Last name", title, f"{title} (feedback)"]
     rows = (
         [p.email, p.university_id, p.first_name, p.last_name, "-" if p.points is None else p.points, p.reasons]
-        for p in under_own_names(people)
+        for p in without_claimed_identities(people)
     )
-    return _table(header, rows, numbers={4})
+    return _csv_table(header, rows, numbers={4})
 
 
-def brightspace(people: Iterable[GradedPerson], title: str) -> str:
+def brightspace_file(people: Iterable[GradedPerson], title: str) -> str:
     """As Brightspace imports grades; only who has an ID or a user name there can be found by it."""
     header = ["OrgDefinedId", "Username", f"{title} Points Grade", "End-of-Line Indicator"]
-    rows = ([p.university_id, p.login, p.points or "", "#"] for p in under_own_names(people) if on_brightspace(p))
-    return _table(header, rows, numbers={2})
+    rows = (
+        [p.university_id, p.login, p.points or "", "#"]
+        for p in without_claimed_identities(people)
+        if brightspace_identifier(p)
+    )
+    return _csv_table(header, rows, numbers={2})
 
 
-def under_own_names(people: Iterable[GradedPerson]) -> list[GradedPerson]:
+def without_claimed_identities(people: Iterable[GradedPerson]) -> list[GradedPerson]:
     """Without addresses and user names that somebody wrote into their account and that the class list has for another
     line: a platform would give both marks to one person, the last one for good."""
     everybody = list(people)
@@ -47,25 +51,25 @@ def under_own_names(people: Iterable[GradedPerson]) -> list[GradedPerson]:
     ]
 
 
-def on_brightspace(person: GradedPerson) -> bool:
+def brightspace_identifier(person: GradedPerson) -> bool:
     return bool(person.university_id or person.login)
 
 
-def plain(people: Iterable[GradedPerson], title: str) -> str:
+def full_file(people: Iterable[GradedPerson], title: str) -> str:
     """Everything that we know, one person a line."""
     names = ("name", "email", "student_id", "sis_user_id", "login", "section", "team")
     rows = ([*(getattr(p, name) for name in names), p.points or "", p.reasons] for p in people)
-    return _table([*names, title, "reasons"], rows, numbers={len(names)})
+    return _csv_table([*names, title, "reasons"], rows, numbers={len(names)})
 
 
-OWN: Mapping[str, Callable[[Iterable[GradedPerson], str], str]] = {
-    "moodle": moodle,
-    "brightspace": brightspace,
-    "plain": plain,
+GRADE_FILES: Mapping[str, Callable[[Iterable[GradedPerson], str], str]] = {
+    "moodle": moodle_file,
+    "brightspace": brightspace_file,
+    "plain": full_file,
 }
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: set[int]) -> str:
+def _csv_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: set[int]) -> str:
     """`numbers` are the places of points, which we wrote ourselves and which are never negative."""
     text = io.StringIO()
     writer = csv.writer(text)

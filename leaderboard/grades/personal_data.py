@@ -33,8 +33,10 @@ def forget(*, leaving: Leaving) -> None:
     people = [_listed(entry) for entry in RosterEntry.objects.filter(user=leaving.account)]
     people += [GradedPerson(name="", email=address) for address in leaving.addresses]
     for held in Gradebook.objects.filter(competition__in=leaving.competitions):
-        book = canvas.read(bytes(held.data))
-        theirs = {id(canvas.match(book, [person]).matches[0].record) for person in people if _is_in(book, person)}
+        book = canvas.read_canvas_gradebook(bytes(held.data))
+        theirs = {
+            id(canvas.match_students(book, [person]).matches[0].record) for person in people if _is_in(book, person)
+        }
         if theirs:
             book.records = [record for record in book.records if id(record) not in theirs]
             Gradebook.objects.filter(pk=held.pk).update(data=book.as_bytes())
@@ -46,4 +48,4 @@ def _listed(entry: RosterEntry) -> GradedPerson:
 
 
 def _is_in(book: canvas.CanvasGradebook, person: GradedPerson) -> bool:
-    return bool(canvas.match(book, [person]).matches)
+    return bool(canvas.match_students(book, [person]).matches)

@@ -31,11 +31,11 @@ class Reason:
         """What `as_json` gave. Earlier a sentence was kept, in the language of who released the grades; that is said
         as it was."""
         if isinstance(stored, str):
-            return because("sentence", sentence=stored)
+            return reason_text("sentence", sentence=stored)
         return cls(stored["code"], {name: fact for name, fact in stored.items() if name != "code"})
 
 
-def because(code: str, /, **facts: Fact) -> Reason:
+def reason_text(code: str, /, **facts: Fact) -> Reason:
     return Reason(code, facts)
 
 

@@ -80,8 +80,8 @@ class GradingRules:
         if len(self.steps) > MOST_STEPS:
             found.append(_("At most %(number)s lines say what a score is worth.") % {"number": MOST_STEPS})
         for step in self.steps:
-            facts = {"points": number_text(step.points)}
-            found += [_("The line worth %(points)s points: ") % facts + text for text in self._wrong(step)]
+            facts = {"points": plain_number_text(step.points)}
+            found += [_("The line worth %(points)s points: ") % facts + text for text in self._is_invalid_step(step)]
         return found
 
     def _faults_of_numbers(self) -> list[str]:
@@ -89,7 +89,7 @@ class GradingRules:
         numbers = (self.max_points, self.minimum, self.participation_points, late)
         if not all(math.isfinite(number) for number in numbers):
             return [_("Write ordinary numbers.")]
-        most = {"most": number_text(MOST_POINTS)}
+        most = {"most": plain_number_text(MOST_POINTS)}
         checks = (
             (0 < self.max_points <= MOST_POINTS, _("The most points lie above 0 and up to %(most)s.") % most),
             (0 <= self.minimum <= self.max_points, _("The fewest points lie between 0 and the most points.")),
@@ -103,7 +103,7 @@ class GradingRules:
         )
         return [text for holds, text in checks if not holds]
 
-    def _wrong(self, step: GradeStep) -> list[str]:
+    def _is_invalid_step(self, step: GradeStep) -> list[str]:
         found = []
         if not (math.isfinite(step.points) and 0 <= step.points <= self.max_points):
             found.append(_("the points lie between 0 and the most points."))
@@ -117,6 +117,6 @@ class GradingRules:
         return found
 
 
-def number_text(value: float) -> str:
+def plain_number_text(value: float) -> str:
     """A score or a number of points, as it is said in a sentence."""
     return f"{value:.6g}"

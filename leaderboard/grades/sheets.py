@@ -151,12 +151,12 @@ def _values(ground_truth: GroundTruth, split: Split) -> Mapping[int, float]:
 def _mark(rules: rules_module.GradingRules, field: marks.MarkingScale, student: Student, files: Files) -> marks.Mark:
     may_decide = tuple(files.get(student.team_id or 0, ()))
     work = marks.TeamWork(may_decide, student.valid, student.disqualified)
-    mark = marks.mark(rules, field, work)
+    mark = marks.mark_team(rules, field, work)
     if student.has_joined:
         return mark
     # One sentence: who never joined has no file either.
     return replace(
-        mark, reasons=(reasons_module.because("never_joined" if mark.points is None else "never_joined_is_zero"),)
+        mark, reasons=(reasons_module.reason_text("never_joined" if mark.points is None else "never_joined_is_zero"),)
     )
 
 
@@ -181,7 +181,7 @@ def _field_and_files(
 ) -> tuple[marks.MarkingScale, Files]:
     """What marks are given against, and the files of each team that may decide."""
     higher = ladder.sign_of(ground_truth) < 0
-    anchors = marks.anchors_of(sheet.rules, baselines, higher_is_better=higher)
+    anchors = marks.known_anchors(sheet.rules, baselines, higher_is_better=higher)
     files = {team: [marks.GradableFile(value)] for team, value in values.items()}
     for team, more in late.items():
         files[team] = files.get(team, []) + more

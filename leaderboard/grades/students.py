@@ -10,7 +10,7 @@ from django.db.models import OuterRef
 from django.db.models.functions import Coalesce
 
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.common.counting_rows import number_of
+from leaderboard.common.counting_rows import count_rows
 from leaderboard.competitions.models import Competition, Membership, Submission
 from leaderboard.competitions.ranking import ladder
 
@@ -97,4 +97,4 @@ def _roster_names(entry: RosterEntry, name: str, email: str) -> dict[str, Any]:
 
 def _valid_files(team: str) -> Coalesce:
     """For a query that names the team so: how many of its files were scored and came in time."""
-    return number_of(Submission.objects.filter(ladder.ranked_files(), team=OuterRef(team)), "team")
+    return count_rows(Submission.objects.filter(ladder.ranked_files(), team=OuterRef(team)), "team")

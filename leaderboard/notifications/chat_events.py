@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.common.clock import database_now
-from leaderboard.common.time_zones import day_and_time
+from leaderboard.common.time_zones import day_and_time_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards
@@ -37,25 +37,25 @@ class ChatNews:
     page: str = "overview"
 
 
-def note_due(at: datetime) -> int:
+def queue_due_messages(at: datetime) -> int:
     """Write down what channels shall hear; gives how many messages are new."""
     launched = Webhook.objects.filter(is_on=True, competition__launched_at__lte=at)
     hooks = launched.select_related("competition__ground_truth", "competition")
-    return sum(_note(hook, event, at) for hook in hooks for event in hook.wanted)
+    return sum(_queue_news(hook, event, at) for hook in hooks for event in hook.wanted_events)
 
 
-def _note(hook: Webhook, event: ChatEvent, at: datetime) -> int:
+def _queue_news(hook: Webhook, event: ChatEvent, at: datetime) -> int:
     if event is ChatEvent.FIRST:
-        return _note_first(hook, at)
+        return _queue_first_place(hook, at)
     found = list(_FINDERS[event](hook, at))
     known = set(hook.messages.filter(key__in=[news.key for news in found]).values_list("key", flat=True))
-    return sum(write(hook, event, news) for news in found if news.key not in known)
+    return sum(queue_message(hook, event, news) for news in found if news.key not in known)
 
 
-def write(hook: Webhook, event: str, news: ChatNews) -> int:
+def queue_message(hook: Webhook, event: str, news: ChatNews) -> int:
     """Put a message in the queue, unless it is there; gives 1 when it is new."""
-    text = "\n\n".join(filter(None, [_plain(news.text)[:LONGEST_TEXT], _address(hook.competition, news.page)]))
-    title = " ".join(_plain(f"{hook.competition.title}: {news.title}").split())[:LONGEST_TITLE]
+    text = "\n\n".join(filter(None, [_plain_text(news.text)[:LONGEST_TEXT], _address(hook.competition, news.page)]))
+    title = " ".join(_plain_text(f"{hook.competition.title}: {news.title}").split())[:LONGEST_TITLE]
     # SQLite's clock counts milliseconds: a due moment that is finer would lie ahead of it for a blink.
     due_at = database_now().replace(microsecond=0)
     _message, is_new = WebhookMessage.objects.get_or_create(
@@ -64,12 +64,12 @@ def write(hook: Webhook, event: str, news: ChatNews) -> int:
     return int(is_new)
 
 
-def harmless(text: str) -> str:
+def escape_for_chat(text: str) -> str:
     """What a student wrote, so that it calls nobody and opens nothing in any of the chats."""
     return text.translate(_HARMLESS)
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return text.replace("\0", "").strip()
 
 
@@ -119,7 +119,7 @@ _FINDERS: dict[ChatEvent, Callable[[Webhook, datetime], Iterator[ChatNews]]] = {
 }
 
 
-def _note_first(hook: Webhook, at: datetime) -> int:
+def _queue_first_place(hook: Webhook, at: datetime) -> int:
     """Compare the first place with the one seen last. The name is the one that everybody reads on the board."""
     ground_truth = hook.competition.ground_truth
     if ground_truth is None or hook.competition.revealed_at is not None:
@@ -139,9 +139,9 @@ def _note_first(hook: Webhook, at: datetime) -> int:
         # Who was first for a moment only is no news any more.
         hook.messages.filter(event=ChatEvent.FIRST, tries=0, due_at__isnull=False).delete()
         name, _real = boards.names_of(team, hook.competition, sees_names=False)
-        title = _("“%(team)s” takes the first place of the public board") % {"team": harmless(name)}
-        return write(hook, ChatEvent.FIRST, ChatNews(f"first:{at.timestamp():.3f}", title, page="leaderboard"))
+        title = _("“%(team)s” takes the first place of the public board") % {"team": escape_for_chat(name)}
+        return queue_message(hook, ChatEvent.FIRST, ChatNews(f"first:{at.timestamp():.3f}", title, page="leaderboard"))
 
 
 def _moment(moment: datetime) -> str:
-    return f"{day_and_time(moment.astimezone(UTC))} UTC"
+    return f"{day_and_time_text(moment.astimezone(UTC))} UTC"

@@ -19,21 +19,21 @@ POST_SECONDS = 15.0
 DISCORD_LONGEST = 2000
 
 
-def post(address: str, title: str, text: str) -> str:
+def post_message(address: str, title: str, text: str) -> str:
     """Post one message; gives a code for `explain`, empty when the service took it."""
     try:
         channel = read_address(address)
     except BadChatAddress:
         return "elsewhere"
     codes: SimpleQueue[str] = SimpleQueue()
-    threading.Thread(target=lambda: codes.put(_post(channel, title, text)), daemon=True).start()
+    threading.Thread(target=lambda: codes.put(_post_json(channel, title, text)), daemon=True).start()
     try:
         return codes.get(timeout=POST_SECONDS)
     except Empty:
         return "late"
 
 
-def _post(channel: ChatAddress, title: str, text: str) -> str:
+def _post_json(channel: ChatAddress, title: str, text: str) -> str:
     import requests  # 5 MB and 60 ms, which processes that post nothing do without
 
     with requests.Session() as session:

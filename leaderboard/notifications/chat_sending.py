@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from structlog.contextvars import bound_contextvars
 
-from .chat_posting import post
+from .chat_posting import post_message
 from .models import Webhook, WebhookMessage
 
 log = logging.getLogger(__name__)
@@ -32,25 +32,25 @@ HOUR = timedelta(hours=1)
 TOO_OLD = timedelta(days=1)
 # Answers that another try does not change.
 FINAL_STATUSES = (400, 401, 403, 404, 410)
-FINAL_WORDS = {"elsewhere", "redirect", "old", *(f"status {n}" for n in FINAL_STATUSES)}
+FINAL_OUTCOMES = {"elsewhere", "redirect", "old", *(f"status {n}" for n in FINAL_STATUSES)}
 
 
-def is_due() -> bool:
+def are_messages_due() -> bool:
     return WebhookMessage.objects.filter(due_at__lte=Now()).exists()
 
 
-def send_due(within: float = ROUND_SECONDS) -> bool:
+def send_due_messages(within: float = ROUND_SECONDS) -> bool:
     """Post messages for about so many seconds; True when some may remain."""
     enough = time.monotonic() + within
     while time.monotonic() < enough:
-        message = _next()
+        message = _claim_next_message()
         if message is None:
             return False
-        _send(message)
+        _send_message(message)
     return True
 
 
-def _next() -> WebhookMessage | None:
+def _claim_next_message() -> WebhookMessage | None:
     """Claim the message that has waited longest; None when there is none, or another process was quicker."""
     due = WebhookMessage.objects.filter(due_at__lte=Now())
     first = due.order_by("due_at", "pk").first()
@@ -60,7 +60,7 @@ def _next() -> WebhookMessage | None:
     return WebhookMessage.objects.select_related("webhook__competition").filter(claim=claim).first()
 
 
-def _send(message: WebhookMessage) -> None:
+def _send_message(message: WebhookMessage) -> None:
     mine = WebhookMessage.objects.filter(pk=message.pk, claim=message.claim)
     webhook, now = message.webhook, timezone.now()
     if message.created_at < now - TOO_OLD:
@@ -74,7 +74,7 @@ def _send(message: WebhookMessage) -> None:
         first = min(moment for moment in lately if moment)
         mine.update(claim=None, due_at=first + HOUR, tries=F("tries") - 1)
         return
-    word = post(webhook.address, message.title, message.text)
+    word = post_message(webhook.address, message.title, message.text)
     # Whoever pasted another address meanwhile reads nothing of this one.
     Webhook.objects.filter(pk=webhook.pk, address=webhook.address).update(trouble=word)
     if not word:
@@ -84,11 +84,11 @@ def _send(message: WebhookMessage) -> None:
         log.warning("a message to a chat could not be sent: %s", word)
     # Whoever presses the button wants to know now, and presses again.
     is_test = message.event == WebhookMessage.TEST
-    is_over = is_test or word in FINAL_WORDS or message.tries >= MOST_TRIES
+    is_over = is_test or word in FINAL_OUTCOMES or message.tries >= MOST_TRIES
     mine.update(claim=None, trouble=word, due_at=None if is_over else now + timedelta(minutes=4 ** (message.tries - 1)))
 
 
-def explain(word: str) -> str:
+def explain_outcome(word: str) -> str:
     """What became of a message, for the host."""
     if word.startswith("status "):
         return _for_status(word.removeprefix("status "))

@@ -68,7 +68,7 @@ def send_test(*, competition: Competition) -> WebhookMessage:
             return waiting
         key = WebhookMessage.new_key()
         text = _("Messages of this competition arrive here. Nothing else has happened.")
-        chat_events.write(hook, WebhookMessage.TEST, chat_events.ChatNews(key, _("a test"), text))
+        chat_events.queue_message(hook, WebhookMessage.TEST, chat_events.ChatNews(key, _("a test"), text))
         wake_workers_after_commit(tasks.post_due_messages)
         return hook.messages.get(key=key)
 

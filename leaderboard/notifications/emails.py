@@ -81,7 +81,7 @@ def _send_to_user(user_id: int, server: Any) -> bool:
         mine.update(mail_claim=None, mail_at=None)
         return True
     try:
-        with translation.override(user.own_language):
+        with translation.override(user.notification_language):
             words = build_email(user, notices)
         send_email(words, server)
     except EmailNotSent as error:

@@ -11,10 +11,10 @@ from uuid import UUID
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from leaderboard.common.time_zones import in_words
+from leaderboard.common.time_zones import moment_text
 from leaderboard.competitions.models import Submission
 
-from .models.mentions import mention
+from .models.mentions import mark_mention
 from .models.notice import NoticeKind
 from .notices import notify
 
@@ -48,7 +48,7 @@ def _failure_text(submission: Submission) -> str:
         "“%(file)s”, received %(when)s, could not be scored through no fault of the student.\n\n%(why)s\n\n"
         "The page tells why, and whether there are others. Nothing more is sent within the next hour."
     ) % {
-        "file": mention(submission),
-        "when": in_words(submission.received_at, submission.competition.zone),
+        "file": mark_mention(submission),
+        "when": moment_text(submission.received_at, submission.competition.zone),
         "why": submission.failure_words,
     }

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.form_widgets import LongSelect
-from leaderboard.common.time_zones import zones
+from leaderboard.common.time_zones import time_zones
 
 from . import notices
 from .models.notice import Delivery, NoticeKind
@@ -23,7 +23,7 @@ class PreferencesForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.user = user
         self.kinds = [kind for kind in NoticeKind if not kind.is_for_hosts or user.is_host_anywhere]
-        known = zones() if user.zone in ("", *zones()) else (user.zone, *zones())
+        known = time_zones() if user.zone in ("", *time_zones()) else (user.zone, *time_zones())
         self.fields["zone"] = forms.ChoiceField(
             label=_("Time zone"),
             widget=LongSelect,

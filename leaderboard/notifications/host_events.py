@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
-from leaderboard.common.time_zones import day_in_words, in_words
+from leaderboard.common.time_zones import day_text, moment_text
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.competitions.models.extension import effective_limits_of
 from leaderboard.competitions.services import launching
 
 from . import notices
-from .models.mentions import mention
+from .models.mentions import mark_mention
 from .models.notice import NoticeKind
 
 # A launch that comes later than this after its time is called late. The clock asks each minute.
@@ -26,7 +26,10 @@ PUNCTUAL = timedelta(minutes=5)
 
 
 def notify_deadline_change(competition: Competition, before: datetime) -> None:
-    what = {"before": in_words(before, competition.zone), "after": in_words(competition.closes_at, competition.zone)}
+    what = {
+        "before": moment_text(before, competition.zone),
+        "after": moment_text(competition.closes_at, competition.zone),
+    }
     _notify_class(
         competition,
         NoticeKind.DEADLINE,
@@ -45,7 +48,7 @@ def notify_pause(competition: Competition, reason: str) -> None:
 
 
 def notify_resume(competition: Competition) -> None:
-    what = {"deadline": in_words(competition.closes_at, competition.zone)}
+    what = {"deadline": moment_text(competition.closes_at, competition.zone)}
     _notify_class(
         competition,
         NoticeKind.PAUSED,
@@ -66,12 +69,12 @@ def _extension_text(extension: Extension) -> str:
         words = ngettext(
             "%(number)s more attempt on %(day)s", "%(number)s more attempts on %(day)s", extension.extra_attempts
         )
-        given.append(words % {"number": extension.extra_attempts, "day": f"{day_in_words(extension.day)} (UTC)"})
+        given.append(words % {"number": extension.extra_attempts, "day": f"{day_text(extension.day)} (UTC)"})
     elif extension.extra_attempts:
         words = ngettext("%(number)s more attempt a day", "%(number)s more attempts a day", extension.extra_attempts)
         given.append(words % {"number": extension.extra_attempts})
     if extension.closes_at:
-        deadline = in_words(extension.closes_at, extension.team.competition.zone)
+        deadline = moment_text(extension.closes_at, extension.team.competition.zone)
         given.append(_("a later deadline: %(deadline)s") % {"deadline": deadline})
     return _("Your team has %(given)s. The host says why: %(reason)s") % {
         "given": _(" and ").join(given),
@@ -95,7 +98,7 @@ def _revoked_extension_text(extension: Extension) -> str:
     competition = extension.team.competition
     left = effective_limits_of(extension.team_id, competition, database_now().astimezone(UTC).date()).closes_at
     return f"{text} " + _("Your deadline is now %(deadline)s; a file that came later counts as late.") % {
-        "deadline": in_words(left, competition.zone)
+        "deadline": moment_text(left, competition.zone)
     }
 
 
@@ -117,7 +120,7 @@ def notify_readmission(team: Team) -> None:
 
 def notify_submission_hidden(submission: Submission, reason: str) -> None:
     text = gettext_lazy("“%(file)s” counts on no board and for no final pick. The host says why: %(reason)s")
-    what = {"file": mention(submission), "reason": reason}
+    what = {"file": mark_mention(submission), "reason": reason}
     _notify_about_file(submission, lambda: _("A file of your team is hidden"), lambda: text % what)
 
 
@@ -125,7 +128,7 @@ def notify_submission_shown(submission: Submission) -> None:
     _notify_about_file(
         submission,
         lambda: _("A file of your team is no longer hidden"),
-        lambda: _("“%(file)s” counts again.") % {"file": mention(submission)},
+        lambda: _("“%(file)s” counts again.") % {"file": mark_mention(submission)},
     )
 
 
@@ -163,7 +166,7 @@ def tell_launched(competition: Competition, planned: datetime) -> None:
         lambda: _("“%(title)s” is launched, later than planned") % {"title": competition},
         lambda: (
             _("It was planned for %(planned)s. This site was not able to launch it before %(now)s.")
-            % {"planned": in_words(planned, zone), "now": in_words(now, zone)}
+            % {"planned": moment_text(planned, zone), "now": moment_text(now, zone)}
         ),
     )
 

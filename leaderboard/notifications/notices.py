@@ -15,11 +15,11 @@ from django.utils import timezone, translation
 from leaderboard.accounts.models import User
 from leaderboard.accounts.viewers import find_viewer
 from leaderboard.common.clock import database_now
-from leaderboard.common.counting_rows import number_of
+from leaderboard.common.counting_rows import count_rows
 from leaderboard.competitions.models import Competition
 
 from .models import Notice, NoticeChoice
-from .models.mentions import parted
+from .models.mentions import extract_mentions
 from .models.notice import Delivery, NoticeKind, email_due_at
 
 log = logging.getLogger(__name__)
@@ -81,8 +81,12 @@ def _create_notices(
         delivery = chosen.get(pk, known.usual)
         if delivery == Delivery.NONE and known.may_be_silent:
             continue
-        shown_title, in_title = parted("title", " ".join(titles[user.own_language].split()), LONGEST_TITLE)
-        shown_text, in_text = parted("text", texts[user.own_language].replace("\0", "").strip(), LONGEST_TEXT)
+        shown_title, in_title = extract_mentions(
+            "title", " ".join(titles[user.notification_language].split()), LONGEST_TITLE
+        )
+        shown_text, in_text = extract_mentions(
+            "text", texts[user.notification_language].replace("\0", "").strip(), LONGEST_TEXT
+        )
         notices.append(
             Notice(
                 user=user,
@@ -105,7 +109,7 @@ def _create_notices(
 def _texts_by_language(words: TextOrCallable, users: Iterable[User]) -> dict[str, str]:
     """Language → the words in it, for the languages of these people."""
     found = {}
-    for language in {user.own_language for user in users}:
+    for language in {user.notification_language for user in users}:
         with translation.override(language):
             found[language] = words if isinstance(words, str) else words()
     return found
@@ -140,7 +144,7 @@ def viewer_facts() -> dict[str, Any]:
     """What `header_of` tells of a viewer, to annotate on their account."""
     waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
     return {
-        "unread_notices": number_of(waiting, "user"),
+        "unread_notices": count_rows(waiting, "user"),
         "hosts_any": Exists(Competition.hosts.through.objects.filter(user=OuterRef("pk"))),
         "assists_any": Exists(Competition.assistants.through.objects.filter(user=OuterRef("pk"))),
     }

@@ -11,7 +11,7 @@ from leaderboard.competitions.models import Team
 
 from .models import Notice, WebhookMessage
 from .models.chat import ChatEvent
-from .models.mentions import Mention, with_names
+from .models.mentions import Mention, replace_mentions
 from .models.notice import NoticeKind
 
 # Of all the languages that a reader may have.
@@ -52,13 +52,17 @@ def _forget_in_notices(leaving: Leaving) -> None:
     told = Notice.objects.filter(competition__in=leaving.competitions, kind__in=KINDS)
     for notice in told.only("title", "text", "mentions").iterator(chunk_size=500):
         mentions = [Mention(*one) for one in notice.mentions]
-        title, in_title = with_names("title", notice.title, _with(addresses, "title", notice.title, mentions), name_of)
-        text, in_text = with_names("text", notice.text, _with(addresses, "text", notice.text, mentions), name_of)
+        title, in_title = replace_mentions(
+            "title", notice.title, _add_address_mentions(addresses, "title", notice.title, mentions), name_of
+        )
+        text, in_text = replace_mentions(
+            "text", notice.text, _add_address_mentions(addresses, "text", notice.text, mentions), name_of
+        )
         if (title, text) != (notice.title, notice.text):
             Notice.objects.filter(pk=notice.pk).update(title=title[:200], text=text, mentions=[*in_title, *in_text])
 
 
-def _with(addresses: re.Pattern[str], where: str, text: str, mentions: list[Mention]) -> list[Mention]:
+def _add_address_mentions(addresses: re.Pattern[str], where: str, text: str, mentions: list[Mention]) -> list[Mention]:
     """The mentions and, as further ones, the addresses that stand between them."""
     spans = [(one.start, one.end) for one in mentions if one.field == where]
     found = [one.span() for one in addresses.finditer(text)]

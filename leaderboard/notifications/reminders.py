@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
-from leaderboard.common.time_zones import in_words
+from leaderboard.common.time_zones import moment_text
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
 from leaderboard.competitions.ranking import standings, unpicked
 from leaderboard.competitions.ranking.standings import StandingCandidate
@@ -89,7 +89,7 @@ def _notify_reveal(competition: Competition) -> int:
 def _notify_each(competitions: Iterable[Competition], notify: Callable[[Competition], int]) -> int:
     notified = 0
     for competition in competitions:
-        with logs.apart(competition=competition.slug):
+        with logs.log_errors(competition=competition.slug):
             notified += notify(competition)
     return notified
 
@@ -157,7 +157,7 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
 
 
 def _reminder(competition: Competition, closes_at: datetime, words: Callable[[], str]) -> str:
-    deadline = in_words(closes_at, competition.zone)
+    deadline = moment_text(closes_at, competition.zone)
     return _("Your deadline is %(deadline)s.\n\n%(words)s") % {"deadline": deadline, "words": words()}
 
 

@@ -29,19 +29,19 @@ def send_due_emails(self: Any) -> None:
 def post_due_messages(self: Any) -> None:
     """Post what channels shall hear."""
     if has_known_schema(self):
-        _send_in_thread("post_due", chat_sending.send_due)
+        _send_in_thread("post_due", chat_sending.send_due_messages)
 
 
 @app.task(name="leaderboard.notifications.tasks.notify_due")
 def notify_due() -> None:
     """Tell people what the clock alone makes worth saying, and channels what is new."""
     reminders.notify_due(database_now())
-    chat_events.note_due(database_now())
+    chat_events.queue_due_messages(database_now())
 
 
 def find_due() -> list[Any]:
     """The tasks above that have something to send now."""
-    is_due = {send_due_emails: emails.is_mail_due(), post_due_messages: chat_sending.is_due()}
+    is_due = {send_due_emails: emails.is_mail_due(), post_due_messages: chat_sending.are_messages_due()}
     return [task for task in is_due if is_due[task]]
 
 

@@ -7,8 +7,8 @@ from django.urls import URLPattern, path, re_path
 from leaderboard.competitions.api import files, host, student
 from leaderboard.competitions.api.base import api
 from leaderboard.competitions.api.docs import api as page
-from leaderboard.competitions.api.docs import nothing, openapi
-from leaderboard.competitions.api.errors import in_json
+from leaderboard.competitions.api.docs import not_found, openapi
+from leaderboard.competitions.api.errors import answer_in_json
 from leaderboard.grades import api as grades
 
 OPERATIONS = (files, grades, host, student)  # each declares its own addresses when it is imported
@@ -17,12 +17,12 @@ OPERATIONS = (files, grades, host, student)  # each declares its own addresses w
 def _operations() -> list[URLPattern]:
     """Ninja's addresses, each answering in our shape; its own root is left out."""
     found = [pattern for pattern in api.urls[0] if isinstance(pattern, URLPattern) and pattern.name != "api-root"]
-    return [URLPattern(p.pattern, in_json(p.callback), p.default_args, p.name) for p in found]
+    return [URLPattern(p.pattern, answer_in_json(p.callback), p.default_args, p.name) for p in found]
 
 
 urlpatterns = [
     path("docs", page, name="api"),
-    path("openapi.json", in_json(openapi), name="openapi"),
+    path("openapi.json", answer_in_json(openapi), name="openapi"),
     *_operations(),
-    re_path(r"^(?P<path>[\s\S]*)$", in_json(nothing), name="api_nothing"),
+    re_path(r"^(?P<path>[\s\S]*)$", answer_in_json(not_found), name="api_nothing"),
 ]

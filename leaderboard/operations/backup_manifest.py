@@ -79,7 +79,7 @@ class Manifest:
             raise BackupError(f"{folder} was made by another version of this program, which it needs to be restored.")
         try:
             found["parts"] = {
-                _inside(name): (str(sha256), int(size)) for name, (sha256, size) in found["parts"].items()
+                _safe_relative_path(name): (str(sha256), int(size)) for name, (sha256, size) in found["parts"].items()
             }
             return cls(**found)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -88,10 +88,10 @@ class Manifest:
 
 def copy_file(source: Path, target: Path) -> tuple[str, int]:
     with source.open("rb") as file:
-        return copy(file, target)
+        return copy_stream(file, target)
 
 
-def copy(file: IO[bytes], target: Path) -> tuple[str, int]:
+def copy_stream(file: IO[bytes], target: Path) -> tuple[str, int]:
     """Copy for the owner's eyes alone; gives the SHA-256 and size of what was copied."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copied:
@@ -108,7 +108,7 @@ def fingerprint(path: Path) -> tuple[str, int]:
         return hashlib.file_digest(file, "sha256").hexdigest(), path.stat().st_size
 
 
-def _inside(name: str) -> str:
+def _safe_relative_path(name: str) -> str:
     """A path that stays in its folder, whoever wrote the manifest."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or str(path) != name:

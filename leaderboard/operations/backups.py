@@ -17,47 +17,47 @@ from django.db import connection
 from django.utils import timezone
 
 from leaderboard import __version__
-from leaderboard.common.storage import StorageUnreachable, reading
+from leaderboard.common.storage import StorageUnreachable, open_stored
 from metrics.sandbox.packages import outside_packages
 
 from . import database_dumps
-from .backup_manifest import FILES, METRICS, SECRET_KEY, BackupError, Manifest, copy, copy_file, fingerprint
+from .backup_manifest import FILES, METRICS, SECRET_KEY, BackupError, Manifest, copy_file, copy_stream, fingerprint
 
 MOST_SNAPSHOTS = 5
 
 
-def backup(folder: Path) -> Manifest:
+def write_backup(folder: Path) -> Manifest:
     """Write a backup of the running site into a new or empty folder; raises `CannotKeep` and then leaves none.
 
     Files that the site itself had lost or whose bytes had changed are named in the manifest's `lost`.
     """
-    _refuse(folder)
+    _check_target_folder(folder)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     try:
-        manifest = _write(folder)
+        manifest = _write_parts(folder)
     except BaseException as error:
-        _clear(folder)
+        _remove_partial_backup(folder)
         if isinstance(error, (OSError, StorageUnreachable)):
             raise BackupError(f"The backup could not be written: {error}") from error
         raise
     return manifest
 
 
-def _refuse(folder: Path) -> None:
+def _check_target_folder(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BackupError(f"{folder} is not an empty folder. A backup goes into a folder of its own.")
     if folder.resolve().is_relative_to(Path(settings.FILES_DIR).resolve()):
         raise BackupError(f"{folder} lies among the site's own files.")
 
 
-def _write(folder: Path) -> Manifest:
-    database = folder / database_dumps.file_name()
+def _write_parts(folder: Path) -> Manifest:
+    database = folder / database_dumps.dump_file_name()
     copied: dict[str, tuple[str, int]] = {}
     for _ in range(MOST_SNAPSHOTS):
         made_at = timezone.now().isoformat(timespec="seconds")
-        with database_dumps.snapshot(database) as read:
-            named, facts = database_dumps.named_files(read), database_dumps.facts(read)
+        with database_dumps.database_snapshot(database) as read:
+            named, facts = database_dumps.named_files(read), database_dumps.database_facts(read)
         gone = _copy_new(named, copied, folder)
         if not gone or gone <= database_dumps.named_files(database_dumps.read_live).keys():
             break
@@ -91,8 +91,8 @@ def _copy_new(named: Iterable[str], copied: dict[str, tuple[str, int]], folder: 
     for key in named:
         if key not in copied:
             try:
-                with reading(key) as file:
-                    copied[key] = copy(file, folder / FILES / key)
+                with open_stored(key) as file:
+                    copied[key] = copy_stream(file, folder / FILES / key)
             except FileNotFoundError:
                 gone.add(key)
     return gone
@@ -112,7 +112,7 @@ def _copy_metrics(folder: Path) -> dict[str, tuple[str, int]]:
     return copied
 
 
-def _clear(folder: Path) -> None:
+def _remove_partial_backup(folder: Path) -> None:
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)

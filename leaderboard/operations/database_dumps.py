@@ -28,12 +28,12 @@ Read = Callable[[str], list[Any]]
 """Runs one SELECT."""
 
 
-def file_name() -> str:
+def dump_file_name() -> str:
     return "database.dump" if connection.vendor == "postgresql" else "database.sqlite3"
 
 
 @contextmanager
-def snapshot(target: Path) -> Iterator[Read]:
+def database_snapshot(target: Path) -> Iterator[Read]:
     """Write the database as it is at one moment; inside, the function that is given reads that very moment."""
     target.unlink(missing_ok=True)
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -96,14 +96,14 @@ def replace_postgres(dump: Path) -> None:
     """Put a dump in the place of everything that is there, in one transaction: all of it or nothing."""
     with tempfile.TemporaryDirectory() as folder:
         drops, script = Path(folder) / "drops.sql", Path(folder) / "script.sql"
-        drops.write_text("\n".join(_drops()), encoding="utf-8")
+        drops.write_text("\n".join(_drop_statements()), encoding="utf-8")
         run_postgres("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(dump))
         connection.close()
         quiet = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null"]
         run_postgres("psql", *quiet, "--single-transaction", f"--file={drops}", f"--file={script}", with_database=True)
 
 
-def _drops() -> Iterator[str]:
+def _drop_statements() -> Iterator[str]:
     quote = connection.ops.quote_name
     with connection.cursor() as cursor:
         for name in connection.introspection.table_names(cursor):
@@ -127,7 +127,7 @@ def named_files(read: Read) -> dict[str, str]:
     return found
 
 
-def facts(read: Read) -> dict[str, Any]:
+def database_facts(read: Read) -> dict[str, Any]:
     """What a manifest says about a database: how far it is migrated, how much is in it, how its audit trail ends."""
     models = {"competitions": Competition, "people": User, "teams": Team, "submissions": Submission}
     last_audit_entry = read(f"SELECT number, digest FROM {AuditEntry._meta.db_table} ORDER BY number DESC LIMIT 1")  # noqa: S608
@@ -144,7 +144,7 @@ def unknown_migrations(names: list[str]) -> list[str]:
     return sorted(set(names) - known)
 
 
-def is_empty() -> bool:
+def is_database_empty() -> bool:
     """Whether nobody and nothing is in the database, if there is one."""
     if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
         return True

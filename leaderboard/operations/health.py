@@ -21,15 +21,15 @@ from django.db.models.functions import Now
 
 from leaderboard import __version__
 from leaderboard.common.clock import database_now
-from leaderboard.common.storage import can_write, scratch
+from leaderboard.common.storage import can_write, scratch_file
 from leaderboard.competitions.models import Submission, Worker
 from leaderboard.competitions.scoring import queue as queue_module
 from leaderboard.competitions.scoring.workers import (
     FORGOTTEN_AFTER,
     HEARD_WITHIN,
-    TOO_OLD,
+    PENDING_TOO_LONG,
     PendingFiles,
-    pending,
+    pending_files,
     seconds_since,
 )
 from leaderboard.sandbox import outside_metrics
@@ -39,7 +39,7 @@ from .models import Inspection
 log = logging.getLogger(__name__)
 
 # A file that waits for longer breaks a promise, so the site does not count as able to score.
-STUCK = 120.0
+STUCK_AFTER = 120.0
 HEALTH_CACHE_SECONDS = 2.0
 QUEUE = "celery"
 SHOWN = 20
@@ -62,13 +62,13 @@ class SiteHealth:
     @property
     def is_able(self) -> bool:
         has_worker = self.worker_heard is not None and self.worker_heard <= HEARD_WITHIN.total_seconds()
-        is_moving = self.oldest_pending is None or self.oldest_pending <= STUCK
+        is_moving = self.oldest_pending is None or self.oldest_pending <= STUCK_AFTER
         return self.database and self.storage and self.broker and has_worker and is_moving
 
     @property
     def is_idle_for_too_long(self) -> bool:
         """Files wait, the broker answers, and nobody has any of them in hand."""
-        return self.broker and self.in_hand == 0 and (self.oldest_pending or 0) > TOO_OLD
+        return self.broker and self.in_hand == 0 and (self.oldest_pending or 0) > PENDING_TOO_LONG
 
     def as_dict(self) -> dict[str, Any]:
         return {"able": self.is_able, **asdict(self), "idle": self.is_idle_for_too_long}
@@ -77,20 +77,20 @@ class SiteHealth:
 _last: list[tuple[float, SiteHealth]] = []
 
 
-def health(read: Callable[[], tuple[PendingFiles, datetime | None]] | None = None) -> SiteHealth:
+def site_health(read: Callable[[], tuple[PendingFiles, datetime | None]] | None = None) -> SiteHealth:
     """How things are; asked often, it looks once in two seconds. Who has read already what waits and when a worker was
     last heard hands that in."""
     now = time.monotonic()
     if not _last or now - _last[0][0] > HEALTH_CACHE_SECONDS:
-        _last[:] = [(now, _look(read or _queue_and_workers))]
+        _last[:] = [(now, _read_health(read or _queue_and_workers))]
     return _last[0][1]
 
 
 def _queue_and_workers() -> tuple[PendingFiles, datetime | None]:
-    return pending(), Worker.objects.aggregate(last=Max("seen_at"))["last"]
+    return pending_files(), Worker.objects.aggregate(last=Max("seen_at"))["last"]
 
 
-def _look(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> SiteHealth:
+def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> SiteHealth:
     try:
         _write_to_the_database()
         queue, last = read()
@@ -130,7 +130,7 @@ def queue_length() -> int | None:
 # --- the operator's page ----------------------------------------------------------------------------------------
 
 
-def overview() -> dict[str, Any]:
+def site_overview() -> dict[str, Any]:
     """Everything an operator looks at, as values for a page."""
     now = database_now()
     final = Submission.objects.filter(finished_at__gte=now - timedelta(days=1))
@@ -140,11 +140,11 @@ def overview() -> dict[str, Any]:
     failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
     newest = list(failed.order_by("-finished_at")[:SHOWN])
     held = Submission.objects.filter(queue_module.is_held()).select_related("competition", "team")
-    queue = pending()
+    queue = pending_files()
     return {
         "heard_within": HEARD_WITHIN.total_seconds(),
-        "stuck": STUCK,
-        "health": health(lambda: (queue, max((worker.seen_at for worker in known), default=None))),
+        "stuck": STUCK_AFTER,
+        "health": site_health(lambda: (queue, max((worker.seen_at for worker in known), default=None))),
         "pending": queue,
         "in_hand": held.order_by("received_at")[:SHOWN] if queue.in_hand else (),
         "queue": queue_length(),
@@ -157,8 +157,8 @@ def overview() -> dict[str, Any]:
         "failed": newest,
         "failed_number": len(newest) if len(newest) < SHOWN else failed.count(),
         "inspection": Inspection.objects.first(),
-        "disks": disks(),
-        "versions": versions(),
+        "disks": disk_spaces(),
+        "versions": software_versions(),
         "outside": outside_metrics.outside_metrics_status(),
     }
 
@@ -176,10 +176,10 @@ class DiskSpace:
         return self.free < max(1_073_741_824, self.total // 50)
 
 
-def disks() -> list[DiskSpace]:
+def disk_spaces() -> list[DiskSpace]:
     """The disks of files and database; one line where both lie on the same."""
     places: dict[int, DiskSpace] = {}
-    for what, folder in (("state", Path(settings.VAR_DIR)), ("files", scratch())):
+    for what, folder in (("state", Path(settings.VAR_DIR)), ("files", scratch_file())):
         while not folder.exists():
             folder = folder.parent
         usage = shutil.disk_usage(folder)
@@ -187,7 +187,7 @@ def disks() -> list[DiskSpace]:
     return list(places.values())
 
 
-def versions() -> list[tuple[str, str]]:
+def software_versions() -> list[tuple[str, str]]:
     """What runs here; of libraries those that scores depend on, read without loading them."""
     import platform
 

@@ -25,7 +25,7 @@ def sweep_files(*, at: datetime, force: bool = False) -> int:
     """
     before = (at - ORPHAN_LIFETIME).timestamp()
     # The list first: what is stored after it may have its row already.
-    stored = [key for key, written in storage.listing() if key.partition("/")[0] in FOLDERS and written < before]
+    stored = [key for key, written in storage.list_stored() if key.partition("/")[0] in FOLDERS and written < before]
     named = database_dumps.named_files(database_dumps.read_live)
     orphans = [key for key in stored if key.endswith(".partial") or _root(key) not in named]
     if len(orphans) > FEW and 2 * len(orphans) > len(stored) and not force:
@@ -34,7 +34,7 @@ def sweep_files(*, at: datetime, force: bool = False) -> int:
             ["Is DATABASE_URL the database that belongs to these files? If it is, give --force."],
         )
     for key in orphans:
-        storage.remove(key)
+        storage.remove_file(key)
     if orphans:
         log.info("files without a row were removed", extra={"files": len(orphans)})
     return len(orphans)

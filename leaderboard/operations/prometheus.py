@@ -26,7 +26,7 @@ from .models import Inspection
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 
-def text() -> bytes:
+def metrics_text() -> bytes:
     """Everything, once; costs about ten queries."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(SiteCollector())
@@ -38,12 +38,12 @@ class SiteCollector:
 
     def collect(self) -> Iterator[Metric]:
         yield gauge("leaderboard_info", "Which version answers.", [((__version__,), 1)], ("version",))
-        yield from queue()
-        yield from workers()
+        yield from queue_metrics()
+        yield from worker_metrics()
         yield from consistency_metrics()
-        yield from disks()
-        yield from attempts()
-        yield from counts()
+        yield from disk_metrics()
+        yield from attempt_metrics()
+        yield from process_metrics()
 
 
 Values = Iterable[tuple[tuple[str, ...], float | None]]
@@ -58,31 +58,33 @@ def gauge(name: str, words: str, values: Values, labels: tuple[str, ...] = ()) -
     return family
 
 
-def one(name: str, words: str, value: float | None) -> GaugeMetricFamily:
+def single_gauge(name: str, words: str, value: float | None) -> GaugeMetricFamily:
     return gauge(name, words, [((), value)])
 
 
-def queue() -> Iterator[Metric]:
+def queue_metrics() -> Iterator[Metric]:
     fates = {row["status"]: row["n"] for row in Submission.objects.order_by().values("status").annotate(n=Count("pk"))}
     numbers = [((status,), fates.get(status, 0)) for status in Submission.Status.values]
     yield gauge("leaderboard_submissions", "Files by what became of them.", numbers, ("status",))
-    pending, length = workers_module.pending(), health.queue_length()
+    pending, length = workers_module.pending_files(), health.queue_length()
     # Nothing waits: an alert compares a number, and no number would be no alert.
-    yield one("leaderboard_oldest_pending_seconds", "How long the oldest waiting file has waited.", pending.oldest or 0)
-    yield one("leaderboard_leases", "Files that a worker has in hand.", pending.in_hand)
-    yield one("leaderboard_broker_up", "Whether the broker answers.", length is not None)
-    yield one("leaderboard_broker_messages", "Wake-ups that wait in the broker.", length)
+    yield single_gauge(
+        "leaderboard_oldest_pending_seconds", "How long the oldest waiting file has waited.", pending.oldest or 0
+    )
+    yield single_gauge("leaderboard_leases", "Files that a worker has in hand.", pending.in_hand)
+    yield single_gauge("leaderboard_broker_up", "Whether the broker answers.", length is not None)
+    yield single_gauge("leaderboard_broker_messages", "Wake-ups that wait in the broker.", length)
     waiting = Competition.objects.filter(candidate__isnull=False).count()
-    yield one("leaderboard_candidates", "Ground truths that wait to be applied or discarded.", waiting)
+    yield single_gauge("leaderboard_candidates", "Ground truths that wait to be applied or discarded.", waiting)
 
 
-def workers() -> Iterator[Metric]:
+def worker_metrics() -> Iterator[Metric]:
     now = database_now()
     heard = Worker.objects.filter(seen_at__gte=now - workers_module.HEARD_WITHIN)
     last = Worker.objects.aggregate(swept=Max("swept_at"))["swept"]
-    yield one("leaderboard_workers", "Processes that score and were heard of lately.", heard.count())
+    yield single_gauge("leaderboard_workers", "Processes that score and were heard of lately.", heard.count())
     age = None if last is None else max(0.0, (now - last).total_seconds())
-    yield one("leaderboard_last_sweep_seconds", "How long ago somebody looked for files that wait.", age)
+    yield single_gauge("leaderboard_last_sweep_seconds", "How long ago somebody looked for files that wait.", age)
     versions = heard.order_by().values("version").annotate(n=Count("pk"))
     numbers = [((row["version"],), row["n"]) for row in versions]
     yield gauge("leaderboard_worker_versions", "Processes that score, by version.", numbers, ("version",))
@@ -93,42 +95,42 @@ def consistency_metrics() -> Iterator[Metric]:
     if last is None:
         return
     age = (timezone.now() - last.began_at).total_seconds()
-    yield one("leaderboard_promises_checked_seconds", "How long ago the promises were checked.", age)
+    yield single_gauge("leaderboard_promises_checked_seconds", "How long ago the promises were checked.", age)
     numbers = [((str(one["number"]),), one["broken"]) for one in last.report["promises"]]
     yield gauge("leaderboard_promises_broken", "What the last check found broken.", numbers, ("promise",))
 
 
-def disks() -> Iterator[Metric]:
-    found = health.disks()
+def disk_metrics() -> Iterator[Metric]:
+    found = health.disk_spaces()
     for name, words in (("free", "Space left on the site's disks."), ("total", "Size of the site's disks.")):
         numbers = [((disk.what,), getattr(disk, name)) for disk in found]
         yield gauge(f"leaderboard_disk_{name}_bytes", words, numbers, ("what",))
 
 
-def attempts() -> Iterator[Metric]:
+def attempt_metrics() -> Iterator[Metric]:
     today = DailyAttempts.objects.filter(day=database_now().date())
     found = today.aggregate(used=Sum("used"), refused=Sum("refused"))
-    yield one("leaderboard_attempts_today", "Attempts that teams have used today (UTC).", found["used"] or 0)
+    yield single_gauge("leaderboard_attempts_today", "Attempts that teams have used today (UTC).", found["used"] or 0)
     words = "Files of today (UTC) that could not be read and used no attempt."
-    yield one("leaderboard_unreadable_today", words, found["refused"] or 0)
+    yield single_gauge("leaderboard_unreadable_today", words, found["refused"] or 0)
 
 
-def counts() -> Iterator[Metric]:
+def process_metrics() -> Iterator[Metric]:
     """What processes counted: this one, and the workers that were heard of lately."""
     workers = Worker.objects.filter(seen_at__gte=database_now() - workers_module.FORGOTTEN_AFTER)
     processes = [
-        ({"part": "web", "host": "", "process": ""}, counters.samples()),
+        ({"part": "web", "host": "", "process": ""}, counters.counter_samples()),
         *(({"part": "worker", "host": one.host, "process": str(one.process)}, one.counts) for one in workers),
     ]
     for family in counters.PROCESS.collect():
         merged = Metric(family.name, family.documentation, family.type)
         for process, samples in processes:
             for sample in samples:
-                if sample["name"] in _names(family):
+                if sample["name"] in _family_names(family):
                     merged.add_sample(sample["name"], {**process, **sample["labels"]}, sample["value"])
         yield merged
 
 
-def _names(family: Metric) -> list[str]:
+def _family_names(family: Metric) -> list[str]:
     endings = ("_total",) if family.type == "counter" else ("_bucket", "_count", "_sum")
     return [f"{family.name}{ending}" for ending in endings]

@@ -15,7 +15,7 @@ from django.utils import timezone
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_log_faults
-from leaderboard.common.storage import listing, store_as
+from leaderboard.common.storage import list_stored, store_as
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.ranking import standings
 
@@ -26,7 +26,7 @@ ReportLine = Callable[[str], object]
 STAGED = ".restoring"
 
 
-def restore(folder: Path, *, force: bool = False, report: ReportLine = lambda _: None) -> list[str]:
+def restore_backup(folder: Path, *, force: bool = False, report: ReportLine = lambda _: None) -> list[str]:
     """Make the site what it was at a backup. Nothing may be running on it. Raises `CannotKeep` before anything changed.
 
     With `force` what is there now is moved aside (a PostgreSQL database is replaced). Gives sentences about what is
@@ -43,7 +43,7 @@ def restore(folder: Path, *, force: bool = False, report: ReportLine = lambda _:
     report(
         f"Made {manifest.made_at}, version {manifest.version}: {len(manifest.parts):,} parts, {manifest.size:,} bytes."
     )
-    staged = _stage(folder, manifest)
+    staged = _stage_files(folder, manifest)
     report("Every part has the hash of the manifest.")
     for line in _put_back_metrics(staged, manifest):
         report(line.format(folder=folder))
@@ -52,7 +52,7 @@ def restore(folder: Path, *, force: bool = False, report: ReportLine = lambda _:
         report(f"What was here before lies in {replaced_folder} now.")
     call_command("migrate", interactive=False, verbosity=0)
     report("The database is up to date.")
-    wrong = check(manifest)
+    wrong = check_restored(manifest)
     for slug in hold_private_boards():
         report(f"{slug}: its deadline has passed, so its private board stays closed until a host opens it.")
     return wrong
@@ -93,7 +93,7 @@ def _put_back_metrics(staged: Path, manifest: Manifest) -> Iterator[str]:
                 copy_file(staged / part, target)
 
 
-def check(manifest: Manifest) -> list[str]:
+def check_restored(manifest: Manifest) -> list[str]:
     """What is not as the backup says: files, the audit trail, boards that differ from their scores."""
     wrong = [f"The file {key} was lost or changed before the backup was made." for key in manifest.lost]
     here = {key: manifest.parts[f"{FILES}/{key}"][0] for key in manifest.keys}
@@ -122,10 +122,10 @@ def _refuse_strangers(manifest: Manifest) -> None:
 
 
 def _is_empty() -> bool:
-    return database_dumps.is_empty() and next(listing(), None) is None
+    return database_dumps.is_database_empty() and next(list_stored(), None) is None
 
 
-def _stage(folder: Path, manifest: Manifest) -> Path:
+def _stage_files(folder: Path, manifest: Manifest) -> Path:
     """Copy everything beside the site, hashing on the way; raises `CannotKeep` for the first thing that is wrong."""
     staged = Path(settings.VAR_DIR) / STAGED
     shutil.rmtree(staged, ignore_errors=True)

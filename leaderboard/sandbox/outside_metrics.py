@@ -25,7 +25,7 @@ def run_sandbox_self_test() -> SandboxTest:
     """Try all ways out of the cage on this machine, a matter of seconds, and keep what came of it."""
     found = try_escapes()
     fields = {"tested_at": timezone.now(), "reason": found.reason, "report": found.as_dict()}
-    test, _ = SandboxTest.objects.update_or_create(host=_host(), defaults=fields)
+    test, _ = SandboxTest.objects.update_or_create(host=_host_name(), defaults=fields)
     if found.reason and outside_folder() is not None:
         so = "run all the same" if are_outside_files_trusted() else "are off"
         log.error("metrics from outside %s on %s: %s", so, test.host, found.reason)
@@ -41,7 +41,7 @@ def why_outside_metrics_are_off() -> str:
     if outside_folder() is None or are_outside_files_trusted():
         return ""
     tests = SandboxTest.objects.order_by("-tested_at")
-    test = tests.filter(host=_host()).first() or tests.first()
+    test = tests.filter(host=_host_name()).first() or tests.first()
     reason = test.reason if test is not None else explain_missing_sandbox()
     return gettext(OUTSIDE_METRICS_OFF).format(reason=reason, help=TRUST_HELP) if reason else ""
 
@@ -77,5 +77,5 @@ def outside_metrics_status() -> dict[str, object]:
     }
 
 
-def _host() -> str:
+def _host_name() -> str:
     return socket.gethostname()[:200]

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from leaderboard.common.slow_clients import waiting
+from leaderboard.common.slow_clients import release_slot_while_waiting
 
 from . import OF_HOSTS, JobFailed, JobTimedOut, run_job
 from ._jobs import JOBS
@@ -19,5 +19,5 @@ def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
     """Do a job in a process of its own, as soon as there is a place for one."""
     kind = KINDS.get(job, OF_HOSTS)
     memory = min(kind.memory_mb or settings.SCORING_MEMORY_MB, settings.SCORING_MEMORY_MB)
-    with waiting(), JobSlot(job, kind) as place:
+    with release_slot_while_waiting(), JobSlot(job, kind) as place:
         return run_job(job, arguments, kind, place, memory)

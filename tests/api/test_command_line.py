@@ -70,9 +70,9 @@ class Terminal:
 
 def scored_at_once(task: Any, *arguments: Any, **_: Any) -> None:
     if task is tasks.score_submission:
-        score.score(arguments[0])
-    if task is tasks.rescore:
-        score.rescore(arguments[0])
+        score.score_submission(arguments[0])
+    if task is tasks.rescore_candidate:
+        score.rescore_batch(arguments[0])
 
 
 @dataclass

@@ -107,7 +107,7 @@ def test_a_key_used_for_a_team_that_was_left_gives_nothing_of_that_team(
     bos_program: Program, pets: Competition, bo: User, cy: User
 ) -> None:
     bos_program.hand_in(answers(), key="k1")
-    score.score(Submission.objects.get().pk)
+    score.score_submission(Submission.objects.get().pk)
     enter(pets, cy)
     joining.join_by_invitation(user=cy, invitation=Membership.objects.get(user=bo).team.invitation)
     teams.leave_team(membership=Membership.objects.select_related("team", "competition", "user").get(user=bo))
@@ -193,7 +193,7 @@ def test_a_bug_of_ours_is_logged_and_told_without_details(
     def broken(**fields: Any) -> None:
         raise RuntimeError("secret")
 
-    monkeypatch.setattr(submitting, "submit", broken)
+    monkeypatch.setattr(submitting, "submit_file", broken)
     status, output = bos_program.hand_in(answers())
     assert (status, output["errors"]) == (500, [])
     assert "secret" not in output["detail"]

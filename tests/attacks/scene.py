@@ -106,7 +106,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     baseline = boards.add_baseline(
         competition=competition, user=ada, name="Guess", file_name="b.csv", chunks=[body.encode()]
     )
-    score_module.score(baseline.pk)
+    score_module.score_submission(baseline.pk)
     join_card = _run_the_class(competition, ada, bo, eve)
     plant(PRIVATE)
     users = {"ada": ada, "bo": bo, "cy": cy, "dee": dee, "eve": eve, "hal": hal, "ivy": ivy, "otto": otto}
@@ -163,7 +163,7 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     [(_guest, code)] = roster.make_join_cards(competition=competition, entries=[guest.pk], user=ada)
     announcements.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
     mine, other = (competition.memberships.select_related("team").get(user=user) for user in (bo, eve))
-    team_merges.offer(membership=other, invitation=mine.team.invitation)
+    team_merges.offer_merge(membership=other, invitation=mine.team.invitation)
     extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
     rules = saved_rules.grade_rules(competition)[0].as_json()
     saved_rules.set_grade_rules(competition=competition, values=rules, user=ada)

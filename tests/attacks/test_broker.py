@@ -18,7 +18,7 @@ from redis import Redis
 from leaderboard import settings as settings_module
 from leaderboard.accounts.models import User
 from leaderboard.celery import app
-from leaderboard.common.shared_cache import JsonSerializer, SharedCache, count_try, tries
+from leaderboard.common.shared_cache import JsonSerializer, SharedCache, count_tries, count_try
 from tests.site import running_site, until
 
 COUNTING = "from leaderboard.common.shared_cache import count_try\nprint(count_try('thing', 'bo', seconds=60))"
@@ -63,7 +63,7 @@ def test_a_broker_that_is_away_is_asked_once_in_five_seconds(alone: None, monkey
 def test_without_a_broker_a_process_counts_alone(alone: None) -> None:
     assert [count_try("thing", "bo", seconds=60) for _ in range(3)] == [1, 2, 3]
     assert count_try("thing", "cy", seconds=60) == 1
-    assert tries("thing", "bo") == 3
+    assert count_tries("thing", "bo") == 3
 
 
 def test_the_shared_cache_reads_no_pickles() -> None:
@@ -127,7 +127,7 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
         message(score, [{"$gt": ""}, [1, 2]]),
         message(score, ["' OR 1=1 --", 1]),
         message(score, [str(uuid.uuid4()), 10**30]),
-        message("leaderboard.competitions.tasks.rescore", [None]),
+        message("leaderboard.competitions.tasks.rescore_candidate", [None]),
         message(
             score,
             [],

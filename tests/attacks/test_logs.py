@@ -140,7 +140,7 @@ def test_the_person_behind_a_program_is_told_by_number(pets: Competition, bo: Us
 
 def test_a_refusal_is_told_by_its_code(pets: Competition, bo: User, log: io.StringIO) -> None:
     with pytest.raises(submitting.SubmissionRefused):
-        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+        submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     assert "not_joined" in log.getvalue()
 
 
@@ -156,7 +156,9 @@ def test_names_of_teams_files_and_browsers_forge_no_line(
     client.post(
         "/c/pets/team/", {"action": "rename", "name": name}, headers={"User-Agent": name.encode().decode("latin-1")}
     )
-    submission = submitting.submit(competition=pets, user=bo, file_name=f"{name}.csv", chunks=[answers()], note=name)
+    submission = submitting.submit_file(
+        competition=pets, user=bo, file_name=f"{name}.csv", chunks=[answers()], note=name
+    )
     tasks.score_submission(str(submission.pk), pets.ground_truth_id)
     client.get(f"/join/{name}/")
     for line in log.getvalue().split("\n")[:-1]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from leaderboard.classroom import team_merges
 from leaderboard.competitions.models import Membership, MergeOffer, Team
-from leaderboard.competitions.models.pseudonyms import FIRST, SECOND, drawn
+from leaderboard.competitions.models.pseudonyms import FIRST, SECOND, draw_pseudonym
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services import boards, competitions
 from leaderboard.notifications.models import Notice
@@ -84,7 +84,7 @@ def test_two_teams_that_speak_of_merging_read_names_and_no_pseudonyms(masked: Sc
     """An invitation link tells a name: a pseudonym beside it would tell whose it is."""
     theirs = Team.objects.get(name=NAME)
     eves = Membership.objects.select_related("team").get(user__username="eve")
-    made = team_merges.offer(membership=eves, invitation=theirs.invitation)
+    made = team_merges.offer_merge(membership=eves, invitation=theirs.invitation)
     offering = text_of(ask(masked, "eve", "GET", "/c/secret/team/"))
     assert f"Offered to <strong>{NAME}</strong>" in offering
     assert theirs.pseudonym not in offering
@@ -93,7 +93,7 @@ def test_two_teams_that_speak_of_merging_read_names_and_no_pseudonyms(masked: Sc
     assert "<strong>eve</strong> offers" in deciding
     assert "“eve” offers" in deciding
     assert eves.team.pseudonym not in deciding
-    team_merges.withdraw(membership=Membership.objects.get(user__username="bo"), offer_id=made.pk)
+    team_merges.withdraw_merge(membership=Membership.objects.get(user__username="bo"), offer_id=made.pk)
     assert Notice.objects.get(title="Your offer to merge was declined").text.startswith(f"“{NAME}”")
 
 
@@ -150,7 +150,7 @@ def test_who_joins_a_masked_competition_has_a_pseudonym_at_once(masked: Scene) -
 def test_names_never_run_out() -> None:
     taken = {f"{first} {second}" for first in FIRST for second in SECOND}
     assert len(taken) > 20_000
-    name = drawn(taken)
+    name = draw_pseudonym(taken)
     assert name not in taken
     assert re.fullmatch(r"[A-Z][a-z]+ [A-Z][a-z]+ \d{3}", name)
 

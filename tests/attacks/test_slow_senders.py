@@ -20,7 +20,7 @@ from django.core.wsgi import get_wsgi_application
 from django.test import Client, RequestFactory
 
 from leaderboard.accounts.models import User
-from leaderboard.accounts.senders import person_behind
+from leaderboard.accounts.senders import user_of_request
 from leaderboard.common.slow_clients import LARGE, LONGEST_SILENCE, LimitSlowClients, MeteredBody
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.operations.supervisor import children
@@ -48,9 +48,9 @@ def port(tmp_path: Path) -> Iterator[int]:
     """The web server as `up` starts it, with a page that needs nothing."""
     (tmp_path / "hello.py").write_text(HELLO)
     port = free_port()
-    *command, _application = children.web("127.0.0.1", port).command
+    *command, _application = children.web_process("127.0.0.1", port).command
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
-    server = children.spawn([*command, "hello:application"], tmp_path / "log", environment)
+    server = children.spawn_process([*command, "hello:application"], tmp_path / "log", environment)
     try:
         until(lambda: is_open(port), what="the web server")
         yield port
@@ -154,7 +154,7 @@ def test_an_upload_that_falls_silent_leaves_the_disk(
     enter(pets, bo)
     client.force_login(bo)
     found: list[tuple[str, int]] = []
-    site = LimitSlowClients(get_wsgi_application(), 2, person=person_behind)
+    site = LimitSlowClients(get_wsgi_application(), 2, person=user_of_request)
 
     def held() -> int:
         return sum(path.stat().st_size for path in tmp_path.iterdir() if path.is_file())

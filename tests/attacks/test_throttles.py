@@ -13,7 +13,7 @@ from leaderboard.accounts.adapter import PAIRS, STRANGERS
 from leaderboard.accounts.models import User
 from leaderboard.accounts.slow_sign_in import MOST_WAITING, SlowLane
 from leaderboard.classroom.views.join import CODES
-from leaderboard.common.responses import address_of
+from leaderboard.common.responses import client_address_of
 from leaderboard.competitions.models import Competition
 from tests.site import until
 from tests.web.test_signing_in import sign_in
@@ -182,11 +182,11 @@ def test_the_addresses_of_one_ipv6_customer_are_one_for_every_limit(
     assert sign_in("bo", "correct horse", "2001:db8:1:2:ffff::7") != 302
     assert sign_in("bo", "correct horse", "2001:db8:1:3::7") == 302
     requests = [RequestFactory().get("/", REMOTE_ADDR=f"2001:db8:1:2::{number}") for number in range(2)]
-    assert {address_of(request) for request in requests} == {"2001:db8:1:2::/64"}
+    assert {client_address_of(request) for request in requests} == {"2001:db8:1:2::/64"}
     assert {get_ip(request) for request in requests} == {"2001:db8:1:2::"}
     # A socket for both families writes IPv4 in the form of IPv6; these are different people.
     mapped = [RequestFactory().get("/", REMOTE_ADDR=f"::ffff:10.0.0.{number}") for number in (1, 2)]
-    assert [address_of(request) for request in mapped] == ["10.0.0.1", "10.0.0.2"]
+    assert [client_address_of(request) for request in mapped] == ["10.0.0.1", "10.0.0.2"]
     assert [get_ip(request) for request in mapped] == ["10.0.0.1", "10.0.0.2"]
 
 
@@ -234,16 +234,16 @@ def test_only_so_many_tries_of_one_sender_wait_and_all_others_pass() -> None:
     lane.count_wrong("dee")
 
     def hold() -> None:
-        with lane.turn("dee", free_tries=1):
+        with lane.wait_for_turn("dee", free_tries=1):
             assert done.wait(10)
 
     threads = [threading.Thread(target=hold) for _ in range(MOST_WAITING)]
     for thread in threads:
         thread.start()
     until(lambda: lane._waiting.get("dee") == MOST_WAITING)
-    with lane.turn("dee", free_tries=1):
+    with lane.wait_for_turn("dee", free_tries=1):
         pass
-    with lane.turn("bo", free_tries=1):
+    with lane.wait_for_turn("bo", free_tries=1):
         pass
     done.set()
     for thread in threads:

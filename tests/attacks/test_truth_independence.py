@@ -56,7 +56,7 @@ def twins(ada: User, bo: User) -> list[Competition]:
 def submitted(competition: Competition, bos: Program, data: bytes) -> dict[str, Any]:
     """What the API says of a file that was handed in and measured, its scores, names and times apart."""
     _, made = bos.hand_in(data, slug=competition.slug)
-    score.score(made["id"])
+    score.score_submission(made["id"])
     _, found = bos.get(f"submissions/{made['id']}")
     said_to_user = {name: found[name] for name in ("status", "errors", "warnings", "private_score")}
     return {**said_to_user, "beside": [one["problem"] for one in found["secondary"]]}
@@ -100,7 +100,7 @@ def test_bo_reads_on_every_door_that_his_labels_are_written_otherwise(pets: Comp
     (warning,) = checked["warnings"]
     assert warning["code"] == "foreign_labels"
     _, made = bos.hand_in(data)
-    score.score(made["id"])
+    score.score_submission(made["id"])
     _, found = bos.get(f"submissions/{made['id']}")
     assert (found["status"], found["errors"], found["warnings"]) == ("scored", [], checked["warnings"])
     client = Client()

@@ -67,7 +67,7 @@ def pets(ada: User, bo: User, cy: User) -> Competition:
 
 def upload(competition: Competition, user: User, word: str = "") -> Submission:
     data = f"id,label\n{word},\n".encode() if word else answers()
-    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[data])
+    return submitting.submit_file(competition=competition, user=user, file_name="a.csv", chunks=[data])
 
 
 def again(submission: Submission) -> Submission:
@@ -100,7 +100,7 @@ def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     monkeypatch.setattr(queue, "on_lease_lost", scorer.stop_scorer)
     monkeypatch.setattr(queue, "_extend_lease", lambda *_: False)
     submission = upload(pets, bo, "sleep")
-    assert score.score(submission.pk) == "busy"
+    assert score.score_submission(submission.pk) == "busy"
     root = _client._running[0].process
     assert root.poll() is not None or until(lambda: root.poll() is not None, seconds=5)
     assert again(submission).status == "pending"
@@ -113,11 +113,11 @@ def test_23_24_25_a_file_that_never_ends_is_stopped_at_its_time_and_not_tried_ag
     pets: Competition, bo: User, settings: LazySettings, word: str
 ) -> None:
     """In Python, in C, and without the processor."""
-    assert score.score(upload(pets, bo).pk) == "scored"
+    assert score.score_submission(upload(pets, bo).pk) == "scored"
     settings.SCORING_TIME_LIMIT = 1
     submission = upload(pets, bo, word)
     begun = time.monotonic()
-    assert score.score(submission.pk) == "failed"
+    assert score.score_submission(submission.pk) == "failed"
     assert time.monotonic() - begun < 5 * patience()
     assert again(submission).failure.startswith("Scoring took longer than 1 s.")
     assert DailyAttempts.objects.get(team__name="bo").used == 1
@@ -130,10 +130,10 @@ def test_26_a_file_that_eats_all_memory_is_stopped_alone(
 ) -> None:
     settings.SCORING_MEMORY_MB = 400
     eater, good = upload(pets, bo, "eat"), upload(pets, cy)
-    assert score.score(eater.pk) == "invalid"
+    assert score.score_submission(eater.pk) == "invalid"
     assert "400 MB of memory" in again(eater).problems[0]["message"]
     keepers = below(_client._running[0].process.pid)
-    assert score.score(good.pk) == "scored"
+    assert score.score_submission(good.pk) == "scored"
     assert set(below(_client._running[0].process.pid)) & set(keepers), "the truth was not read again"
     checks_hold()
 
@@ -142,12 +142,12 @@ def test_26_a_file_that_eats_all_memory_is_stopped_alone(
 def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_nobody_up(
     alone: None, pets: Competition, bo: User, cy: User
 ) -> None:
-    assert score.score(upload(pets, cy).pk) == "scored"
+    assert score.score_submission(upload(pets, cy).pk) == "scored"
     poison = [upload(pets, bo, "die") for _ in range(20)]
     good = [upload(pets, cy) for _ in range(5)]
     served: list[Any] = []
     while turn := queue.next_submission():
-        score.score(turn.submission_id)
+        score.score_submission(turn.submission_id)
         served.append(turn.submission_id)
     assert {(again(one).status, one.deaths) for one in poison} == {("failed", 3)}
     assert {again(one).status for one in good} == {"scored"}
@@ -165,7 +165,7 @@ def test_a_candidate_ruler_that_kills_its_child_refuses_the_file_after_three(pet
 
 
 def test_a_killed_keeper_costs_the_file_in_hand_one_death(alone: None, pets: Competition, bo: User) -> None:
-    assert score.score(upload(pets, bo).pk) == "scored"
+    assert score.score_submission(upload(pets, bo).pk) == "scored"
     submission = upload(pets, bo, "sleep")
     root = _client._running[0].process.pid
     until(lambda: len(below(root)) == 1, what="the end of the first child")
@@ -177,6 +177,6 @@ def test_a_killed_keeper_costs_the_file_in_hand_one_death(alone: None, pets: Com
 
     killer = threading.Thread(target=kill)
     killer.start()
-    assert score.score(submission.pk) == "died"
+    assert score.score_submission(submission.pk) == "died"
     killer.join()
     assert again(submission).deaths == 1

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.thorough
 
 
 def upload(competition: Competition, user: User, data: bytes = b"") -> Submission:
-    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[data or answers()])
+    return submitting.submit_file(competition=competition, user=user, file_name="a.csv", chunks=[data or answers()])
 
 
 def no_check_fails() -> None:
@@ -60,14 +60,14 @@ def test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_wait
     assert submission.status == "pending"
     client.force_login(bo)
     assert "aiting" in client.get(f"/c/pets/submissions/{submission.pk}/").content.decode()
-    assert score.score(submission.pk) == "scored"
+    assert score.score_submission(submission.pk) == "scored"
 
 
 @pytest.mark.fault(13)
 def test_13_a_browser_that_got_no_answer_and_sends_again_uses_one_attempt(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     first, second = (
-        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], upload_key="form")
+        submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], upload_key="form")
         for _ in range(2)
     )
     assert first.pk == second.pk
@@ -130,7 +130,7 @@ def test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through(
             deaths[turn.submission_id] += 1
             tasks._release_claim_of_failed_task(task_id=wake_up_id, exception=WorkerLostError("signal 9"))
         else:
-            score.score(turn.submission_id)
+            score.score_submission(turn.submission_id)
     assert set(deaths.values()) == {3}
     assert set(Submission.objects.filter(status="failed").values_list("pk", flat=True)) == poison
     assert DailyAttempts.objects.get(team__name="bo").used == 0
@@ -146,7 +146,7 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
     monkeypatch.setattr(clock, "timezone", SimpleNamespace(now=real))
     enter(pets, bo)
     submission = upload(pets, bo)
-    score.score(submission.pk)
+    score.score_submission(submission.pk)
     monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(days=2))
     tasks.reveal_due()
     pets.refresh_from_db()
@@ -173,10 +173,10 @@ def test_34_two_sweeps_at_once_ring_twice_score_once_and_give_one_attempt_back(p
     spent = upload(pets, bo)
     Submission.objects.filter(pk=spent.pk).update(tries=5)
     waiting = upload(pets, bo)
-    first, second = score.sweep(), score.sweep()
+    first, second = score.sweep_queue(), score.sweep_queue()
     assert first == second
     for pk, _ in (*first[0], *second[0]):
-        score.score(pk)
+        score.score_submission(pk)
     assert DailyAttempts.objects.get().used == 1
     assert Score.objects.filter(submission=waiting).count() == 2
     no_check_fails()
@@ -250,6 +250,6 @@ def test_37_a_competition_that_is_deleted_while_its_file_is_measured(
         return outcome
 
     monkeypatch.setattr(score, "measure_submission", meanwhile)
-    assert score.score(submission.pk) == "busy"
+    assert score.score_submission(submission.pk) == "busy"
     assert not Score.objects.exists()
     no_check_fails()

@@ -10,7 +10,7 @@ import pytest
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
-from leaderboard.common.storage import store
+from leaderboard.common.storage import store_file
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission
 from leaderboard.competitions.services import competitions, submitting
 from tests.conftest import answers, close, enter, person
@@ -34,12 +34,12 @@ class while_a_file_comes_in:  # noqa: N801 - read as words
 
     def __enter__(self) -> None:
         def slowly(*arguments: Any, **named: Any) -> Any:
-            stored = store(*arguments, **named)
+            stored = store_file(*arguments, **named)
             self.patch.undo()
             self.happens()
             return stored
 
-        self.patch.setattr("leaderboard.competitions.services.submitting.store", slowly)
+        self.patch.setattr("leaderboard.competitions.services.submitting.store_file", slowly)
 
     def __exit__(self, *error: object) -> None:
         self.patch.undo()
@@ -49,8 +49,10 @@ class while_a_file_comes_in:  # noqa: N801 - read as words
 def test_115_an_attempt_taken_while_the_file_came_in_is_seen(door: Door, pets: Competition, bo: User) -> None:
     """Both tabs were let in with one attempt left; the other was quicker."""
     for _ in range(4):
-        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
-    with while_a_file_comes_in(lambda: submitting.submit(competition=pets, user=bo, file_name="b", chunks=[answers()])):
+        submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+    with while_a_file_comes_in(
+        lambda: submitting.submit_file(competition=pets, user=bo, file_name="b", chunks=[answers()])
+    ):
         answer = door.send(another(1))
     assert answer.status in (409, 429)
     assert "used all 5 attempts of today" in answer.words

@@ -223,7 +223,9 @@ def test_the_order_of_scoring_does_not_matter(ada: User, bo: User, cy: User, mod
     for user in (bo, cy):
         enter(pets, user)
         for _ in range(4):
-            submitting.submit(competition=pets, user=user, file_name="f.csv", chunks=[file_with(dice.randrange(1, 30))])
+            submitting.submit_file(
+                competition=pets, user=user, file_name="f.csv", chunks=[file_with(dice.randrange(1, 30))]
+            )
     files = list(Submission.objects.values_list("pk", flat=True))
     found = []
     for _ in range(2):
@@ -233,7 +235,7 @@ def test_the_order_of_scoring_does_not_matter(ada: User, bo: User, cy: User, mod
             submission.scores.all().delete()
         dice.shuffle(files)
         for pk in files:
-            score_module.score(pk)
+            score_module.score_submission(pk)
             assert standings.standing_differences(ground_truth_of(pets)) == []
         found.append(sorted(Standing.objects.values_list("team", "submission", "value", "received_at")))
     assert found[0] == found[1]

@@ -93,8 +93,8 @@ def membership_of(user: User) -> Membership:
 
 def merged(bo: User, cy: User) -> None:
     """Bo's team becomes part of Cy's."""
-    made = team_merges.offer(membership=membership_of(cy), invitation=membership_of(bo).team.invitation)
-    team_merges.accept(membership=membership_of(bo), offer_id=made.pk)
+    made = team_merges.offer_merge(membership=membership_of(cy), invitation=membership_of(bo).team.invitation)
+    team_merges.accept_merge(membership=membership_of(bo), offer_id=made.pk)
 
 
 def signed_up_again(user: User, name: str) -> User:
@@ -176,11 +176,11 @@ def test_signing_up_again_reads_no_more_than_staying(pets: Competition, bo: User
 def test_the_score_of_a_file_that_was_under_way_follows_too(pets: Competition, bo: User, cy: User) -> None:
     """Bo leaves before his file is scored; his own team hears of it all the same."""
     joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=enter(pets, cy).team.invitation))
-    first = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[file_with(10)])
+    first = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[file_with(10)])
     teams.leave_team(membership=membership_of(bo))
     own = hand_in(pets, bo, file_with(9))
     assert answered(pets, [own]) == [True]
-    score_module.score(first.pk)
+    score_module.score_submission(first.pk)
     assert answered(pets, [first, own]) == [True, False]
     assert [name for _, name, _ in board_of(pets)] == ["cy"]
     checks_hold(pets)
@@ -345,10 +345,10 @@ def test_a_team_without_members_is_not_ranked_until_the_end(ada: User, bo: User,
     for user, wrong in ((bo, 4), (cy, 8)):
         enter(cats, user)
         hand_in(cats, user, file_with(wrong))
-    waiting = submitting.submit(competition=cats, user=bo, file_name="f.csv", chunks=[file_with(0)])
+    waiting = submitting.submit_file(competition=cats, user=bo, file_name="f.csv", chunks=[file_with(0)])
     personal_data.delete_account(account=bo, user=bo)
     assert board_of(cats) == [(1, "cy", 0.8)]
-    score_module.score(waiting.pk)
+    score_module.score_submission(waiting.pk)
     assert board_of(cats) == [(1, "cy", 0.8)]
     checks_hold(cats)
     close(cats)

@@ -29,7 +29,7 @@ from tests.conftest import answers, enter, hand_in, make_competition, person
 
 
 def upload(competition: Competition, user: User) -> Submission:
-    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[answers()])
+    return submitting.submit_file(competition=competition, user=user, file_name="a.csv", chunks=[answers()])
 
 
 def held(submission: Submission, *, seconds: float = 20, **fields: Any) -> None:
@@ -76,7 +76,7 @@ def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo:
     queue_module._served["last"] = one.pk
     served = []
     while turn := queue_module.next_submission():
-        score.score(turn.submission_id)
+        score.score_submission(turn.submission_id)
         served.append(turn.submission_id)
     assert served == [others[0].pk, burst[0].pk, others[1].pk, burst[1].pk, burst[2].pk, burst[3].pk]
 
@@ -112,7 +112,7 @@ def test_a_team_has_at_most_one_file_in_work_and_the_next_follows_at_its_end(
     second, others = upload(pets, bo), upload(pets, cy)
     held(mine)
     assert queue_module.claim_submission(second.pk) is None
-    assert score.sweep()[0] == [(str(others.pk), pets.ground_truth_id)]
+    assert score.sweep_queue()[0] == [(str(others.pk), pets.ground_truth_id)]
     wake_ups.clear()
     tasks.score_submission(str(second.pk), 1)
     assert again(others).status == "scored"
@@ -167,7 +167,7 @@ def test_one_more_file_behind_a_long_queue_needs_no_bell(
     rung.clear()
     upload(pets, cy)
     assert rung == []
-    assert len(score.sweep()[0]) == queue_module.LONG_QUEUE + 1
+    assert len(score.sweep_queue()[0]) == queue_module.LONG_QUEUE + 1
     wake_ups.clear()
     tasks.sweep()
     assert len(wake_ups) == queue_module.LONG_QUEUE
@@ -192,7 +192,7 @@ def test_a_file_that_killed_a_scorer_lets_others_go_first(pets: Competition, cy:
     turn = queue_module.next_submission()
     assert turn is not None
     assert turn.submission_id == later.pk
-    score.score(later.pk)
+    score.score_submission(later.pk)
     turn = queue_module.next_submission()
     assert turn is not None
     assert turn.submission_id == mine.pk
@@ -275,7 +275,7 @@ def test_what_a_dead_scorer_held_is_rung_for_at_once_and_counted_once(mine: Subm
     assert again(mine).lease_until is None
     assert (mine.tries, mine.deaths) == (1, 1)
     assert wake_ups == [str(mine.pk)]
-    assert score.score(mine.pk) == "scored"
+    assert score.score_submission(mine.pk) == "scored"
 
 
 def test_after_three_deaths_a_file_fails_and_its_attempt_comes_back(mine: Submission, wake_ups: list[str]) -> None:
@@ -302,7 +302,7 @@ def test_an_ordinary_error_of_a_task_takes_nothing_back(mine: Submission) -> Non
 
 
 def test_a_death_after_the_file_was_finished_changes_nothing(mine: Submission) -> None:
-    assert score.score(mine.pk, wake_up_id="one") == "scored"
+    assert score.score_submission(mine.pk, wake_up_id="one") == "scored"
     tasks._release_claim_of_failed_task(task_id="one", exception=WorkerLostError("signal 9"))
     assert (again(mine).status, mine.deaths) == ("scored", 0)
 
@@ -318,7 +318,7 @@ def test_what_a_worker_has_in_hand_when_it_is_stopped_costs_no_try(
         tasks.release_all_claims()
         assert (again(mine).claim, mine.lease_until, mine.tries, mine.deaths) == (None, None, 0, 0)
     assert not queue_module._extend_lease(mine.pk, claim)
-    assert score.score(mine.pk, wake_up_id="two") == "scored"
+    assert score.score_submission(mine.pk, wake_up_id="two") == "scored"
     tasks.release_all_claims()
     assert (again(mine).status, mine.tries) == ("scored", 1)
 
@@ -332,7 +332,7 @@ def test_files_are_put_back_before_up_ends_their_worker() -> None:
 
 @pytest.mark.fault(20)
 def test_a_result_waits_for_the_database(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, failures = score._finish, [OperationalError("away")] * 3
+    real, failures = score._write_outcome, [OperationalError("away")] * 3
     monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
 
     def finish(*arguments: Any) -> str:
@@ -340,8 +340,8 @@ def test_a_result_waits_for_the_database(mine: Submission, monkeypatch: pytest.M
             raise failures.pop()
         return real(*arguments)
 
-    monkeypatch.setattr(score, "_finish", finish)
-    assert score.score(mine.pk) == "scored"
+    monkeypatch.setattr(score, "_write_outcome", finish)
+    assert score.score_submission(mine.pk) == "scored"
     assert Score.objects.count() == 2
 
 
@@ -352,11 +352,11 @@ def test_a_database_that_stays_away_is_not_waited_for_without_end(
     def finish(*_: Any) -> str:
         raise OperationalError("away")
 
-    monkeypatch.setattr(score, "_finish", finish)
+    monkeypatch.setattr(score, "_write_outcome", finish)
     monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
     monkeypatch.setattr(score, "FINISH_WITHIN", 0.01)
     with pytest.raises(OperationalError):
-        score.score(mine.pk)
+        score.score_submission(mine.pk)
     assert again(mine).status == "pending"
 
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
 from leaderboard.common import clock
-from leaderboard.common.clock import database_now, one_moment
+from leaderboard.common.clock import database_now, one_moment_per_page
 from leaderboard.competitions.models import Competition
 
 CLOCK = "clock_timestamp"
@@ -24,7 +24,7 @@ def questions(captured: CaptureQueriesContext) -> int:
 @pytest.mark.postgres
 @pytest.mark.django_db
 def test_what_is_read_is_of_one_moment_and_what_is_written_asks_anew() -> None:
-    with CaptureQueriesContext(connection) as captured, one_moment():
+    with CaptureQueriesContext(connection) as captured, one_moment_per_page():
         assert database_now() == database_now()
     assert questions(captured) == 1
     with CaptureQueriesContext(connection) as captured:
@@ -46,7 +46,7 @@ def test_a_moment_ends_with_its_page_and_is_of_its_thread() -> None:
     seen: list[bool] = []
 
     def fails() -> None:
-        with one_moment():
+        with one_moment_per_page():
             thread = Thread(target=lambda: seen.append(clock._page.is_read))
             thread.start()
             thread.join()

@@ -150,7 +150,7 @@ def test_an_interrupted_demo_is_made_again_and_a_competition_of_ours_is_left_alo
 
 @pytest.mark.django_db
 def test_a_stranger_reads_the_demo_but_gets_no_file_of_the_upcoming_one() -> None:
-    demo_module.make_one("bike-rides")
+    demo_module.make_demo_competition("bike-rides")
     client = Client()
     assert client.get("/c/bike-rides/").status_code == 200
     response = client.get("/c/bike-rides/data/files/train.csv")

@@ -31,13 +31,16 @@ DEE = GradedPerson("Dee N.", login="DEE@uni.example", points=None, is_listed=Tru
 
 
 def fill(data: bytes, people: list[GradedPerson], column: str = PETS) -> bytes:
-    book = canvas.read(data)
-    return canvas.filled(book, canvas.match(book, people), column=column, title="Pets", most="100")
+    book = canvas.read_canvas_gradebook(data)
+    return canvas.fill_gradebook(book, canvas.match_students(book, people), column=column, title="Pets", most="100")
 
 
 def by(people: list[GradedPerson], text: str = CANVAS) -> dict[str, str]:
     """Whom we found, and by which column."""
-    return {match.person.name: match.by for match in canvas.match(canvas.read(text.encode()), people).matches}
+    return {
+        match.person.name: match.by
+        for match in canvas.match_students(canvas.read_canvas_gradebook(text.encode()), people).matches
+    }
 
 
 def test_only_the_cells_of_one_column_change() -> None:
@@ -63,7 +66,7 @@ def test_the_id_counts_more_than_a_name_that_somebody_else_has_too() -> None:
 def test_two_people_of_one_name_are_not_guessed() -> None:
     text = CANVAS + '"Bello, Bo",1005,,bo2,B,,,\r\n'
     nameless = replace(BO, student_id="")
-    found = canvas.match(canvas.read(text.encode()), [nameless])
+    found = canvas.match_students(canvas.read_canvas_gradebook(text.encode()), [nameless])
     assert found.matches == []
     assert found.people == [nameless]
     assert len(found.records) == 4
@@ -73,7 +76,7 @@ def test_an_id_that_a_student_could_have_chosen_does_not_count() -> None:
     liar = GradedPerson("Somebody", student_id="1001", sis_user_id="s-1", points="100")
     assert by([liar]) == {}
     chosen = GradedPerson("Bo Bello", points="100")
-    (match,) = canvas.match(canvas.read(CANVAS.encode()), [chosen]).to_review
+    (match,) = canvas.match_students(canvas.read_canvas_gradebook(CANVAS.encode()), [chosen]).to_review
     assert match.by == "Student"
 
 
@@ -114,7 +117,7 @@ def test_a_name_that_begins_like_a_formula_is_found_and_is_none_any_more() -> No
     assert fill(text.encode(), [BO]).decode() == (
         'Student,ID,Pets (102)\r\n"\'=HYPERLINK(""http://evil"",""Bo"")",1001,81.3\r\n'
     )
-    assert canvas.read(text.encode()).computed() == 1
+    assert canvas.read_canvas_gradebook(text.encode()).computed() == 1
 
 
 def test_numbers_below_zero_and_dashes_are_no_formulas() -> None:
@@ -142,15 +145,15 @@ def test_whatever_is_in_a_file_filling_it_with_nothing_changes_formulas_alone(
     data = text.getvalue().encode()
     once = fill(data, [])
     assert fill(once, []) == once
-    assert canvas.read(once).computed() == 0
-    if canvas.read(data).computed() == 0:
+    assert canvas.read_canvas_gradebook(once).computed() == 0
+    if canvas.read_canvas_gradebook(data).computed() == 0:
         assert once == data
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_at_all_make_it_stumble(data: bytes) -> None:
     try:
-        assert canvas.read(b"Student,ID\n" + data).as_bytes() == b"Student,ID\n" + data
+        assert canvas.read_canvas_gradebook(b"Student,ID\n" + data).as_bytes() == b"Student,ID\n" + data
     except BadGradebook:
         assert b'"' in data
 
@@ -167,7 +170,7 @@ def test_no_bytes_at_all_make_it_stumble(data: bytes) -> None:
 )
 def test_what_is_no_gradebook_is_refused_with_what_to_do(data: bytes, words: str) -> None:
     with pytest.raises(BadGradebook, match=words):
-        canvas.read(data)
+        canvas.read_canvas_gradebook(data)
 
 
 def rows_of(text: str) -> list[list[str]]:
@@ -181,7 +184,7 @@ PEOPLE = [
 
 
 def test_moodle_reads_its_columns_with_a_dash_for_no_grade() -> None:
-    assert rows_of(moodle_brightspace.moodle(PEOPLE, "Pets")) == [
+    assert rows_of(moodle_brightspace.moodle_file(PEOPLE, "Pets")) == [
         ["Email address", "ID number", "First name", "Last name", "Pets", "Pets (feedback)"],
         ["bo@uni.example", "s-1", "Bo", "Bello", "81.3", "private 0.87"],
         ["dee@uni.example", "", "Dee", "Ngo", "-", ""],
@@ -189,14 +192,14 @@ def test_moodle_reads_its_columns_with_a_dash_for_no_grade() -> None:
 
 
 def test_brightspace_reads_its_columns_and_whom_it_cannot_find_is_left_out() -> None:
-    assert rows_of(moodle_brightspace.brightspace(PEOPLE, "Pets")) == [
+    assert rows_of(moodle_brightspace.brightspace_file(PEOPLE, "Pets")) == [
         ["OrgDefinedId", "Username", "Pets Points Grade", "End-of-Line Indicator"],
         ["s-1", "bo", "81.3", "#"],
     ]
 
 
 def test_whom_a_list_knows_by_one_number_is_found_by_it() -> None:
-    (_header, row) = rows_of(moodle_brightspace.brightspace([GradedPerson("Cy Costa", student_id="1002")], "Pets"))
+    (_header, row) = rows_of(moodle_brightspace.brightspace_file([GradedPerson("Cy Costa", student_id="1002")], "Pets"))
     assert row == ["1002", "", "", "#"]
 
 
@@ -204,16 +207,16 @@ def test_nobody_gets_the_mark_of_an_account_that_calls_itself_like_them() -> Non
     """A platform would take the last line; whose account it is nobody has said."""
     listed = GradedPerson("Dee Ngo", "Dee", "Ngo", "dee@uni.example", "9", "s-9", "dngo", points="0.0", is_listed=True)
     account = GradedPerson("DNgo", "DNgo", "", "Dee@uni.example", login="DNgo", team="Owls", points="95.0")
-    assert rows_of(moodle_brightspace.brightspace([account, listed], "Pets"))[1:] == [["s-9", "dngo", "0.0", "#"]]
-    moodle = rows_of(moodle_brightspace.moodle([account, listed], "Pets"))[1:]
+    assert rows_of(moodle_brightspace.brightspace_file([account, listed], "Pets"))[1:] == [["s-9", "dngo", "0.0", "#"]]
+    moodle = rows_of(moodle_brightspace.moodle_file([account, listed], "Pets"))[1:]
     assert [row[0] for row in moodle] == ["", "dee@uni.example"]
-    plain = rows_of(moodle_brightspace.plain([account, listed], "Pets"))[1:]
+    plain = rows_of(moodle_brightspace.full_file([account, listed], "Pets"))[1:]
     assert [row[1] for row in plain] == ["Dee@uni.example", "dee@uni.example"]
 
 
-@pytest.mark.parametrize("kind", sorted(moodle_brightspace.OWN))
+@pytest.mark.parametrize("kind", sorted(moodle_brightspace.GRADE_FILES))
 def test_no_cell_of_our_files_is_a_formula(kind: str) -> None:
     cmd = "=cmd|' /C calc'!A0"
     evil = GradedPerson(cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, points="1.0", reasons="+1")
-    for row in rows_of(moodle_brightspace.OWN[kind]([evil], "@SUM(1)")):
+    for row in rows_of(moodle_brightspace.GRADE_FILES[kind]([evil], "@SUM(1)")):
         assert not [cell for cell in row if cell.startswith(("=", "+", "-", "@"))]

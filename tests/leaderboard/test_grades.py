@@ -43,7 +43,7 @@ def add_baseline(competition: Competition, name: str, **wrong: int) -> None:
     made = boards.add_baseline(
         competition=competition, user=None, name=name, file_name="b.csv", chunks=[answers(**wrong)]
     )
-    score.score(made.pk)
+    score.score_submission(made.pk)
 
 
 def set_rules(competition: Competition, **values: Any) -> None:
@@ -259,7 +259,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
         ],
     )
     candidate = publishing.publish_draft(competition=pets, user=ada)
-    score.rescore(candidate.pk)
+    score.rescore_batch(candidate.pk)
     pets.refresh_from_db()
     then = sheets.grade_sheet(pets, at=timezone.now(), ground_truth=candidate)
     assert then.faults == ("0.5 (50) is at least as good as 1 (100), but is not worth as much.",)

@@ -41,7 +41,7 @@ def grading_cases(draw: st.DrawFn) -> tuple[GradingRules, MarkingScale]:
         participation_files=draw(st.integers(1, 5)),
         late_percent=draw(st.floats(0, 100)),
     )
-    anchors = marks_module.anchors_of(rules, {}, higher_is_better=higher)
+    anchors = marks_module.known_anchors(rules, {}, higher_is_better=higher)
     return rules, MarkingScale(anchors, tuple(draw(st.lists(FINITE, max_size=8))), higher, "private")
 
 
@@ -52,7 +52,7 @@ def test_a_better_score_never_gives_fewer_points(
     rules, field = case
     worse, better = (other, one) if field.better(one, other) else (one, other)
     low, high = (
-        marks_module.mark(rules, field, TeamWork((GradableFile(value, days),), valid)).points
+        marks_module.mark_team(rules, field, TeamWork((GradableFile(value, days),), valid)).points
         for value in (worse, better)
     )
     assert low is not None
@@ -72,8 +72,8 @@ def test_points_lie_between_the_fewest_and_the_most_and_are_the_same_each_time(
     case: tuple[GradingRules, MarkingScale], value: float, days: int, valid: int
 ) -> None:
     rules, field = case
-    mark = marks_module.mark(rules, field, TeamWork((GradableFile(value, days),), valid))
-    assert mark == marks_module.mark(rules, field, TeamWork((GradableFile(value, days),), valid))
+    mark = marks_module.mark_team(rules, field, TeamWork((GradableFile(value, days),), valid))
+    assert mark == marks_module.mark_team(rules, field, TeamWork((GradableFile(value, days),), valid))
     assert mark.points is not None
     # Rounding may go below a fewest that has more decimals than the points.
     assert rules.minimum - 0.5 * 10**-rules.decimals <= mark.points <= rules.max_points
@@ -85,7 +85,7 @@ def test_a_later_file_never_gives_more_points(
 ) -> None:
     rules, field = case
     early, late = (
-        marks_module.mark(rules, field, TeamWork((GradableFile(value, d),))).points for d in (days, days + more)
+        marks_module.mark_team(rules, field, TeamWork((GradableFile(value, d),))).points for d in (days, days + more)
     )
     assert early is not None
     assert late is not None
@@ -97,8 +97,8 @@ def test_one_more_file_never_costs_points(
     case: tuple[GradingRules, MarkingScale], files: list[GradableFile], value: float
 ) -> None:
     rules, field = case
-    before = marks_module.mark(rules, field, TeamWork(tuple(files))).points
-    after = marks_module.mark(rules, field, TeamWork((*files, GradableFile(value, 3)))).points
+    before = marks_module.mark_team(rules, field, TeamWork(tuple(files))).points
+    after = marks_module.mark_team(rules, field, TeamWork((*files, GradableFile(value, 3)))).points
     assert before is not None
     assert after is not None
     assert before <= after
@@ -117,7 +117,7 @@ def linear(**changes: object) -> GradingRules:
 def marked(
     rules: GradingRules, *files: GradableFile, valid: int = 1, values: tuple[float, ...] = ()
 ) -> marks_module.Mark:
-    return marks_module.mark(rules, MarkingScale(TWO, values, board="private"), TeamWork(files, valid))
+    return marks_module.mark_team(rules, MarkingScale(TWO, values, board="private"), TeamWork(files, valid))
 
 
 def test_bo_reads_how_his_points_came_about() -> None:
@@ -154,9 +154,10 @@ def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
 
 def test_where_lower_is_better_the_smaller_score_gets_more() -> None:
     rules = GradingRules.from_values({"steps": [{"points": 100, "score": 1.0}, {"points": 50, "score": 3.0}]})
-    field = MarkingScale(marks_module.anchors_of(rules, {}, higher_is_better=False), higher_is_better=False)
+    field = MarkingScale(marks_module.known_anchors(rules, {}, higher_is_better=False), higher_is_better=False)
     marks = [
-        marks_module.mark(rules, field, TeamWork((GradableFile(value),))).points for value in (0.5, 1.0, 2.0, 3.0, 3.1)
+        marks_module.mark_team(rules, field, TeamWork((GradableFile(value),))).points
+        for value in (0.5, 1.0, 2.0, 3.0, 3.1)
     ]
     assert marks == [100, 100, 75, 50, 0]
 
@@ -227,7 +228,7 @@ def test_without_a_file_there_is_no_grade_or_zero_as_the_host_chose() -> None:
 
 def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> None:
     work = TeamWork((GradableFile(0.95),), 3, disqualified="shared files")
-    assert output(marks_module.mark(linear(minimum=30), MarkingScale(TWO), work)) == (
+    assert output(marks_module.mark_team(linear(minimum=30), MarkingScale(TWO), work)) == (
         0,
         "Disqualified, so 0: shared files",
     )
@@ -235,8 +236,8 @@ def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> N
 
 def test_halves_are_rounded_up_as_people_do() -> None:
     rules = GradingRules.from_values({"steps": [{"points": 72.45, "score": 0.5}]})
-    field = MarkingScale(marks_module.anchors_of(rules, {}, higher_is_better=True))
-    assert marks_module.mark(rules, field, TeamWork((GradableFile(0.5),))).points == 72.5
+    field = MarkingScale(marks_module.known_anchors(rules, {}, higher_is_better=True))
+    assert marks_module.mark_team(rules, field, TeamWork((GradableFile(0.5),))).points == 72.5
 
 
 @pytest.mark.parametrize(
@@ -269,14 +270,14 @@ def test_rules_that_cannot_grade_say_why(values: dict[str, object], fault: str) 
 
 def test_a_baseline_without_a_score_is_named() -> None:
     with pytest.raises(BadRules, match="“B” is not there any more"):
-        marks_module.anchors_of(linear(), {"Baseline A": 0.8, "B": None}, higher_is_better=True)
+        marks_module.known_anchors(linear(), {"Baseline A": 0.8, "B": None}, higher_is_better=True)
 
 
 def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
     with pytest.raises(BadRules, match=r"Baseline A 0\.95 \(60\) is at least as good as B 0\.9 \(90\)"):
-        marks_module.anchors_of(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
+        marks_module.known_anchors(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
     with pytest.raises(BadRules, match="are the same score"):
-        marks_module.anchors_of(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
+        marks_module.known_anchors(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
 
 
 @given(grading_cases(), FINITE, st.integers(0, 40), st.integers(0, 6))
@@ -284,7 +285,7 @@ def test_a_kept_reason_says_what_it_said(
     case: tuple[GradingRules, MarkingScale], value: float, days: int, valid: int
 ) -> None:
     rules, field = case
-    mark = marks_module.mark(rules, field, TeamWork((GradableFile(value, days),), valid))
+    mark = marks_module.mark_team(rules, field, TeamWork((GradableFile(value, days),), valid))
     stored = json.loads(json.dumps([reason.as_json() for reason in mark.reasons]))
     assert [str(reasons.Reason.from_json(one)) for one in stored] == [str(reason) for reason in mark.reasons]
 
@@ -311,7 +312,7 @@ def test_a_sentence_kept_by_an_earlier_version_is_told_as_it_is() -> None:
     ],
 )
 def test_every_reason_is_said_in_the_language_of_its_reader(work: TeamWork, rules: GradingRules) -> None:
-    mark = marks_module.mark(rules, MarkingScale(TWO, (0.7,), board="private"), work)
+    mark = marks_module.mark_team(rules, MarkingScale(TWO, (0.7,), board="private"), work)
     assert mark.reasons
     with second_language(), translation.override(CODE):
         for reason in mark.reasons:

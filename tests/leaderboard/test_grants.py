@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining, joining_refusals, teams
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.time_zones import in_words
+from leaderboard.common.time_zones import moment_text
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -36,7 +36,7 @@ from tests.conftest import answers, close, enter, hand_in, make_competition
 
 
 def upload(competition: Competition, user: User) -> Submission:
-    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[answers(public=1)])
+    return submitting.submit_file(competition=competition, user=user, file_name="a.csv", chunks=[answers(public=1)])
 
 
 def refusal(competition: Competition, user: User) -> submitting.SubmissionRefused:
@@ -80,9 +80,9 @@ def test_bo_has_the_extra_attempts_of_every_day_and_cy_has_none(
     granted, plain = enter(strict, bo), enter(strict, cy)
     give(granted, ada, extra_attempts=2)
     now = timezone.now()
-    assert submitting.allowance(granted, now).limit == 3
-    assert submitting.allowance(granted, now + timedelta(days=3)).limit == 3
-    assert submitting.allowance(plain, now).limit == 1
+    assert submitting.allowance_of(granted, now).limit == 3
+    assert submitting.allowance_of(granted, now + timedelta(days=3)).limit == 3
+    assert submitting.allowance_of(plain, now).limit == 1
     for _ in range(3):
         hand_in(strict, bo, answers())
     assert refusal(strict, bo).code == "attempts"
@@ -93,8 +93,8 @@ def test_bo_has_the_extra_attempts_of_every_day_and_cy_has_none(
 def test_extra_attempts_of_one_day_are_for_that_day_alone(strict: Competition, ada: User, bo: User) -> None:
     membership, now = enter(strict, bo), timezone.now()
     give(membership, ada, extra_attempts=4, day=now.astimezone(UTC).date() + timedelta(days=1))
-    assert submitting.allowance(membership, now).left == 1
-    assert submitting.allowance(membership, now + timedelta(days=1)).left == 5
+    assert submitting.allowance_of(membership, now).left == 1
+    assert submitting.allowance_of(membership, now + timedelta(days=1)).left == 5
 
 
 def test_a_grant_taken_back_leaves_what_was_used_and_the_promises_hold(
@@ -105,7 +105,7 @@ def test_a_grant_taken_back_leaves_what_was_used_and_the_promises_hold(
     hand_in(strict, bo, answers()), hand_in(strict, bo, answers())
     extensions.revoke_extension(extension=granted, user=ada)
     extensions.revoke_extension(extension=granted, user=ada)
-    assert submitting.allowance(membership, timezone.now()).left == 0
+    assert submitting.allowance_of(membership, timezone.now()).left == 0
     assert DailyAttempts.objects.get(team=membership.team).used == 2
     assert broken() == []
     assert events(strict)[-2:] == ["extension_granted", "extension_revoked"]
@@ -121,8 +121,8 @@ def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition
         Notice.objects.filter(user=bo, title__contains="taken back").order_by("pk").values_list("text", flat=True)
     )
     assert "deadline" not in said_to_user[0]
-    assert f"Your deadline is now {in_words(later, strict.zone)};" in said_to_user[1]
-    assert f"Your deadline is now {in_words(strict.closes_at, strict.zone)};" in said_to_user[2]
+    assert f"Your deadline is now {moment_text(later, strict.zone)};" in said_to_user[1]
+    assert f"Your deadline is now {moment_text(strict.closes_at, strict.zone)};" in said_to_user[2]
 
 
 def test_attempts_for_a_day_that_is_over_are_refused(strict: Competition, ada: User, bo: User) -> None:
@@ -130,7 +130,7 @@ def test_attempts_for_a_day_that_is_over_are_refused(strict: Competition, ada: U
     with pytest.raises(ValidationError, match="This day is over"):
         give(membership, ada, extra_attempts=1, day=today - timedelta(days=1))
     give(membership, ada, extra_attempts=1, day=today)
-    assert submitting.allowance(membership, timezone.now()).left == 2
+    assert submitting.allowance_of(membership, timezone.now()).left == 2
 
 
 @pytest.mark.parametrize("what", [{}, {"day": datetime(2026, 1, 1, tzinfo=UTC).date()}, {"extra_attempts": 1001}])
@@ -334,7 +334,7 @@ def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_tea
     team = enter(pets, bo).team
     waiting = upload(pets, bo)
     extensions.disqualify_team(team=team, user=ada, reason="Copied")
-    score.score(waiting.pk)
+    score.score_submission(waiting.pk)
     waiting.refresh_from_db()
     assert waiting.status == Submission.Status.SCORED
     assert on_the_board(pets) == []
@@ -407,7 +407,7 @@ def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Co
     pets.refresh_from_db()
     assert refusal(pets, bo).code == "paused"
     assert "The truth is being corrected" in refusal(pets, bo).message
-    score.score(waiting.pk)
+    score.score_submission(waiting.pk)
     assert on_the_board(pets) == ["bo"]
     with pytest.raises(CannotHost, match="already"):
         pausing.pause_competition(competition=pets, user=ada, reason="again")

@@ -74,7 +74,7 @@ def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, 
         rescoring.apply_candidate(competition=pets)
     assert ground_truths_on_the_board() == {1}
     assert pets.candidate is not None
-    score.rescore(pets.candidate.pk)
+    score.rescore_batch(pets.candidate.pk)
     rescoring.apply_candidate(competition=pets)
     assert ground_truths_on_the_board() == {2}
     assert pets.ground_truth is not None
@@ -83,10 +83,10 @@ def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, 
 
 def test_files_that_wait_get_the_new_ruler(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    waiting = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
+    waiting = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
     publish_again(pets, ada, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2"))
     rescoring.apply_candidate(competition=pets)
-    assert score.score(waiting.pk) == "scored"
+    assert score.score_submission(waiting.pk) == "scored"
     assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}
 
 
@@ -95,7 +95,7 @@ def test_a_file_the_new_ruler_cannot_read_is_in_the_preview(pets: Competition, a
     hand_in(pets, bo, answers())
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
-    score.rescore(pets.candidate.pk)
+    score.rescore_batch(pets.candidate.pk)
     preview = rescoring.preview_candidate(pets)
     assert preview is not None
     assert preview.is_complete
@@ -110,7 +110,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     assert early.status == "invalid"
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
     assert pets.candidate is not None
-    score.rescore(pets.candidate.pk)
+    score.rescore_batch(pets.candidate.pk)
     preview = rescoring.preview_candidate(pets)
     assert preview is not None
     assert (preview.is_complete, preview.invalid, preview.measured) == (True, 1, 0)

@@ -100,21 +100,21 @@ def test_a_damaged_backup_is_refused_before_anything_changes(
     harm(folder)
     before = tree(own_var)
     with pytest.raises(backup_manifest.BackupError) as refusal:
-        restoring.restore(folder, force=True)
+        restoring.restore_backup(folder, force=True)
     assert words in " ".join([refusal.value.message, *refusal.value.details])
     assert tree(own_var) == before
 
 
 def test_a_folder_that_is_not_there_is_no_backup(db: None, tmp_path: Path) -> None:
     with pytest.raises(backup_manifest.BackupError, match="no folder"):
-        restoring.restore(tmp_path / "nowhere")
+        restoring.restore_backup(tmp_path / "nowhere")
 
 
 def test_a_site_that_is_not_empty_is_not_overwritten_by_accident(db: None, folder: Path, own_var: Path) -> None:
     (own_var / "files").mkdir()
     (own_var / "files" / "somebodys").write_bytes(b"work")
     with pytest.raises(backup_manifest.BackupError, match="not empty"):
-        restoring.restore(folder)
+        restoring.restore_backup(folder)
     assert tree(own_var) == {"files/somebodys": b"work"}
 
 
@@ -128,7 +128,7 @@ def test_a_backup_holds_every_file_that_a_row_speaks_of_and_no_other(
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={})
     (own_var / "files" / "orphan").write_bytes(b"of an upload that never got its row")
     (own_var / "secret_key").write_text("hush")
-    manifest = backups.backup(tmp_path / "backup")
+    manifest = backups.write_backup(tmp_path / "backup")
     written = tree(tmp_path / "backup")
     files = {name for name in written if name.startswith("files/")}
     named = [
@@ -164,7 +164,7 @@ def test_a_baseline_replaced_meanwhile_does_not_leave_a_hole(
         return copy_new(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(backups, "_copy_new", replaced_in_the_first_round)
-    manifest = backups.backup(tmp_path / "backup")
+    manifest = backups.write_backup(tmp_path / "backup")
     assert len(rounds) == 2
     assert manifest.lost == []
     key = Submission.objects.get(baseline=Baseline.objects.get()).file_key
@@ -181,7 +181,7 @@ def test_files_that_the_site_lost_are_named_and_the_rest_is_saved(
     lost, changed_on_disk = hand_in(pets, bo, answers()), hand_in(pets, cy, answers(public=1))
     path_of(lost.file_key).unlink()
     path_of(changed_on_disk.file_key).write_bytes(b"something else")
-    manifest = backups.backup(tmp_path / "backup")
+    manifest = backups.write_backup(tmp_path / "backup")
     assert manifest.lost == sorted([lost.file_key, changed_on_disk.file_key])
     assert any(name.startswith("files/truths/") for name in manifest.parts)
 
@@ -195,7 +195,7 @@ def test_metric_files_from_outside_go_along(pets: Competition, tmp_path: Path, m
     (outside / "packages" / "lifelines").mkdir(parents=True)
     (outside / "packages" / "lifelines" / "__init__.py").write_text("# can be installed again")
     monkeypatch.setenv("METRICS_DIR", str(outside))
-    manifest = backups.backup(tmp_path / "backup")
+    manifest = backups.write_backup(tmp_path / "backup")
     found = {name for name in manifest.parts if name.startswith("metrics/")}
     assert found == {"metrics/pinball.py", "metrics/.inspected/pinball-1.json"}
 
@@ -206,7 +206,7 @@ def test_a_backup_goes_into_a_folder_of_its_own(pets: Competition, own_var: Path
     (tmp_path / "full" / "thesis.txt").write_text("years")
     for place in (tmp_path / "full", tmp_path / "full" / "thesis.txt", own_var / "files" / "backup"):
         with pytest.raises(backup_manifest.BackupError):
-            backups.backup(place)
+            backups.write_backup(place)
     assert tree(tmp_path / "full") == {"thesis.txt": b"years"}
 
 
@@ -217,9 +217,9 @@ def test_a_backup_that_fails_leaves_nothing_that_looks_like_one(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(backups, "copy", full)
+    monkeypatch.setattr(backups, "copy_stream", full)
     with pytest.raises(backup_manifest.BackupError, match="No space left"):
-        backups.backup(tmp_path / "backup")
+        backups.write_backup(tmp_path / "backup")
     assert tree(tmp_path / "backup") == {}
 
 

@@ -112,7 +112,7 @@ def test_an_exception_tells_its_place_and_only_words_that_quote_nobodys_data(
         assert "canary" not in line
         assert f"{type(error).__name__}: " in line
         assert "in raised" in line
-        assert (words or logs.UNSPOKEN) in line
+        assert (words or logs.REDACTED_TEXT) in line
 
 
 def test_causes_are_told_first_and_their_lines_are_indented() -> None:
@@ -170,7 +170,7 @@ def test_up_says_its_words_in_the_same_form(
     form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LOG_FORMAT", form)
-    box = supervisor.welcome("http://localhost:8000", "secret", SiteFolders(Path("/srv/var")))
+    box = supervisor.print_welcome("http://localhost:8000", "secret", SiteFolders(Path("/srv/var")))
     supervisor.print_text(box)
     output = capsys.readouterr().out
     if form == "text":
@@ -185,7 +185,9 @@ def test_up_says_its_words_in_the_same_form(
 def test_up_says_where_letters_would_hold_no_links(site: str, warns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMAIL_URL", "smtp://mail.example")
     monkeypatch.setenv("SITE_URL", site)
-    assert ("set SITE_URL" in supervisor.welcome("http://localhost:8000", None, SiteFolders(Path("/srv/var")))) is warns
+    assert (
+        "set SITE_URL" in supervisor.print_welcome("http://localhost:8000", None, SiteFolders(Path("/srv/var")))
+    ) is warns
 
 
 def test_a_formatter_is_cheap_enough_for_every_request() -> None:

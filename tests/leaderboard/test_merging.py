@@ -41,8 +41,8 @@ def two(pets: Competition, bo: User, cy: User) -> tuple[Membership, Membership]:
 
 def united(bo: Membership, cy: Membership) -> Team:
     """Bo offers, Cy accepts."""
-    made = team_merges.offer(membership=bo, invitation=cy.team.invitation)
-    return team_merges.accept(membership=cy, offer_id=made.pk)
+    made = team_merges.offer_merge(membership=bo, invitation=cy.team.invitation)
+    return team_merges.accept_merge(membership=cy, offer_id=made.pk)
 
 
 def checks_hold() -> None:
@@ -63,7 +63,7 @@ def test_everything_of_both_belongs_to_the_one_that_offered(
     standing = Standing.objects.get()
     assert (standing.team, standing.submission) == (team, best)
     assert standings.standing_differences(GroundTruth.objects.select_related("competition").get()) == []
-    assert submitting.allowance(Membership.objects.get(user=cy), timezone.now()).left == 3
+    assert submitting.allowance_of(Membership.objects.get(user=cy), timezone.now()).left == 3
     checks_hold()
 
 
@@ -81,12 +81,12 @@ def test_it_is_in_the_trail_and_both_are_told(two: tuple[Membership, Membership]
 def test_offering_and_taking_back_in_turns_floods_nobodys_page(two: tuple[Membership, Membership]) -> None:
     mine, other = two
     for ends_it in (mine, other) * 5:
-        made = team_merges.offer(membership=mine, invitation=other.team.invitation)
-        team_merges.withdraw(membership=ends_it, offer_id=made.pk)
+        made = team_merges.offer_merge(membership=mine, invitation=other.team.invitation)
+        team_merges.withdraw_merge(membership=ends_it, offer_id=made.pk)
     assert Notice.objects.filter(user__username="cy").count() == 1
     assert Notice.objects.filter(user__username="bo").count() == 1
     Notice.objects.update(key="merge: of another day")
-    team_merges.offer(membership=mine, invitation=other.team.invitation)
+    team_merges.offer_merge(membership=mine, invitation=other.team.invitation)
     assert Notice.objects.filter(user__username="cy").count() == 2, "on another day it is news again"
 
 
@@ -100,7 +100,7 @@ def test_a_full_day_of_both_stays_countable_and_leaves_nothing_for_today(
     team = united(*two)
     count = DailyAttempts.objects.get(team=team)
     assert (count.used, count.limit) == (10, 10)
-    assert submitting.allowance(Membership.objects.get(user=cy), timezone.now()).left == 0
+    assert submitting.allowance_of(Membership.objects.get(user=cy), timezone.now()).left == 0
     checks_hold()
 
 
@@ -112,7 +112,7 @@ def test_more_than_one_team_could_have_used_is_refused_until_days_have_passed(
         for _ in range(number):
             hand_in(pets, who, answers())
     with pytest.raises(CannotMerge, match=r"handed in 6 files that count.* have handed in 5 by"):
-        team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
+        team_merges.offer_merge(membership=two[0], invitation=two[1].team.invitation)
     Competition.objects.update(opens_at=timezone.now() - timedelta(days=1))
     assert united(*two).submissions.count() == 6
 
@@ -123,7 +123,7 @@ def test_invalid_files_count_for_nobody(
     Competition.objects.update(opens_at=timezone.now() - timedelta(seconds=1))
     for who in (bo, cy):
         hand_in(pets, who, b"nonsense\n")
-    assert team_merges.balance(pets, [two[0].team, two[1].team], timezone.now()).used == 0
+    assert team_merges.attempt_balance(pets, [two[0].team, two[1].team], timezone.now()).used == 0
     united(*two)
     assert DailyAttempts.objects.get().refused == 2
 
@@ -133,22 +133,22 @@ def test_the_rule_is_asked_again_when_the_other_accepts(
 ) -> None:
     Competition.objects.update(opens_at=timezone.now() - timedelta(seconds=1))
     Limits.objects.update(daily_attempts=2)
-    made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
+    made = team_merges.offer_merge(membership=two[0], invitation=two[1].team.invitation)
     for user in (bo, two[1].user):
         for _ in range(2):
             hand_in(pets, user, answers())
     with pytest.raises(CannotMerge, match="4 files that count"):
-        team_merges.accept(membership=two[1], offer_id=made.pk)
+        team_merges.accept_merge(membership=two[1], offer_id=made.pk)
     assert Team.objects.count() == 2
 
 
 def test_only_captains_decide(two: tuple[Membership, Membership], pets: Competition, dee: User) -> None:
     mate = joining.join_by_invitation(user=dee, invitation=two[1].team.invitation)
-    made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
+    made = team_merges.offer_merge(membership=two[0], invitation=two[1].team.invitation)
     for verb in (
-        lambda: team_merges.accept(membership=mate, offer_id=made.pk),
-        lambda: team_merges.withdraw(membership=mate, offer_id=made.pk),
-        lambda: team_merges.offer(membership=mate, invitation=two[0].team.invitation),
+        lambda: team_merges.accept_merge(membership=mate, offer_id=made.pk),
+        lambda: team_merges.withdraw_merge(membership=mate, offer_id=made.pk),
+        lambda: team_merges.offer_merge(membership=mate, invitation=two[0].team.invitation),
     ):
         with pytest.raises(CannotMerge, match="Only the captain"):
             verb()
@@ -159,13 +159,13 @@ def test_nobody_accepts_the_own_offer_or_somebody_elses(
     two: tuple[Membership, Membership], pets: Competition, dee: User
 ) -> None:
     stranger = enter(pets, dee)
-    made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
+    made = team_merges.offer_merge(membership=two[0], invitation=two[1].team.invitation)
     for who in (two[0], stranger):
         with pytest.raises(CannotMerge, match="not there any more"):
-            team_merges.accept(membership=who, offer_id=made.pk)
-    team_merges.withdraw(membership=stranger, offer_id=made.pk)
+            team_merges.accept_merge(membership=who, offer_id=made.pk)
+    team_merges.withdraw_merge(membership=stranger, offer_id=made.pk)
     assert MergeOffer.objects.count() == 1
-    team_merges.withdraw(membership=two[1], offer_id=made.pk)
+    team_merges.withdraw_merge(membership=two[1], offer_id=made.pk)
     assert MergeOffer.objects.count() == 0
     assert Notice.objects.filter(user=two[0].user, title__contains="declined").exists()
 
@@ -174,19 +174,19 @@ def test_a_team_too_large_the_own_link_and_a_wrong_one_are_refused(two: tuple[Me
     bo, cy = two
     Limits.objects.update(team_size=1)
     with pytest.raises(CannotMerge, match="you would be 2; a team has at most 1"):
-        team_merges.offer(membership=bo, invitation=cy.team.invitation)
+        team_merges.offer_merge(membership=bo, invitation=cy.team.invitation)
     with pytest.raises(CannotMerge, match="your own team"):
-        team_merges.offer(membership=bo, invitation=f"http://x/invitation/{bo.team.invitation}/")
+        team_merges.offer_merge(membership=bo, invitation=f"http://x/invitation/{bo.team.invitation}/")
     for wrong in ("", "/", "nonsense"):
         with pytest.raises(CannotMerge, match="No team of this competition"):
-            team_merges.offer(membership=bo, invitation=wrong)
+            team_merges.offer_merge(membership=bo, invitation=wrong)
 
 
 @pytest.mark.parametrize("why", ["deadline", "host", "disqualified"])
 def test_teams_that_stay_as_they_are_do_not_become_one(
     two: tuple[Membership, Membership], pets: Competition, why: str
 ) -> None:
-    made = team_merges.offer(membership=two[0], invitation=two[1].team.invitation)
+    made = team_merges.offer_merge(membership=two[0], invitation=two[1].team.invitation)
     if why == "deadline":
         close(pets)
     elif why == "host":
@@ -194,7 +194,7 @@ def test_teams_that_stay_as_they_are_do_not_become_one(
     else:
         Team.objects.filter(pk=two[0].team_id).update(disqualified_at=timezone.now(), disqualified_reason="Copied")
     with pytest.raises(CannotMerge):
-        team_merges.accept(membership=two[1], offer_id=made.pk)
+        team_merges.accept_merge(membership=two[1], offer_id=made.pk)
     assert Team.objects.count() == 2
 
 
@@ -230,13 +230,13 @@ def test_of_grants_the_kinder_stays_and_they_do_not_add_up(
     live = Extension.objects.active().filter(team=team)
     assert sum(one.extra_attempts for one in live) == 3
     assert max(one.closes_at for one in live if one.closes_at) == late
-    assert submitting.allowance(Membership.objects.get(user=cy.user), timezone.now()).limit == 8
+    assert submitting.allowance_of(Membership.objects.get(user=cy.user), timezone.now()).limit == 8
 
 
 def test_a_file_that_is_being_measured_meanwhile_stands_for_the_united_team(
     two: tuple[Membership, Membership], pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waiting = submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[answers()])
+    waiting = submitting.submit_file(competition=pets, user=cy, file_name="a.csv", chunks=[answers()])
     real = measuring.measure_submission
 
     def measure(*given: object) -> object:
@@ -244,7 +244,7 @@ def test_a_file_that_is_being_measured_meanwhile_stands_for_the_united_team(
         return real(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(score, "measure_submission", measure)
-    assert score.score(waiting.pk) == "scored"
+    assert score.score_submission(waiting.pk) == "scored"
     assert Score.objects.filter(submission=waiting).count() == 2
     assert Standing.objects.get().team == two[0].team
     checks_hold()
@@ -263,6 +263,6 @@ def test_a_file_on_its_way_meanwhile_arrives_in_the_united_team(
         return real(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(submitting, "check_beginning", check_beginning)
-    arrived = submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[answers()])
+    arrived = submitting.submit_file(competition=pets, user=cy, file_name="a.csv", chunks=[answers()])
     assert arrived.team == two[0].team
     checks_hold()

@@ -35,18 +35,18 @@ DAY = timedelta(hours=24)
 
 def left_behind(pets: Competition) -> str:
     """What `kill -9` leaves of an upload whose file was stored and whose row was not written."""
-    return storage.store([answers()], f"submissions/{pets.pk}").key
+    return storage.store_file([answers()], f"submissions/{pets.pk}").key
 
 
 def stored() -> set[str]:
-    return {key for key, _ in storage.listing()}
+    return {key for key, _ in storage.list_stored()}
 
 
 @pytest.mark.fault(11)
 def test_11_after_a_day_it_is_swept_and_the_upload_can_be_repeated(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     orphan = left_behind(pets)
-    submission = submitting.submit(
+    submission = submitting.submit_file(
         competition=pets, user=bo, file_name="a.csv", chunks=[answers()], upload_key="the same form"
     )
     assert DailyAttempts.objects.get().used == 1
@@ -128,7 +128,7 @@ def test_the_promises_and_a_backup_know_of_removed_files(pets: Competition, bo: 
     hand_in(pets, bo, b"id,label\n1,cat\n")
     invalid_files.remove_invalid_files(at=timezone.now() + 2 * invalid_files.INVALID_FILES_STAY)
     assert list(check_uploads_are_whole(CheckRun())) == []
-    backups.backup(tmp_path / "backup")
+    backups.write_backup(tmp_path / "backup")
     # A file that counts and is gone is found, whatever its row says.
     scored = hand_in(pets, bo, answers())
     Submission.objects.filter(pk=scored.pk).update(file_removed_at=timezone.now())
@@ -151,10 +151,10 @@ def test_a_team_that_fills_the_disk_is_refused_in_words_and_small_files_still_pa
     large = answers() + b"\n" * 1_500_000
     for user in (bo, cy):
         enter(pets, user)
-    submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[large])
+    submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[large])
     with pytest.raises(submitting.SubmissionRefused, match=r"more than 2\.8 MB together") as refused:
-        submitting.submit(competition=pets, user=bo, file_name="b.csv", chunks=[large])
+        submitting.submit_file(competition=pets, user=bo, file_name="b.csv", chunks=[large])
     assert refused.value.code == "team_bytes"
     assert len(stored()) == 2
-    assert submitting.submit(competition=pets, user=bo, file_name="c.csv", chunks=[answers()]).size < 1000
-    assert submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[large]).size > 1_000_000
+    assert submitting.submit_file(competition=pets, user=bo, file_name="c.csv", chunks=[answers()]).size < 1000
+    assert submitting.submit_file(competition=pets, user=cy, file_name="a.csv", chunks=[large]).size > 1_000_000

@@ -189,7 +189,7 @@ def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_wit
     truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
     assert ground_truth.metric_version != gaps.ground_truth.metric_version  # type: ignore[union-attr]
-    while score.rescore(ground_truth.pk):
+    while score.rescore_batch(ground_truth.pk):
         pass
     assert dict(Score.objects.filter(ground_truth=ground_truth, submission=first).values_list("split", "value")) == {
         "public": 20.0,
@@ -223,7 +223,7 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
     (metrics_folder / "gap.py").write_text(GAP.replace("> 50", "> 30"))
     truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
     ground_truth = publishing.publish_draft(competition=gaps, user=ada)
-    while score.rescore(ground_truth.pk):
+    while score.rescore_batch(ground_truth.pk):
         pass
     assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": queue.OUR_FAULT}]
     first.refresh_from_db()

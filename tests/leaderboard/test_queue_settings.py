@@ -76,7 +76,7 @@ def test_the_beat_sweeps_each_five_seconds_and_proves_the_promises_each_night() 
 def test_the_embedded_broker_evicts_nothing_and_has_no_door_to_the_network(tmp_path: Path) -> None:
     place = SiteFolders(tmp_path / "var")
     place.make()
-    command = " ".join(children.broker(place, place.socket()).command)
+    command = " ".join(children.broker_process(place, place.socket()).command)
     for setting in ("--maxmemory-policy noeviction", "--port 0", "--unixsocketperm 600"):
         assert setting in command
     assert place.run.stat().st_mode & 0o777 == 0o700

@@ -124,7 +124,7 @@ def test_every_page_of_a_board_is_a_part_of_the_whole_one(
     for team in teams(pets, *(f"t{i}" for i in range(chance.choice([20, 23, 24, 25])))):
         at = now - timedelta(seconds=chance.randrange(2))
         score = scored(team, chance.choice([0.1, 0.2, 0.3]), at=at).scores.get(split=Split.PUBLIC)
-        Uncertainty.of(score, metrics.Uncertainty(0.1, 0.0, 1.0, np.full(200, score.value))).save()
+        Uncertainty.from_result(score, metrics.Uncertainty(0.1, 0.0, 1.0, np.full(200, score.value))).save()
     standings.rebuild_standings(GroundTruth.objects.get())
     pets.refresh_from_db()
 
@@ -285,7 +285,7 @@ def test_baselines_stand_among_the_teams_unranked(pets: Competition, ada: User, 
     baseline = boards_services.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers(public=3)]
     )
-    score_module.score(baseline.pk)
+    score_module.score_submission(baseline.pk)
     hand_in(pets, bo, answers())
     assert shown(pets) == [(1, "bo"), (None, "Guess")]
 
@@ -340,12 +340,12 @@ class TestAfterTheClose:
 
     def test_the_private_board_opens_by_itself_once_all_files_have_scores(self, pets: Competition, bo: User) -> None:
         enter(pets, bo)
-        waiting = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+        waiting = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         close(pets)
         assert revealing.reveal_due_competitions(timezone.now()) == []
         from leaderboard.competitions.scoring import score as score_module
 
-        score_module.score(waiting.pk)
+        score_module.score_submission(waiting.pk)
         assert revealing.reveal_due_competitions(timezone.now()) == [pets]
         assert revealing.reveal_due_competitions(timezone.now()) == []
 

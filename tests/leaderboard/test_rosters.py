@@ -41,7 +41,7 @@ GERMAN = "Nachname;Vorname;Matrikelnummer;E-Mail-Adresse;Gruppe\nCurie;Marie;17;
     ],
 )
 def test_marie_is_found_in_every_systems_list(text: str, data: object) -> None:
-    reading = roster_files.read(roster_files.decoded(data(text)))  # type: ignore[operator]
+    reading = roster_files.read_roster(roster_files.decode_roster(data(text)))  # type: ignore[operator]
     (marie,) = reading.lines
     assert marie.values["name"] == "Marie Curie"
     assert marie.values["student_id"] == "17"
@@ -51,16 +51,16 @@ def test_marie_is_found_in_every_systems_list(text: str, data: object) -> None:
 
 @pytest.mark.parametrize(("text", "number"), [(CANVAS, "S-1"), (BRIGHTSPACE, "17"), (MOODLE, "17"), (GERMAN, None)])
 def test_the_number_of_the_university_is_told_from_the_one_that_canvas_gave(text: str, number: str | None) -> None:
-    assert roster_files.read(text).lines[0].values.get("sis_user_id") == number
+    assert roster_files.read_roster(text).lines[0].values.get("sis_user_id") == number
 
 
 def test_what_canvas_writes_beside_people_is_left_out_with_a_word() -> None:
-    left = {line.number: line.reason for line in roster_files.read(CANVAS).skipped}
+    left = {line.number: line.reason for line in roster_files.read_roster(CANVAS).skipped}
     assert left == {2: "Canvas’ row of points, not a person", 4: "a test student, not a person"}
 
 
 def test_a_login_that_is_an_address_is_the_address() -> None:
-    assert roster_files.read(CANVAS).lines[0].values["email"] == "marie@uni.example"
+    assert roster_files.read_roster(CANVAS).lines[0].values["email"] == "marie@uni.example"
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_login_that_is_an_address_is_the_address() -> None:
     ],
 )
 def test_a_bad_line_says_which_and_why(cells: str, reason: str) -> None:
-    (line,) = roster_files.read(f"Name,Email\n\n{cells}\n").skipped
+    (line,) = roster_files.read_roster(f"Name,Email\n\n{cells}\n").skipped
     assert (line.number, line.is_bad) == (3, True)
     assert reason in line.reason
 
@@ -90,16 +90,19 @@ def test_a_bad_line_says_which_and_why(cells: str, reason: str) -> None:
 )
 def test_what_is_no_class_list_is_refused_with_a_way_out(text: str, reason: str) -> None:
     with pytest.raises(roster_files.UnreadableRoster, match=reason):
-        roster_files.read(text)
+        roster_files.read_roster(text)
 
 
 def test_numbers_alone_are_a_class_list_where_the_header_says_whose() -> None:
-    assert [line.values["student_id"] for line in roster_files.read("Student ID\n007\n008\n").lines] == ["007", "008"]
+    assert [line.values["student_id"] for line in roster_files.read_roster("Student ID\n007\n008\n").lines] == [
+        "007",
+        "008",
+    ]
 
 
 def test_a_file_that_is_too_large_is_not_read() -> None:
     with pytest.raises(roster_files.UnreadableRoster, match="larger than 1 MB"):
-        roster_files.decoded(b"x" * (roster_files.MOST_BYTES + 1))
+        roster_files.decode_roster(b"x" * (roster_files.MOST_BYTES + 1))
 
 
 @pytest.mark.parametrize(

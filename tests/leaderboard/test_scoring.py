@@ -38,7 +38,7 @@ from tests.conftest import TRUTH, answers, enter, hand_in
 
 def waiting_file(competition: Competition, user: User, data: bytes | None = None) -> Submission:
     enter(competition, user)
-    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[data or answers()])
+    return submitting.submit_file(competition=competition, user=user, file_name="a.csv", chunks=[data or answers()])
 
 
 def test_both_scores_are_written_in_full_precision(pets: Competition, bo: User) -> None:
@@ -70,18 +70,18 @@ def test_where_a_scale_has_no_end_the_doubt_has_none(pets: Competition, bo: User
     score = Score.objects.filter(submission=hand_in(pets, bo, answers())).first()
     assert score is not None
     endless = metrics.Uncertainty(None, 0.0, math.inf, np.zeros(200))
-    found = Uncertainty.of(score, endless)
+    found = Uncertainty.from_result(score, endless)
     assert (found.standard_error, found.low, found.high) == (None, 0.0, None)
 
 
 def test_ringing_ten_times_scores_once(pets: Competition, bo: User) -> None:
     submission = waiting_file(pets, bo)
-    assert [score_module.score(submission.pk) for _ in range(10)] == ["scored"] + ["busy"] * 9
+    assert [score_module.score_submission(submission.pk) for _ in range(10)] == ["scored"] + ["busy"] * 9
     assert Score.objects.count() == 2
 
 
 def test_a_bell_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo: User) -> None:
-    assert score_module.score(uuid.uuid4()) == "busy"
+    assert score_module.score_submission(uuid.uuid4()) == "busy"
 
 
 def test_a_row_in_somebodys_hands_is_left_alone(pets: Competition, bo: User) -> None:
@@ -89,8 +89,8 @@ def test_a_row_in_somebodys_hands_is_left_alone(pets: Competition, bo: User) -> 
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
     )
-    assert score_module.score(submission.pk) == "busy"
-    assert score_module.sweep() == ([], [])
+    assert score_module.score_submission(submission.pk) == "busy"
+    assert score_module.sweep_queue() == ([], [])
 
 
 @pytest.mark.fault(4)
@@ -99,8 +99,8 @@ def test_a_lease_that_ran_out_is_taken_over(pets: Competition, bo: User) -> None
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() - timedelta(seconds=1), tries=1
     )
-    assert [pk for pk, _ in score_module.sweep()[0]] == [str(submission.pk)]
-    assert score_module.score(submission.pk) == "scored"
+    assert [pk for pk, _ in score_module.sweep_queue()[0]] == [str(submission.pk)]
+    assert score_module.score_submission(submission.pk) == "scored"
 
 
 @pytest.mark.fault(5)
@@ -113,15 +113,15 @@ def test_who_lost_the_claim_cannot_finish(pets: Competition, bo: User, monkeypat
         return measure(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(score_module, "measure_submission", slow)
-    assert score_module.score(submission.pk) == "busy"
+    assert score_module.score_submission(submission.pk) == "busy"
     assert not Score.objects.exists()
 
 
 def test_after_five_tries_a_row_fails_and_the_attempt_comes_back(pets: Competition, bo: User) -> None:
     submission = waiting_file(pets, bo)
     Submission.objects.filter(pk=submission.pk).update(tries=5)
-    assert score_module.score(submission.pk) == "busy"
-    score_module.sweep()
+    assert score_module.score_submission(submission.pk) == "busy"
+    score_module.sweep_queue()
     submission.refresh_from_db()
     assert submission.status == Submission.Status.FAILED
     assert DailyAttempts.objects.get().used == 0
@@ -136,7 +136,7 @@ def test_a_bug_in_a_metric_is_our_fault_and_says_nothing_of_the_truth(
         raise RuntimeError("truth is cat")
 
     monkeypatch.setattr(metrics.Truth, "evaluate", broken)
-    assert score_module.score(submission.pk) == "failed"
+    assert score_module.score_submission(submission.pk) == "failed"
     submission.refresh_from_db()
     assert "cat" not in submission.failure + caplog.text
     assert DailyAttempts.objects.get().used == 0
@@ -152,7 +152,7 @@ def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
         raise MemoryError
 
     monkeypatch.setattr(metrics, "prepare", too_large)
-    assert score_module.score(submission.pk) == "failed"
+    assert score_module.score_submission(submission.pk) == "failed"
     assert DailyAttempts.objects.get().used == 0
     assert "could not be measured: MemoryError" in caplog.text
 
@@ -161,7 +161,7 @@ def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
 def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: pytest.LogCaptureFixture) -> None:
     submission = waiting_file(pets, bo)
     path_of(submission.file_key).unlink()
-    score_module.score(submission.pk)
+    score_module.score_submission(submission.pk)
     submission.refresh_from_db()
     assert submission.failure == measuring.DAMAGED_FILE_TEXT
 
@@ -179,10 +179,10 @@ def test_what_a_machine_lacks_for_a_while_costs_no_file(
 
     with monkeypatch.context() as patch:
         patch.setattr(f"leaderboard.competitions.scoring.measuring.{where}", lacking)
-        assert score_module.score(submission.pk) == "waiting"
+        assert score_module.score_submission(submission.pk) == "waiting"
     submission.refresh_from_db()
     assert (submission.status, submission.tries) == ("pending", 0)
-    assert score_module.score(submission.pk) == "scored"
+    assert score_module.score_submission(submission.pk) == "scored"
 
 
 def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, cy: User) -> None:
@@ -192,7 +192,7 @@ def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, c
     enter(first, bo), enter(second, cy)
     burst = [waiting_file(first, bo) for _ in range(3)]
     late = waiting_file(second, cy)
-    rung = [pk for pk, _ in score_module.sweep()[0]]
+    rung = [pk for pk, _ in score_module.sweep_queue()[0]]
     assert rung == [str(burst[0].pk), str(late.pk), str(burst[1].pk), str(burst[2].pk)]
 
 
@@ -239,7 +239,7 @@ class TestRescoring:
         with monkeypatch.context() as patch:
             patch.setattr("leaderboard.competitions.scoring.measuring.path_of", lacking)
             with pytest.raises(StorageUnreachable):
-                score_module.rescore(candidate.pk)
+                score_module.rescore_batch(candidate.pk)
         work()
         assert not Refusal.objects.exists()
         assert Score.objects.filter(ground_truth=candidate).count() == 4
@@ -311,8 +311,8 @@ class TestRescoring:
             return measure(*arguments)  # type: ignore[arg-type]
 
         monkeypatch.setattr(score_module, "measure_submission", meanwhile)
-        assert score_module.score(submission.pk) == "stale"
-        assert score_module.score(submission.pk) == "scored"
+        assert score_module.score_submission(submission.pk) == "stale"
+        assert score_module.score_submission(submission.pk) == "scored"
         assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}
 
 

@@ -16,7 +16,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import competitions, folders, publishing, rescoring, submitting, truth_drafts
-from leaderboard.competitions.services.receipts import receipt
+from leaderboard.competitions.services.receipts import build_receipt
 from leaderboard.operations import consistency
 from leaderboard.sandbox import outside_metrics
 from tests.conftest import enter, hand_in, make_competition
@@ -140,7 +140,7 @@ def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(
         competition=tides, metric="mae", params={}, secondary=[("weighted_mae", {"weight": "w"}), ("rmse", {})]
     )
     ground_truth = publishing.publish_draft(competition=tides, user=ada)
-    score_module.rescore(ground_truth.pk)
+    score_module.rescore_batch(ground_truth.pk)
     rescoring.apply_candidate(competition=tides)
     now = Score.objects.get(submission=mine, ground_truth=ground_truth, split=Split.PUBLIC)
     before = Score.objects.exclude(ground_truth=ground_truth).get(submission=mine, split=Split.PUBLIC)
@@ -189,7 +189,7 @@ def broken() -> list[str]:
 def test_a_receipt_names_them_with_the_splits_that_may_be_seen(tides: Competition, bo: User) -> None:
     enter(tides, bo)
     mine = hand_in(tides, bo, a_file(first="-0.5"))
-    found = receipt(mine, [Split.PUBLIC], is_over=False)
+    found = build_receipt(mine, [Split.PUBLIC], is_over=False)
     weighted, rmsle, _ = found["secondary"]
     assert weighted["key"] == "weighted_mae"
     assert weighted["params"] == {"weight": "w"}
@@ -198,7 +198,7 @@ def test_a_receipt_names_them_with_the_splits_that_may_be_seen(tides: Competitio
     assert rmsle["scores"] == {}
     assert "below 0" in rmsle["problem"]
     assert str(secondary_of(mine, Split.PRIVATE)[0]["value"]) not in json.dumps(found)
-    assert receipt(mine, [], is_over=False)["secondary"][1]["problem"] == ""
+    assert build_receipt(mine, [], is_over=False)["secondary"][1]["problem"] == ""
 
 
 def test_named_parts_are_stored_also_where_the_value_does_not_need_them(ada: User, bo: User) -> None:

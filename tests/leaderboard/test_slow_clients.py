@@ -11,10 +11,17 @@ import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.accounts.senders import person_behind
+from leaderboard.accounts.senders import user_of_request
 from leaderboard.common import slow_clients
 from leaderboard.common.client_addresses import counted_address
-from leaderboard.common.slow_clients import TOO_MANY, Environ, FairSemaphore, LimitSlowClients, MeteredBody, waiting
+from leaderboard.common.slow_clients import (
+    TOO_MANY,
+    Environ,
+    FairSemaphore,
+    LimitSlowClients,
+    MeteredBody,
+    release_slot_while_waiting,
+)
 from leaderboard.wsgi import application
 
 
@@ -72,7 +79,7 @@ def test_who_waits_for_a_child_process_has_no_place() -> None:
     free: list[int] = []
 
     def checks(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
-        with waiting():
+        with release_slot_while_waiting():
             free.append(site.places.free)
         free.append(site.places.free)
         return []
@@ -160,7 +167,7 @@ def test_a_stranger_behind_the_address_of_a_class_keeps_no_upload_of_it_away(
     client.force_login(bo)
     session = {"HTTP_COOKIE": f"theme=dark; sessionid={client.cookies['sessionid'].value}"}
     token = {"HTTP_AUTHORIZATION": f"Bearer {ApiToken.issue(bo, 'laptop')[1]}"}
-    site = LimitSlowClients(echo, places=1, most=6, most_of_one=2, for_people=3, person=person_behind)
+    site = LimitSlowClients(echo, places=1, most=6, most_of_one=2, for_people=3, person=user_of_request)
 
     def hold(sender: str) -> None:
         body = MeteredBody(io.BytesIO(), sender)
@@ -176,12 +183,12 @@ def test_a_stranger_behind_the_address_of_a_class_keeps_no_upload_of_it_away(
         for made_up in ({name: value + "x" for name, value in known.items()}, {}):
             assert send(**made_up) == TOO_MANY
         assert send(**known) == b"a file"
-        hold(person_behind(known))
+        hold(user_of_request(known))
     assert send(**session) == TOO_MANY
     # From several addresses strangers do not take what is left for people either.
     hold("10.0.0.2")
     assert send("10.0.0.3") == TOO_MANY
-    assert (application.person, application.for_people) == (person_behind, slow_clients.FOR_PEOPLE)
+    assert (application.person, application.for_people) == (user_of_request, slow_clients.FOR_PEOPLE)
 
 
 @pytest.mark.parametrize(

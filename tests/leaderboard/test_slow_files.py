@@ -41,7 +41,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def hand_in(competition: Competition, user: User, *, slow: bool = False) -> Submission:
     data = answers() + (b"\n" if slow else b"")
-    return submitting.submit(competition=competition, user=user, file_name="a.csv", chunks=[data])
+    return submitting.submit_file(competition=competition, user=user, file_name="a.csv", chunks=[data])
 
 
 def statuses(*submissions: Submission) -> list[str]:
@@ -111,7 +111,7 @@ def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets:
         assert measuring.seconds_in_queue(ground_truth) == pytest.approx(seconds)
     enter(pets, bo)
     GroundTruth.objects.filter(pk=ground_truth.pk).update(quickest_seconds=1000.0)
-    score.score(hand_in(pets, bo).pk)
+    score.score_submission(hand_in(pets, bo).pk)
     ground_truth.refresh_from_db()
     assert ground_truth.quickest_seconds is not None
     assert ground_truth.quickest_seconds < 1000
@@ -127,7 +127,7 @@ def test_slow_files_that_wait_for_each_other_break_no_promise_and_those_that_nob
     Submission.objects.update(received_at=long_ago)
     assert queue.claim_submission(measured.pk)
     assert not [found for found in broken() if str(waits.pk) in found]
-    assert workers.pending().oldest is None
+    assert workers.pending_files().oldest is None
     Submission.objects.filter(pk=measured.pk).update(claim=None, lease_until=None)
     assert [found for found in broken() if str(waits.pk) in found]
 

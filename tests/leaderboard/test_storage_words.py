@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.common.storage import TooLarge, in_units
+from leaderboard.common.storage import TooLarge, size_text
 
 
 @pytest.mark.parametrize(
@@ -20,5 +20,5 @@ from leaderboard.common.storage import TooLarge, in_units
     ],
 )
 def test_a_limit_is_said_in_a_unit_that_fits(size: int, words: str) -> None:
-    assert in_units(size) == words
+    assert size_text(size) == words
     assert words in str(TooLarge(size))

@@ -27,7 +27,7 @@ def used(membership: Membership) -> int:
 
 
 def upload(competition: Competition, user: User, data: bytes = b"", **fields: Any) -> Submission:
-    return submitting.submit(
+    return submitting.submit_file(
         competition=competition, user=user, file_name="mine.csv", chunks=[data or answers()], **fields
     )
 
@@ -87,7 +87,7 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
         close(pets)
 
     with pytest.raises(SubmissionRefused, match="before your file had arrived"):
-        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())  # type: ignore[arg-type]
+        submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())  # type: ignore[arg-type]
     assert not Submission.objects.exists()
     assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
 
@@ -111,7 +111,7 @@ def test_a_file_on_its_way_is_refused_when_its_host_stops_files_before_the_last_
         STOPS[stop](pets, ada, team)
 
     with pytest.raises(SubmissionRefused) as caught:
-        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())
+        submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())
     assert caught.value.code == stop
     assert not Submission.objects.exists()
     assert used(team.memberships.get()) == 0
@@ -179,9 +179,9 @@ def test_attempts_start_again_at_midnight_utc(pets: Competition, bo: User) -> No
     membership = enter(pets, bo)
     yesterday = (timezone.now() - timedelta(days=1)).astimezone(UTC).date()
     DailyAttempts.objects.create(team=membership.team, day=yesterday, used=5)
-    assert submitting.allowance(membership, timezone.now()).left == 5
+    assert submitting.allowance_of(membership, timezone.now()).left == 5
     upload(pets, bo)
-    allowed = submitting.allowance(membership, timezone.now())
+    allowed = submitting.allowance_of(membership, timezone.now())
     assert allowed.left == 4
     assert allowed.resets_at - timezone.now() <= timedelta(days=1)
 
@@ -202,7 +202,7 @@ def test_a_bad_file_shows_its_problems_and_uses_no_attempt(pets: Competition, bo
     codes = {problem["code"] for problem in submission.problems}
     assert len(codes) >= 3, submission.problems
     assert used(membership) == 0
-    assert submitting.allowance(membership, timezone.now()).left == 5
+    assert submitting.allowance_of(membership, timezone.now()).left == 5
 
 
 def test_a_file_that_is_no_table_is_invalid_at_once(pets: Competition, bo: User) -> None:
@@ -248,7 +248,7 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
     for _ in range(20):
         assert hand_in(pets, bo, answers()).status == Submission.Status.FAILED
     assert used(membership) == 0
-    refused = submitting.reason_not_to(pets, membership, timezone.now())
+    refused = submitting.refusal_of_submission(pets, membership, timezone.now())
     assert refused is not None
     assert refused.code == "failed_files"
     assert "through no fault of theirs" in refused.message
@@ -257,7 +257,7 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
         submitting.check_only(competition=pets, user=bo, chunks=[b"id,label\n"])
     Competition.objects.update(closes_at=timezone.now() + timedelta(days=9))
     pets.refresh_from_db()
-    assert submitting.reason_not_to(pets, membership, timezone.now() + timedelta(days=1)) is None
+    assert submitting.refusal_of_submission(pets, membership, timezone.now() + timedelta(days=1)) is None
     upload(pets, cy)
     # Leaving a team buys nothing.
     Submission.objects.update(team=other.team)
@@ -331,7 +331,7 @@ def test_a_file_name_cannot_carry_folders_or_hidden_characters(
 ) -> None:
     enter(pets, bo)
     hidden = chr(0x202E)
-    submission = submitting.submit(
+    submission = submitting.submit_file(
         competition=pets, user=bo, file_name=f"..\\..\\etc/pass{hidden}wd\n.csv", chunks=[answers()]
     )
     assert submission.file_name == "passwd.csv"
@@ -343,7 +343,7 @@ def test_a_failed_file_gives_the_attempt_back(pets: Competition, bo: User) -> No
     membership = enter(pets, bo)
     submission = upload(pets, bo)
     path_of(submission.file_key).write_bytes(b"bit rot")
-    assert score.score(submission.pk) == Submission.Status.FAILED
+    assert score.score_submission(submission.pk) == Submission.Status.FAILED
     submission.refresh_from_db()
     assert "damaged" in submission.failure
     assert used(membership) == 0

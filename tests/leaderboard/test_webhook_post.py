@@ -105,7 +105,7 @@ def trusted(service: Any, certificate: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_message_arrives_in_the_form_of_the_service(trusted: Any) -> None:
     trusted.replies.append((200, {}, b"ok"))
-    assert chat_posting.post(SLACK, "Cats & dogs", "World <!here>") == ""
+    assert chat_posting.post_message(SLACK, "Cats & dogs", "World <!here>") == ""
     ((path, body),) = trusted.received
     assert path == f"/services/T1AAAAAAA/B1AAAAAAA/{SECRET}"
     assert (body["attachments"][0]["title"], body["attachments"][0]["text"]) == (
@@ -144,21 +144,21 @@ def test_teams_receives_a_card() -> None:
 @pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_redirects_are_not_followed(trusted: Any, status: int, location: str) -> None:
     trusted.replies.append((status, {"Location": location}, b""))
-    assert chat_posting.post(SLACK, "Hello", "World") == "redirect"
+    assert chat_posting.post_message(SLACK, "Hello", "World") == "redirect"
     assert len(trusted.called) == 1
 
 
 @pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_the_status_alone_counts_and_an_endless_answer_is_not_read(trusted: Any) -> None:
     trusted.replies += [(404, {}, b"no_service"), (200, {}, b"endless"), (500, {}, b"endless")]
-    assert [chat_posting.post(SLACK, "Hello", "World") for _ in range(3)] == ["status 404", "", "status 500"]
+    assert [chat_posting.post_message(SLACK, "Hello", "World") for _ in range(3)] == ["status 404", "", "status 500"]
 
 
 @pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_an_answer_that_comes_drop_by_drop_is_given_up(trusted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     trusted.RequestHandlerClass = DrippingService
     monkeypatch.setattr(chat_posting, "POST_SECONDS", 0.3)
-    assert chat_posting.post(SLACK, "Hello", "World") == "late"
+    assert chat_posting.post_message(SLACK, "Hello", "World") == "late"
 
 
 @pytest.mark.parametrize(
@@ -187,14 +187,14 @@ def test_an_answer_that_comes_drop_by_drop_is_given_up(trusted: Any, monkeypatch
 def test_nothing_is_sent_to_a_host_that_is_not_on_the_list(settings: LazySettings, service: Any, address: str) -> None:
     """Also when such an address stands in the database, or its host left the list since."""
     settings.WEBHOOK_HOSTS = ["chat.example.edu"]
-    assert chat_posting.post(address, "Hello", "World") == "elsewhere"
+    assert chat_posting.post_message(address, "Hello", "World") == "elsewhere"
     assert service.called == []
 
 
 @pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_a_name_of_the_list_that_leads_to_this_machine_receives_nothing(service: Any) -> None:
     """The certificate there is not one for that name that anybody trusts."""
-    assert chat_posting.post(SLACK, "Hello", "World") == "unreachable"
+    assert chat_posting.post_message(SLACK, "Hello", "World") == "unreachable"
     assert service.called == [("hooks.slack.com", 443)]
     assert service.received == []
 
@@ -202,14 +202,14 @@ def test_a_name_of_the_list_that_leads_to_this_machine_receives_nothing(service:
 @pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_a_certificate_of_another_name_does_not_count(trusted: Any, settings: LazySettings) -> None:
     settings.WEBHOOK_HOSTS = ["chat.example.edu"]
-    assert chat_posting.post("https://chat.example.edu/hooks/abcdefgh", "Hello", "World") == "unreachable"
+    assert chat_posting.post_message("https://chat.example.edu/hooks/abcdefgh", "Hello", "World") == "unreachable"
     assert trusted.received == []
 
 
 def test_a_proxy_of_this_machine_is_not_asked(trusted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     trusted.replies.append((200, {}, b"ok"))
-    assert chat_posting.post(SLACK, "Hello", "World") == ""
+    assert chat_posting.post_message(SLACK, "Hello", "World") == ""
     assert trusted.called == [("hooks.slack.com", 443)]
 
 
@@ -218,5 +218,5 @@ def test_no_log_holds_the_address(trusted: Any, caplog: pytest.LogCaptureFixture
     """Also not where the operator asks for everything, and where headers are malformed."""
     trusted.replies += [(200, {"a b\n": "x"}, b"ok"), (200, {}, b"ok")]
     with caplog.at_level(logging.DEBUG):
-        assert {chat_posting.post(SLACK, "Hello", "World") for _ in range(2)} == {""}
+        assert {chat_posting.post_message(SLACK, "Hello", "World") for _ in range(2)} == {""}
     assert SECRET not in caplog.text

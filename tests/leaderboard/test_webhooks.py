@@ -37,7 +37,7 @@ def listen(competition: Competition, host: User, *events: ChatEvent, address: st
 def look() -> list[str]:
     """Look for news as the clock does; the titles that are new."""
     before = set(WebhookMessage.objects.values_list("pk", flat=True))
-    chat_events.note_due(timezone.now())
+    chat_events.queue_due_messages(timezone.now())
     return list(WebhookMessage.objects.exclude(pk__in=before).order_by("pk").values_list("title", flat=True))
 
 
@@ -50,12 +50,12 @@ def posted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, str]]:
         sent.append((address, title, text))
         return ""
 
-    monkeypatch.setattr(chat_sending, "post", post)
+    monkeypatch.setattr(chat_sending, "post_message", post)
     return sent
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
-    monkeypatch.setattr(chat_sending, "post", lambda address, title, text: word)
+    monkeypatch.setattr(chat_sending, "post_message", lambda address, title, text: word)
 
 
 def due_again() -> None:
@@ -231,7 +231,7 @@ def test_each_message_is_sent_once(ada: User, pets: Competition, posted: list[An
     settings.SITE_URL = "https://class.example.org"
     listen(pets, ada, ChatEvent.LAUNCHED)
     look()
-    assert [chat_sending.send_due(), chat_sending.send_due()] == [False, False]
+    assert [chat_sending.send_due_messages(), chat_sending.send_due_messages()] == [False, False]
     ((address, title, text),) = posted
     assert (address, title) == (SLACK, "Cats or dogs: launched")
     assert text.endswith("https://class.example.org/c/pets/")
@@ -246,24 +246,24 @@ def test_a_failure_is_tried_again_after_a_pause_and_given_up_in_the_end(
     look()
     states = []
     for _ in range(chat_sending.MOST_TRIES):
-        chat_sending.send_due()
-        assert not chat_sending.is_due()
+        chat_sending.send_due_messages()
+        assert not chat_sending.are_messages_due()
         states.append(WebhookMessage.objects.get().state)
         due_again()
     assert states == ["waiting"] * (chat_sending.MOST_TRIES - 1) + ["given_up"]
 
 
-@pytest.mark.parametrize("word", sorted(chat_sending.FINAL_WORDS))
+@pytest.mark.parametrize("word", sorted(chat_sending.FINAL_OUTCOMES))
 def test_what_another_try_does_not_change_is_not_tried_again(
     ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:
     answering(monkeypatch, word)
     listen(pets, ada, ChatEvent.LAUNCHED)
     look()
-    chat_sending.send_due()
+    chat_sending.send_due_messages()
     message = WebhookMessage.objects.get()
     assert (message.state, message.trouble) == ("given_up", word)
-    assert "Its operator finds more" not in chat_sending.explain(word)
+    assert "Its operator finds more" not in chat_sending.explain_outcome(word)
 
 
 def test_a_message_in_hand_is_nobody_elses_until_its_lease_ends(
@@ -274,25 +274,25 @@ def test_a_message_in_hand_is_nobody_elses_until_its_lease_ends(
 
     def die(address: str, title: str, text: str) -> str:
         calls.append(title)
-        assert not chat_sending.is_due()
+        assert not chat_sending.are_messages_due()
         raise SystemExit
 
-    monkeypatch.setattr(chat_sending, "post", die)
+    monkeypatch.setattr(chat_sending, "post_message", die)
     listen(pets, ada, ChatEvent.LAUNCHED)
     look()
     with pytest.raises(SystemExit):
-        chat_sending.send_due()
+        chat_sending.send_due_messages()
     answering(monkeypatch, "")
     due_again()
-    chat_sending.send_due()
+    chat_sending.send_due_messages()
     assert WebhookMessage.objects.get().state == "sent"
 
 
 def test_an_hour_has_a_limit_and_the_rest_waits(ada: User, pets: Competition, posted: list[Any]) -> None:
     hook = listen(pets, ada)
     for number in range(chat_sending.MOST_PER_HOUR + 3):
-        chat_events.write(hook, "announced", chat_events.ChatNews(f"n{number}", f"News {number}"))
-    chat_sending.send_due(within=60)
+        chat_events.queue_message(hook, "announced", chat_events.ChatNews(f"n{number}", f"News {number}"))
+    chat_sending.send_due_messages(within=60)
     assert len(posted) == chat_sending.MOST_PER_HOUR
     assert WebhookMessage.objects.filter(sent_at=None, due_at__gt=timezone.now(), tries=0).count() == 3
 
@@ -301,11 +301,11 @@ def test_old_news_and_channels_that_were_switched_off_meanwhile_get_nothing(
     ada: User, pets: Competition, posted: list[Any]
 ) -> None:
     hook = listen(pets, ada)
-    chat_events.write(hook, "announced", chat_events.ChatNews("a", "Old"))
+    chat_events.queue_message(hook, "announced", chat_events.ChatNews("a", "Old"))
     WebhookMessage.objects.update(created_at=timezone.now() - timedelta(days=2))
-    chat_events.write(hook, "announced", chat_events.ChatNews("b", "New"))
+    chat_events.queue_message(hook, "announced", chat_events.ChatNews("b", "New"))
     Webhook.objects.update(is_on=False)
-    chat_sending.send_due()
+    chat_sending.send_due_messages()
     assert posted == []
     assert set(WebhookMessage.objects.values_list("trouble", "due_at")) == {("old", None), ("off", None)}
 
@@ -321,7 +321,7 @@ def test_the_address_is_in_no_log_no_trail_and_no_copy(
     answering(monkeypatch, "late")
     look()
     with caplog.at_level(logging.DEBUG):
-        chat_sending.send_due()
+        chat_sending.send_due_messages()
     assert "a message to a chat could not be sent: late" in caplog.text
     copy = copying.clone_competition(competition=pets, user=ada, title="Next", slug="next")
     chat_settings.remove_webhook(competition=pets, user=ada)

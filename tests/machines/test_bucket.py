@@ -84,7 +84,7 @@ def badly(monkeypatch: pytest.MonkeyPatch, times: int, wrong: Callable[[dict[str
 
 
 def test_a_file_lies_in_the_bucket_under_its_folder_and_closed(objects: Any) -> None:
-    stored = storage.store([b"id,", b"label\n"], "submissions/1")
+    stored = storage.store_file([b"id,", b"label\n"], "submissions/1")
     (key,) = keys(objects)
     assert key == f"term/{stored.key}"
     assert objects.Object(key).get()["Body"].read() == b"id,label\n"
@@ -99,9 +99,9 @@ def test_a_file_that_is_too_large_or_breaks_off_leaves_nothing(objects: Any, set
         raise ConnectionResetError
 
     with pytest.raises(storage.TooLarge):
-        storage.store([b"x" * 11], "submissions/1", limit=10)
+        storage.store_file([b"x" * 11], "submissions/1", limit=10)
     with pytest.raises(ConnectionResetError):
-        storage.store(broken(), "submissions/1")
+        storage.store_file(broken(), "submissions/1")
     assert keys(objects) == []
     assert [path for path in settings.CACHE_DIR.rglob("*") if path.is_file()] == []
 
@@ -109,7 +109,7 @@ def test_a_file_that_is_too_large_or_breaks_off_leaves_nothing(objects: Any, set
 def test_another_machine_fetches_it_once_and_compares_it(
     objects: Any, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stored = storage.store([b"id,label\n"], "submissions/1")
+    stored = storage.store_file([b"id,label\n"], "submissions/1")
     forget(settings)
     asked = badly(monkeypatch, 0, dict)
     for _ in range(3):
@@ -118,7 +118,7 @@ def test_another_machine_fetches_it_once_and_compares_it(
 
 
 def test_a_copy_that_rotted_is_fetched_again(objects: Any) -> None:
-    stored = storage.store([b"id,label\n"], "submissions/1")
+    stored = storage.store_file([b"id,label\n"], "submissions/1")
     storage.path_of(stored.key).write_bytes(b"rot")
     assert storage.path_of(stored.key, stored.sha256).read_bytes() == b"id,label\n"
 
@@ -126,25 +126,25 @@ def test_a_copy_that_rotted_is_fetched_again(objects: Any) -> None:
 def test_what_the_bucket_does_not_have_is_not_found(objects: Any) -> None:
     with pytest.raises(FileNotFoundError):
         storage.path_of("submissions/1/nothing")
-    with pytest.raises(FileNotFoundError), storage.reading("submissions/1/nothing"):
+    with pytest.raises(FileNotFoundError), storage.open_stored("submissions/1/nothing"):
         pass
-    storage.remove("submissions/1/nothing")
+    storage.remove_file("submissions/1/nothing")
 
 
 def test_a_file_that_cannot_be_removed_now_is_no_trouble(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    stored = storage.store([b"id,label\n"], "checks")
+    stored = storage.store_file([b"id,label\n"], "checks")
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(_bucket._client(), "delete_object", lambda **_: broken({}))
-        storage.remove(stored.key)
+        storage.remove_file(stored.key)
     assert keys(objects) == [f"term/{stored.key}"]
-    storage.remove(stored.key)
+    storage.remove_file(stored.key)
     assert keys(objects) == []
 
 
 def test_reading_very_many_leaves_nothing_on_this_machine(objects: Any, settings: LazySettings) -> None:
-    stored = storage.store([b"id,label\n"], "submissions/1")
+    stored = storage.store_file([b"id,label\n"], "submissions/1")
     forget(settings)
-    with storage.reading(stored.key, stored.sha256) as file:
+    with storage.open_stored(stored.key, stored.sha256) as file:
         assert file.read() == b"id,label\n"
     assert [path for path in settings.CACHE_DIR.rglob("*") if path.is_file()] == []
 
@@ -154,12 +154,12 @@ def test_copies_used_longest_ago_make_room_and_those_in_use_stay(
 ) -> None:
     settings.CACHE_BYTES = 2500
     monkeypatch.setitem(_bucket._added, "bytes", 0.0)
-    old = [storage.store([b"x" * 1000], "submissions/1") for _ in range(2)]
+    old = [storage.store_file([b"x" * 1000], "submissions/1") for _ in range(2)]
     died = settings.CACHE_DIR / "submissions/1/a.partial"
     for age, path in ((4000, storage.path_of(old[0].key)), (3000, storage.path_of(old[1].key)), (90_000, died)):
         path.touch()
         os.utime(path, (time.time() - age,) * 2)
-    new = storage.store([b"y" * 1000], "submissions/1")
+    new = storage.store_file([b"y" * 1000], "submissions/1")
     left = {path.name for path in settings.CACHE_DIR.rglob("*") if path.is_file()}
     assert left == {old[1].key.rsplit("/")[-1], new.key.rsplit("/")[-1]}
     assert storage.path_of(old[0].key, old[0].sha256).read_bytes() == b"x" * 1000
@@ -187,7 +187,7 @@ def broken(answer: dict[str, Any]) -> dict[str, Any]:
 def test_22_a_storage_that_answers_badly_twice_is_asked_again(
     objects: Any, settings: LazySettings, monkeypatch: pytest.MonkeyPatch, wrong: Callable[[dict[str, Any]], Any]
 ) -> None:
-    stored = storage.store([b"id,label\n"], "submissions/1")
+    stored = storage.store_file([b"id,label\n"], "submissions/1")
     forget(settings)
     asked = badly(monkeypatch, 2, wrong)
     assert storage.path_of(stored.key).read_bytes() == b"id,label\n"
@@ -199,7 +199,7 @@ def test_22_a_storage_that_answers_badly_twice_is_asked_again(
 def test_22_a_storage_that_goes_on_like_that_is_out_of_reach_and_no_half_file_stays(
     objects: Any, settings: LazySettings, monkeypatch: pytest.MonkeyPatch, wrong: Callable[[dict[str, Any]], Any]
 ) -> None:
-    stored = storage.store([b"id,label\n"], "submissions/1")
+    stored = storage.store_file([b"id,label\n"], "submissions/1")
     forget(settings)
     badly(monkeypatch, 99, wrong)
     with pytest.raises(storage.StorageUnreachable):
@@ -212,14 +212,14 @@ def test_22_a_file_waits_while_the_storage_is_out_of_reach_and_no_try_is_counted
     objects: Any, settings: LazySettings, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+    submission = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     forget(settings)
     with monkeypatch.context() as meanwhile:
         badly(meanwhile, 99, broken)
-        assert score.score(submission.pk) == "waiting"
+        assert score.score_submission(submission.pk) == "waiting"
     submission.refresh_from_db()
     assert (submission.status, submission.tries, submission.claim) == ("pending", 0, None)
-    assert score.score(submission.pk) == "scored"
+    assert score.score_submission(submission.pk) == "scored"
 
 
 @pytest.mark.fault(21)
@@ -227,10 +227,10 @@ def test_21_an_object_that_is_gone_is_called_damaged(
     objects: Any, settings: LazySettings, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+    submission = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     forget(settings)
     objects.Object(f"term/{submission.file_key}").delete()
-    assert score.score(submission.pk) == "failed"
+    assert score.score_submission(submission.pk) == "failed"
     submission.refresh_from_db()
     assert submission.failure == measuring.DAMAGED_FILE_TEXT
     assert DailyAttempts.objects.get().used == 0
@@ -241,10 +241,10 @@ def test_21_an_object_that_somebody_exchanged_is_called_damaged_and_not_waited_f
     objects: Any, settings: LazySettings, pets: Competition, bo: User
 ) -> None:
     enter(pets, bo)
-    submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+    submission = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     forget(settings)
     objects.Object(f"term/{submission.file_key}").put(Body=answers(public=1))
-    assert score.score(submission.pk) == "failed"
+    assert score.score_submission(submission.pk) == "failed"
     submission.refresh_from_db()
     assert submission.failure == measuring.DAMAGED_FILE_TEXT
     (result,) = consistency.run_checks(seed=1, only={1})
@@ -257,7 +257,7 @@ def test_a_storage_out_of_reach_takes_no_upload_and_uses_no_attempt(
     enter(pets, bo)
     monkeypatch.setattr(_bucket._client(), "put_object", lambda **_: broken({}))
     with pytest.raises(storage.StorageUnreachable):
-        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+        submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     assert not Submission.objects.exists()
     assert not storage.can_write()
 
@@ -288,7 +288,7 @@ def test_a_competition_lives_in_a_bucket(
         forget(settings)
     folders.export_folder(pets, tmp_path / "exported")
     with (tmp_path / "mine.zip").open("wb") as target:
-        personal_data.export(account=bo, target=target, at=submission.received_at)
+        personal_data.export_account(account=bo, target=target, at=submission.received_at)
     assert storage.can_write()
     forget(settings)
     assert [result.line for result in consistency.run_checks(seed=1) if not result.holds] == []

@@ -47,7 +47,7 @@ def at_once(verb: Callable[[int], Result], number: int = AT_ONCE) -> list[Result
 
 def hand_in(competition: Competition, user: User, key: str | None = None) -> Submission | str:
     try:
-        return submitting.submit(
+        return submitting.submit_file(
             competition=competition, user=user, file_name="a.csv", chunks=[answers()], upload_key=key
         )
     except submitting.SubmissionRefused as refusal:
@@ -87,7 +87,7 @@ def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User)
     def work(_: int) -> int:
         done = 0
         while turn := queue.next_submission():
-            done += score.score(turn.submission_id) == "scored"
+            done += score.score_submission(turn.submission_id) == "scored"
         return done
 
     assert sum(at_once(work)) == 24
@@ -115,7 +115,7 @@ def test_many_sweeps_at_once_give_an_attempt_back_once(pets: Competition, bo: Us
         hand_in(pets, bo)
     spent = Submission.objects.order_by("received_at")[0]
     Submission.objects.filter(pk=spent.pk).update(tries=5)
-    at_once(lambda _: score.sweep())
+    at_once(lambda _: score.sweep_queue())
     spent.refresh_from_db()
     assert spent.status == "failed"
     assert DailyAttempts.objects.get().used == 1
@@ -147,11 +147,11 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
         monkeypatch.setattr(timezone, "now", real)
         with connection.cursor() as cursor:
             cursor.execute("UPDATE competitions_submission SET lease_until = now() - interval '1 second'")
-        assert at_once(lambda _: score.score(submission.pk), 1) == ["scored"]
+        assert at_once(lambda _: score.score_submission(submission.pk), 1) == ["scored"]
         return measure(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(score, "measure_submission", slowly)
-    assert score.score(submission.pk) == "busy"
+    assert score.score_submission(submission.pk) == "busy"
     assert Score.objects.count() == 2
 
 

@@ -94,7 +94,7 @@ class Cluster:
         host = f"worker-{number}"
         place = SiteFolders(self.folder / host)
         place.make()
-        self.start(self.workers[number], host, children.worker(place, 1))
+        self.start(self.workers[number], host, children.worker_process(place, 1))
 
     @property
     def site(self) -> Site:
@@ -155,7 +155,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
             prepare = [sys.executable, "-m", "leaderboard.operations.supervisor.prepare"]
             subprocess.run(prepare, cwd=ROOT, env=made.environment("web"), check=True, stdout=subprocess.DEVNULL)
             made.tokens = made.site.shell(SET_UP).splitlines()[-2:]
-        made.start(web, "web", children.web(web.address, PORT))
+        made.start(web, "web", children.web_process(web.address, PORT))
         for number in range(2):
             made.start_worker(number)
         made.until_all_answer()

@@ -64,13 +64,13 @@ def test_of_sixteen_who_follow_one_invitation_three_get_in(pets: Competition, bo
 @pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
 def test_people_who_join_two_teams_while_they_become_one(pets: Competition, bo: User, cy: User, turn: int) -> None:
     mine, other = enter(pets, bo), enter(pets, cy)
-    offer = team_merges.offer(membership=mine, invitation=other.team.invitation)
+    offer = team_merges.offer_merge(membership=mine, invitation=other.team.invitation)
     links = [mine.team.invitation, other.team.invitation]
     people = [person(f"student-{number}") for number in range(8)]
 
     def act(number: int) -> str:
         if number == 4:
-            return outcome(lambda: team_merges.accept(membership=other, offer_id=offer.pk))
+            return outcome(lambda: team_merges.accept_merge(membership=other, offer_id=offer.pk))
         return outcome(lambda: joining.join_by_invitation(user=people[number], invitation=links[number % 2]))
 
     seen = at_once(act, 8)
@@ -81,10 +81,10 @@ def test_people_who_join_two_teams_while_they_become_one(pets: Competition, bo: 
 def test_two_offers_in_both_directions_make_one_team(pets: Competition, bo: User, cy: User) -> None:
     both = [enter(pets, bo), enter(pets, cy)]
     for one, two in (both, both[::-1]):
-        team_merges.offer(membership=one, invitation=two.team.invitation)
+        team_merges.offer_merge(membership=one, invitation=two.team.invitation)
     offers = {offer.other_id: offer.pk for offer in MergeOffer.objects.all()}
     seen = at_once(
-        lambda n: outcome(lambda: team_merges.accept(membership=both[n], offer_id=offers[both[n].team_id])), 2
+        lambda n: outcome(lambda: team_merges.accept_merge(membership=both[n], offer_id=offers[both[n].team_id])), 2
     )
     assert sorted(seen) == ["done", "refused"]
     assert Team.objects.count() == 1
@@ -103,7 +103,7 @@ def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
         if number == 1:
             return outcome(lambda: joining.join_by_invitation(user=bo, invitation=link))
         given = {"competition": pets, "user": bo, "file_name": "a.csv", "chunks": [answers()]}
-        return outcome(lambda: submitting.submit(**given))  # type: ignore[arg-type]
+        return outcome(lambda: submitting.submit_file(**given))  # type: ignore[arg-type]
 
     seen = at_once(act, 4)
     taken = sum(answer == "done" for number, answer in enumerate(seen) if number != 1)
@@ -126,9 +126,9 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
 ) -> None:
     mine, other = enter(pets, bo), enter(pets, cy)
     third = joining.join_by_invitation(user=dee, invitation=other.team.invitation)
-    offer = team_merges.offer(membership=mine, invitation=other.team.invitation)
+    offer = team_merges.offer_merge(membership=mine, invitation=other.team.invitation)
     events: list[Callable[[], object]] = [
-        lambda: team_merges.accept(membership=other, offer_id=offer.pk),
+        lambda: team_merges.accept_merge(membership=other, offer_id=offer.pk),
         lambda: captains.remove_member(captain=other, member_id=third.pk),
         lambda: captains.hand_over_captaincy(captain=other, member_id=third.pk),
         lambda: teams.leave_team(membership=third),

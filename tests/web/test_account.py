@@ -60,8 +60,8 @@ def test_a_token_may_what_was_chosen_and_hosting_is_for_hosts(bo: User, ada: Use
         assert response.status_code == status, (person, chosen)
     signed_in(bo).post("/account/", {"name": "plain"})
     assert set(bo.api_tokens.values_list("name", "scope")) == {("for read", "read"), ("plain", "submit")}
-    assert ada.api_tokens.get().may(ApiToken.Scope.SUBMIT)
-    assert not bo.api_tokens.get(name="for read").may(ApiToken.Scope.SUBMIT)
+    assert ada.api_tokens.get().allows(ApiToken.Scope.SUBMIT)
+    assert not bo.api_tokens.get(name="for read").allows(ApiToken.Scope.SUBMIT)
 
 
 def test_what_a_token_may_do_is_no_optional_question(bo: User) -> None:

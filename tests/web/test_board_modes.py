@@ -92,7 +92,7 @@ class World:
 
     def bytes_of_students(self) -> dict[str, bytes]:
         """Who and where → status, redirect and body."""
-        board_cache.clear()
+        board_cache.clear_caches()
         Competition.objects.update(board_version=10**6)
         found = {}
         for name, client, headers, paths in self.readers:
@@ -244,8 +244,8 @@ def test_baselines_are_rounded_on_a_steady_board_and_bare_on_a_hidden_one(ada: U
     base = boards_services.add_baseline(
         competition=pets.competition, user=ada, name="All cats", file_name="b.csv", chunks=[file_with(11)]
     )
-    score.score(base.pk)
-    board_cache.clear()
+    score.score_submission(base.pk)
+    board_cache.clear_caches()
     assert re.search(r"Baseline: All cats 0[.]7 ", text_of(Client(), "/c/pets/leaderboard/"))
     competitions.change_competition(competition=pets.competition, board_mode="hidden")
     assert re.search(r"Baseline: All cats – Host", text_of(Client(), "/c/pets/leaderboard/"))

@@ -191,7 +191,7 @@ def test_bos_own_data_hold_the_documented_keys_of_problems(pets: Competition, bo
     enter(pets, bo)
     hand_in(pets, bo, REFUSED)
     target = io.BytesIO()
-    personal_data.export(account=bo, target=target, at=timezone.now())
+    personal_data.export_account(account=bo, target=target, at=timezone.now())
     with zipfile.ZipFile(target) as archive:
         texts = [archive.read(name).decode(errors="replace") for name in archive.namelist()]
     (messages_of,) = [text for text in texts if "id unknown" in text]

@@ -88,8 +88,8 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
     assert f"DTSTART:{evening(day, offset):%Y%m%dT%H%M%SZ}" in feed
     assert "TRIGGER:-P1D" in feed
     membership = pets.memberships.get()
-    assert submitting.reason_not_to(pets, membership, pets.closes_at - MINUTE) is None
-    late = submitting.reason_not_to(pets, membership, pets.closes_at)
+    assert submitting.refusal_of_submission(pets, membership, pets.closes_at - MINUTE) is None
+    late = submitting.refusal_of_submission(pets, membership, pets.closes_at)
     assert late is not None
     assert late.code == "closed"
 
@@ -123,9 +123,9 @@ def test_attempts_are_there_again_at_midnight_utc_whatever_the_clocks_of_the_zon
             used=pets.limits.daily_attempts,
             limit=pets.limits.daily_attempts,
         )
-        before = submitting.allowance(membership, midnight - MINUTE)
+        before = submitting.allowance_of(membership, midnight - MINUTE)
         assert (before.left, before.resets_at) == (0, midnight)
-        assert submitting.allowance(membership, midnight).left == pets.limits.daily_attempts
+        assert submitting.allowance_of(membership, midnight).left == pets.limits.daily_attempts
 
 
 @over_changes

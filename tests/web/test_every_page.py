@@ -44,7 +44,7 @@ def test_the_list_of_a_host_counts_teams_and_files_apart(
     make_competition(ada, slug="empty")
     hand_in(pets, bo, answers())
     for wrong in (1, 2):
-        submitting.submit(competition=pets, user=cy, file_name="a.csv", chunks=[answers(public=wrong)])
+        submitting.submit_file(competition=pets, user=cy, file_name="a.csv", chunks=[answers(public=wrong)])
     client.force_login(ada)
     with CaptureQueriesContext(connection) as queries:
         rows = client.get("/host/").context["rows"]

@@ -101,7 +101,7 @@ def test_17_20_22_what_the_site_stands_on_is_away_and_nothing_is_taken(
         )
 
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(submitting, "store", broken)
+        meanwhile.setattr(submitting, "store_file", broken)
         page, answer = upload()
     assert page.status_code == answer.status_code == status
     assert words in page.content.decode()

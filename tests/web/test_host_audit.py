@@ -87,8 +87,8 @@ def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada:
     mine, theirs = enter(pets, bo), enter(pets, cy)
     extensions.disqualify_team(team=theirs.team, user=ada, reason="Copied.")
     extensions.readmit_team(team=theirs.team, user=ada)
-    team_merges.accept(
-        membership=theirs, offer_id=team_merges.offer(membership=mine, invitation=theirs.team.invitation).pk
+    team_merges.accept_merge(
+        membership=theirs, offer_id=team_merges.offer_merge(membership=mine, invitation=theirs.team.invitation).pk
     )
     teams.rename_team(membership=mine, name="Rockets")
     captains.hand_over_captaincy(captain=mine, member_id=theirs.pk)

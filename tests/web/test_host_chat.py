@@ -84,16 +84,16 @@ def test_a_test_waits_is_sent_and_its_result_is_shown(
     assert 'hx-trigger="every 2s"' in page
     press(ada, "test")
     assert WebhookMessage.objects.count() == 1
-    monkeypatch.setattr(chat_sending, "post", lambda *_: "status 404")
-    chat_sending.send_due()
+    monkeypatch.setattr(chat_sending, "post_message", lambda *_: "status 404")
+    chat_sending.send_due_messages()
     page = signed_in(ada).get(PAGE, headers={"HX-Request": "true"}).content.decode()
     assert "Not sent" in page
     assert "no longer knows this address (404)" in page
     assert "<html" not in page
     assert "hx-trigger" not in page
-    monkeypatch.setattr(chat_sending, "post", lambda *_: "")
+    monkeypatch.setattr(chat_sending, "post_message", lambda *_: "")
     press(ada, "test")
-    chat_sending.send_due()
+    chat_sending.send_due_messages()
     assert '<span class="badge success">Sent</span>' in signed_in(ada).get(PAGE).content.decode()
 
 
@@ -102,8 +102,8 @@ def test_a_test_that_failed_is_not_tried_again_by_itself_and_another_can_be_sent
 ) -> None:
     save(ada)
     press(ada, "test")
-    monkeypatch.setattr(chat_sending, "post", lambda *_: "unreachable")
-    chat_sending.send_due()
+    monkeypatch.setattr(chat_sending, "post_message", lambda *_: "unreachable")
+    chat_sending.send_due_messages()
     assert "Not sent" in signed_in(ada).get(PAGE).content.decode()
     press(ada, "test")
     assert WebhookMessage.objects.count() == 2
@@ -116,9 +116,9 @@ def test_the_dashboard_says_that_the_channel_took_nothing_until_it_does_or_anoth
     save(ada)
 
     def output(word: str) -> str:
-        monkeypatch.setattr(chat_sending, "post", lambda *_: word)
+        monkeypatch.setattr(chat_sending, "post_message", lambda *_: word)
         press(ada, "test")
-        chat_sending.send_due()
+        chat_sending.send_due_messages()
         return notice(ada)
 
     def notice(reader: User) -> str:
@@ -150,8 +150,8 @@ def test_a_sending_to_an_earlier_address_says_nothing_of_the_new_one(
         save(ada, address=SLACK.replace("B1", "B2"))
         return "late"
 
-    monkeypatch.setattr(chat_sending, "post", fail_late)
-    chat_sending.send_due()
+    monkeypatch.setattr(chat_sending, "post_message", fail_late)
+    chat_sending.send_due_messages()
     assert Webhook.objects.get().trouble == ""
 
 
@@ -166,8 +166,8 @@ def test_a_test_is_sent_also_while_messages_are_off(
 ) -> None:
     save(ada, is_on="")
     press(ada, "test")
-    monkeypatch.setattr(chat_sending, "post", lambda *_: "")
-    chat_sending.send_due()
+    monkeypatch.setattr(chat_sending, "post_message", lambda *_: "")
+    chat_sending.send_due_messages()
     assert WebhookMessage.objects.get().state == "sent"
 
 
@@ -193,7 +193,7 @@ def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Compe
     save(ada)
     hook = Webhook.objects.get()
     for number in range(30):
-        chat_events.write(hook, "announced", chat_events.ChatNews(f"n{number}", f"News {number}"))
+        chat_events.queue_message(hook, "announced", chat_events.ChatNews(f"n{number}", f"News {number}"))
     client = signed_in(ada)
     with CaptureQueriesContext(
         connection,
@@ -205,7 +205,7 @@ def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Compe
 
 def test_looking_for_news_costs_channels_and_not_competitions(ada: User, pets: Competition) -> None:
     chat_settings.set_webhook(competition=pets, user=ada, address=SLACK, events=["launched", "first", "deadline"])
-    chat_events.note_due(timezone.now())
+    chat_events.queue_due_messages(timezone.now())
     with CaptureQueriesContext(connection) as queries:
-        chat_events.note_due(timezone.now() + timedelta(seconds=1))
+        chat_events.queue_due_messages(timezone.now() + timedelta(seconds=1))
     assert len(queries) <= 5

@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, team_lines
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
-from leaderboard.competitions.problem_labels import in_words
+from leaderboard.competitions.problem_labels import problem_label
 from leaderboard.competitions.ranking import revealing
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, submitting
@@ -35,13 +35,13 @@ def test_the_dashboard_counts_who_needs_help_and_why_files_were_invalid(
     baseline = boards.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)]
     )
-    score.score(baseline.pk)
+    score.score_submission(baseline.pk)
     for user in (bo, cy, dee):
         enter(pets, user)
     hand_in(pets, bo, answers())
     hand_in(pets, cy, answers(public=5))
     hand_in(pets, cy, b"id,label\n1,cat\n77,cat\n")
-    submitting.submit(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
+    submitting.submit_file(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
     found = activity.class_activity(pets, timezone.now())
     assert (found.teams, found.without_valid, found.active_today) == (3, 1, 2)
     assert (found.submissions, found.scored, found.invalid, found.pending) == (4, 2, 1, 1)
@@ -63,7 +63,7 @@ def test_who_is_below_a_baseline_is_told_exactly_whatever_the_board_shows(
     baseline = boards.add_baseline(
         competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=2)]
     )
-    score.score(baseline.pk)
+    score.score_submission(baseline.pk)
     hand_in(pets, bo, answers(public=2))
     hand_in(pets, cy, answers(public=4))
     hand_in(pets, cy, answers(public=3))
@@ -78,7 +78,7 @@ def test_who_is_below_a_baseline_is_told_exactly_whatever_the_board_shows(
 def test_files_are_counted_by_the_hours_of_the_clock(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     for minutes in (0, 5, 65, 24 * 60 + 5):
-        submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+        submission = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         received = datetime(2026, 3, 29, 3, 30, tzinfo=UTC) - timedelta(minutes=minutes)
         Submission.objects.filter(pk=submission.pk).update(received_at=received)
     found = activity.class_activity(pets, datetime(2026, 3, 29, 3, 40, tzinfo=UTC))
@@ -109,7 +109,7 @@ def test_the_dashboard_asks_as_much_for_sixty_teams_as_for_one(
     hand_in(pets, bo, answers())
     hand_in(pets, bo, b"id,label\n1,cat\n")
     baseline = boards.add_baseline(competition=pets, user=ada, name="G", file_name="g.csv", chunks=[answers()])
-    score.score(baseline.pk)
+    score.score_submission(baseline.pk)
     Team.objects.bulk_create(Team(competition=pets, name=f"t{number}", invitation=f"i{number}") for number in range(60))
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         client.get("/host/pets/")
@@ -126,8 +126,8 @@ def test_the_numbers_of_a_hidden_or_disqualified_team_do_not_call_for_help(
 
 
 def test_reasons_are_said_in_words_also_those_that_few_metrics_know() -> None:
-    assert in_words("container").startswith("No CSV file")
-    assert in_words("not_boxes") == "Not boxes"
+    assert problem_label("container").startswith("No CSV file")
+    assert problem_label("not_boxes") == "Not boxes"
 
 
 def test_after_the_deadline_the_dashboard_says_what_the_private_board_waits_for(

@@ -200,9 +200,9 @@ def test_a_baseline_is_a_line_or_is_said_to_be_far_away(taught: Competition, ada
 
 
 def test_charts_stand_whatever_the_numbers() -> None:
-    assert plots.bars([], "x").count("<rect") == 0
-    assert plots.bars([0, 2, 1], "x", marks=[0.5]).count("<rect") == 2
+    assert plots.bar_chart([], "x").count("<rect") == 0
+    assert plots.bar_chart([0, 2, 1], "x", marks=[0.5]).count("<rect") == 2
     for points in ([], [(0.0, 0.0)], [(1.0, 1e308), (2.0, -1e308)]):
-        drawn = plots.dots(points, "x")
+        drawn = plots.dot_chart(points, "x")
         assert "nan" not in drawn
         assert "inf" not in drawn

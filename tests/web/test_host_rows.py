@@ -65,7 +65,7 @@ def test_ada_finds_the_row_and_corrects_it_on_the_usual_way(
     assert text == TRUTH.replace("4,cat,", "4,bird,").replace("6,dog,Private", "6,dog,Ignored")
     ground_truth = publishing.publish_draft(competition=with_uncertainties, user=ada)
     assert with_uncertainties.candidate == ground_truth
-    score.rescore(ground_truth.pk)
+    score.rescore_batch(ground_truth.pk)
     rescoring.apply_candidate(competition=with_uncertainties, user=ada)
     assert "Not looked for yet" in text_of(hers.get(PAGE))
 

@@ -44,7 +44,7 @@ def test_submissions_come_in_pages(pets: Competition, ada: User, bo: User, setti
     pets.refresh_from_db()
     enter(pets, bo)
     for number in range(52):
-        submitting.submit(
+        submitting.submit_file(
             competition=pets, user=bo, file_name=f"f{number}.csv", chunks=[answers() + b"\n" * number], note=""
         )
     client = signed_in(ada)
@@ -151,7 +151,7 @@ def test_the_reveal_needs_the_deadline_and_the_address(pets: Competition, ada: U
 
 def test_the_reveal_waits_for_files_received_in_time(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
+    submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
     close(pets)
     client = signed_in(ada)
     assert "received in time still waits" in text_of(client.get("/host/pets/reveal/"))

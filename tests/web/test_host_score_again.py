@@ -35,7 +35,7 @@ Work = Callable[[], int]
 
 def failed(pets: Competition, user: User, data: bytes | None = None) -> Submission:
     """A file that no scorer survived."""
-    file = submitting.submit(competition=pets, user=user, file_name="mine.csv", chunks=[data or answers()])
+    file = submitting.submit_file(competition=pets, user=user, file_name="mine.csv", chunks=[data or answers()])
     Submission.objects.filter(pk=file.pk).update(tries=5, deaths=3)
     queue.fail_if_spent(file.pk)
     file.refresh_from_db()
@@ -155,7 +155,7 @@ def test_waiting_is_counted_from_the_host_and_not_from_the_receipt(pets: Competi
     Submission.objects.update(received_at=timezone.now() - timedelta(hours=20))
     DailyAttempts.objects.update(day=(timezone.now() - timedelta(hours=20)).date())
     signed_in(ada).post(ADDRESS, {"file": str(file.pk)})
-    assert (workers.pending().oldest or 0) < 60
+    assert (workers.pending_files().oldest or 0) < 60
     oldest = activity.class_activity(pets, timezone.now()).oldest
     assert oldest is not None
     assert oldest < 60
@@ -235,10 +235,10 @@ def test_the_page_asks_as_much_for_many_files_as_for_one(
 def test_scoring_again_is_safe_while_a_worker_holds_another_of_the_team(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     first = failed(pets, bo)
-    second = submitting.submit(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
+    second = submitting.submit_file(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
     assert queue.claim_submission(second.pk) is not None
     signed_in(ada).post(ADDRESS, {"file": str(first.pk)})
-    assert score.score(first.pk) == "busy"
+    assert score.score_submission(first.pk) == "busy"
     assert broken() == {}
 
 
@@ -246,7 +246,7 @@ def test_scoring_again_is_safe_while_a_worker_holds_another_of_the_team(pets: Co
 def test_the_page_of_a_file_without_a_score_opens(pets: Competition, ada: User, bo: User, status: str) -> None:
     enter(pets, bo)
     if status == "pending":
-        submitting.submit(competition=pets, user=bo, file_name="mine.csv", chunks=[answers()])
+        submitting.submit_file(competition=pets, user=bo, file_name="mine.csv", chunks=[answers()])
     elif status == "invalid":
         hand_in(pets, bo, b"id,label\n1,cat\n")
     else:

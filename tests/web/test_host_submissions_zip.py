@@ -55,7 +55,7 @@ def test_no_name_leads_out_of_the_archive_or_becomes_a_formula(pets: Competition
     enter(pets, bo)
     Team.objects.update(name="../../=cmd|' /C calc'!A0")
     for name in ("../../etc/passwd", "..", "C:\\evil.csv", "=1+1.csv", "a\u202etxt.csv", "x" * 190 + ".csv"):
-        submission = submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+        submission = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         Submission.objects.filter(pk=submission.pk).update(file_name=name)
         if Submission.objects.count() == 5:
             Limits.objects.update(daily_attempts=100)

@@ -257,7 +257,7 @@ def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> Non
     assert ranks(moved) == before == {"bo": 1, "cy": 2}
 
     assert moved.candidate is not None
-    score.rescore(moved.candidate.pk)
+    score.rescore_batch(moved.candidate.pk)
     page = text_of(client.get("/host/pets/candidate/"))
     assert "Every file is measured" in page
     assert "0.83333" in page
@@ -273,7 +273,7 @@ def test_the_look_ahead_says_where_students_see_other_ranks(
 ) -> None:
     BoardSettings.objects.update(mode=mode)
     assert moved.candidate is not None
-    score.rescore(moved.candidate.pk)
+    score.rescore_batch(moved.candidate.pk)
     page = text_of(signed_in(ada).get("/host/pets/candidate/"))
     assert ("Ranks and scores are exact here." in page) is is_said
 
@@ -283,7 +283,7 @@ def test_the_page_asks_until_all_is_measured_and_then_stops(moved: Competition, 
     asked = {"HX-Request": "true"}
     assert client.get("/host/pets/candidate/", headers=asked).status_code == 200
     assert moved.candidate is not None
-    score.rescore(moved.candidate.pk)
+    score.rescore_batch(moved.candidate.pk)
     assert client.get("/host/pets/candidate/", headers=asked).status_code == 286
 
 
@@ -325,7 +325,7 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     publish(client)
     competition.refresh_from_db()
     assert competition.candidate is not None
-    score.rescore(competition.candidate.pk)
+    score.rescore_batch(competition.candidate.pk)
     page = text_of(client.get("/host/pets/candidate/"))
     assert "2 of 2 teams would change rank" in page
     client.post("/host/pets/candidate/", {"action": "apply"})
@@ -343,7 +343,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     assert "the board stays until you apply it" in text_of(client.get(published["Location"]))
     competition.refresh_from_db()
     assert competition.candidate is not None
-    score.rescore(competition.candidate.pk)
+    score.rescore_batch(competition.candidate.pk)
     page = client.get("/host/pets/candidate/")
     assert "0 of 2 teams would change rank. Who would move on the private board" in text_of(page)
     assert 'hx-get="/host/pets/candidate/?board=private"' in page.content.decode()
@@ -357,7 +357,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     check(client, TRUTH.replace("8,cat", "8,bird"))
     publish(client)
     competition.refresh_from_db()
-    score.rescore(competition.candidate.pk)
+    score.rescore_batch(competition.candidate.pk)
     open_page = client.get("/host/pets/candidate/").content.decode()
     assert "hosts alone see" not in open_page
     assert "board=private" not in open_page

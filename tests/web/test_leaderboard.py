@@ -19,7 +19,7 @@ from leaderboard.competitions.models import BoardSettings, Competition, Score, S
 from leaderboard.competitions.ranking import revealing, standings
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
 from leaderboard.competitions.views.board_cache import BytesLimitedCache
-from leaderboard.competitions.views.board_rows import anchor_of, initials, movement
+from leaderboard.competitions.views.board_rows import anchor_of, initials, movement_parts
 from leaderboard.competitions.views.leaderboard import RenderedBoard
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.markup import tidy
@@ -315,8 +315,8 @@ def test_small_words_and_pictures() -> None:
     ]  # fmt: skip
     from leaderboard.competitions.models.competition import Split
 
-    assert movement(2, Split.PUBLIC) == ("▲2", "up", "up 2 ranks since yesterday")
-    assert movement(None, Split.PUBLIC) == ("", "", "")
+    assert movement_parts(2, Split.PUBLIC) == ("▲2", "up", "up 2 ranks since yesterday")
+    assert movement_parts(None, Split.PUBLIC) == ("", "", "")
     assert [numbers.number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
         "0.50000", "0.00000", "123456.78900", "1.5000e-09", "-3.0000e+12",
     ]  # fmt: skip

@@ -110,7 +110,7 @@ def test_released_grades_go_along_with_their_reasons_and_nobody_elses(pets: Comp
 def test_offers_of_a_team_without_anybody_end_with_its_last_account(pets: Competition, bo: User, cy: User) -> None:
     mine, theirs = enter(pets, bo), enter(pets, cy)
     hand_in(pets, bo, answers())
-    team_merges.offer(membership=mine, invitation=theirs.team.invitation)
+    team_merges.offer_merge(membership=mine, invitation=theirs.team.invitation)
     delete_account(account=bo, user=bo)
     assert Team.objects.filter(pk=mine.team_id).exists()
     assert not MergeOffer.objects.exists()
@@ -192,7 +192,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     )
     file = hand_in(pets, bo, answers(), file_name="namecanary_final.csv")
     captain = Membership.objects.get(user=bo)
-    team_merges.offer(membership=captain, invitation=enter(pets, dee).team.invitation)
+    team_merges.offer_merge(membership=captain, invitation=enter(pets, dee).team.invitation)
     captains.hand_over_captaincy(captain=captain, member_id=mate.pk)
     pausing.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
     extensions.grant_extension(team=team, user=ada, reason="ill", extra_attempts=1)

@@ -73,9 +73,9 @@ def test_a_metric_is_found_by_the_words_of_the_readers_language_and_by_english_o
     monkeypatch.setattr(Bracketed, "gettext", lambda self, message: words.get(message, message))
     with translation.override(CODE):
         for text in ("genauigkeit", "accuracy", "genauig"):
-            assert "accuracy" in [metric.key for metric in metric_search.matching(metrics.catalogue(), text)]
-        assert "f1" in [metric.key for metric in metric_search.matching(metrics.catalogue(), "etiketten")]
-    assert metric_search.matching(metrics.catalogue(), "genauigkeit") == []
+            assert "accuracy" in [metric.key for metric in metric_search.matching_metrics(metrics.catalogue(), text)]
+        assert "f1" in [metric.key for metric in metric_search.matching_metrics(metrics.catalogue(), "etiketten")]
+    assert metric_search.matching_metrics(metrics.catalogue(), "genauigkeit") == []
 
 
 @pytest.mark.django_db

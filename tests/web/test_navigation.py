@@ -136,7 +136,7 @@ def test_pages_of_students_and_hosts_ask_the_database_twelve_times_at_most(
 
 def test_roles_are_read_with_the_row_and_only_for_whom_they_were_read(ada: User, pets: Competition, bo: User) -> None:
     roles.give_role(competition=pets, name="bo", role=role.HostingRole.ASSISTANT)
-    mine = Competition.objects.seen_by(bo).get(pk=pets.pk)
+    mine = Competition.objects.with_roles_of(bo).get(pk=pets.pk)
     with CaptureQueriesContext(connection) as queries:
         assert mine.is_run_by(bo)
         assert not mine.is_hosted_by(bo)

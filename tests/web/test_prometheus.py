@@ -29,7 +29,7 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> None:
     settings.PROMETHEUS_TOKEN = TOKEN
-    counters.start_again()
+    counters.reset_counters()
     monkeypatch.setattr(health, "queue_length", lambda: 3)
 
 
@@ -69,7 +69,7 @@ def test_facts_are_those_of_the_database(client: Client, pets: Competition, bo: 
     enter(pets, bo)
     hand_in(pets, bo, answers())
     hand_in(pets, bo, b"id,label\n1,cat\n")
-    waiting = submitting.submit(competition=pets, user=bo, file_name="w.csv", chunks=[answers()])
+    waiting = submitting.submit_file(competition=pets, user=bo, file_name="w.csv", chunks=[answers()])
     Submission.objects.filter(pk=waiting.pk).update(received_at=timezone.now() - timedelta(seconds=90))
     assert queue.claim_submission(waiting.pk)
     workers.report_worker(swept=True)
@@ -128,7 +128,7 @@ def test_refused_uploads_are_counted_by_their_code(
     client: Client, pets: Competition, bo: User, settings: LazySettings
 ) -> None:
     with pytest.raises(submitting.SubmissionRefused):
-        submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+        submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     samples = scrape(client)
     assert value(samples, "leaderboard_refused_uploads_total", code="not_joined") == 1
 
@@ -139,13 +139,13 @@ def test_what_workers_did_is_told_by_each_of_them(
     """Two processes on two machines; the row of each travels through the database as JSON."""
     enter(pets, bo)
     for number, host in enumerate(("one", "two"), start=1):
-        counters.start_again()
+        counters.reset_counters()
         monkeypatch.setattr("socket.gethostname", lambda host=host: host)
         for _ in range(number):
-            submitting.submit(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+            submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
             tasks.score_submission("", 1)
         workers.report_worker()
-    counters.start_again()
+    counters.reset_counters()
     samples = scrape(client)
     assert value(samples, "leaderboard_scoring_seconds_count", host="one", status="scored") == 1
     assert value(samples, "leaderboard_scoring_seconds_count", host="two", status="scored") == 2

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.common.markdown import CLOSE, OPEN, formula, line, markdown
+from leaderboard.common.markdown import CLOSE, OPEN, render_formula, render_markdown, render_markdown_line
 
 
 def test_headings_start_below_the_page_title() -> None:
-    assert markdown("# One\n###### Six") == "<h2>One</h2>\n<h6>Six</h6>\n"
+    assert render_markdown("# One\n###### Six") == "<h2>One</h2>\n<h6>Six</h6>\n"
 
 
 def test_formulas_are_drawn_with_their_latex_as_words() -> None:
-    html = markdown("Mean\n\n$$\\frac{1}{n}$$\n\nand $x_i$ inline")
+    html = render_markdown("Mean\n\n$$\\frac{1}{n}$$\n\nand $x_i$ inline")
     assert html.count("<svg") == 2
     assert 'aria-label="\\frac{1}{n}"' in html
     assert 'class="math"' in html
@@ -21,24 +21,24 @@ def test_formulas_are_drawn_with_their_latex_as_words() -> None:
 
 def test_a_formula_over_several_lines_is_no_list() -> None:
     for text in ("$$a\n+ b\n- c$$", "It is\n$$\na\n+ b\n$$\nas said.", "$$a$$\n\n$$1. b\n# c$$"):
-        html = markdown(text)
+        html = render_markdown(text)
         assert html.count("<svg") == text.count("$$") // 2
         assert "<li>" not in html
         assert "$$" not in html
-    assert "<svg" not in markdown("$$a\n\n+ b$$")
-    assert "<svg" not in markdown("    $$a\n    + b$$")
-    assert markdown("$$a$$ and $$b$$, both").count("<svg") == 2
+    assert "<svg" not in render_markdown("$$a\n\n+ b$$")
+    assert "<svg" not in render_markdown("    $$a\n    + b$$")
+    assert render_markdown("$$a$$ and $$b$$, both").count("<svg") == 2
 
 
 def test_money_and_code_are_no_formulas() -> None:
-    assert "<svg" not in markdown("It costs $5 and $6, or `$x$`.\n\n```\n$$a$$\n```")
+    assert "<svg" not in render_markdown("It costs $5 and $6, or `$x$`.\n\n```\n$$a$$\n```")
 
 
 @pytest.mark.parametrize(
     "latex", ["\\frac{", "\\nosuchmacro{x}", "x" * 1000, "<script>alert(1)</script>", '" onload="x']
 )
 def test_no_formula_breaks_a_page(latex: str) -> None:
-    html = formula(latex)
+    html = render_formula(latex)
     assert "<script" not in html
     assert 'onload="x' not in html
 
@@ -52,11 +52,14 @@ def test_no_formula_breaks_a_page(latex: str) -> None:
 )  # fmt: skip
 @pytest.mark.attack("scripts in titles, Markdown, names, notes, file names (18 payloads in Chromium)")
 def test_nothing_in_markdown_is_alive(text: str) -> None:
-    html = markdown(text)
+    html = render_markdown(text)
     for live in ("<script", "<img", 'href="javascript', 'href="data', 'href="vbscript', "<svg/", "<b ", "style="):
         assert live not in html
 
 
 def test_a_line_keeps_code_and_nothing_else_of_markdown_or_html() -> None:
-    assert line("Sets such as `a|b`, *all* of them.") == "Sets such as <code>a|b</code>, <em>all</em> of them."
-    assert line("<b>x</b> [y](https://example.org)") == "&lt;b&gt;x&lt;/b&gt; [y](https://example.org)"
+    assert (
+        render_markdown_line("Sets such as `a|b`, *all* of them.")
+        == "Sets such as <code>a|b</code>, <em>all</em> of them."
+    )
+    assert render_markdown_line("<b>x</b> [y](https://example.org)") == "&lt;b&gt;x&lt;/b&gt; [y](https://example.org)"

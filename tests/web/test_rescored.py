@@ -28,7 +28,7 @@ def correct(competition: Competition, ada: User, truth: str = TRUTH.replace("3,d
     )
     publishing.publish_draft(competition=competition, user=ada)
     assert competition.candidate_id
-    score.rescore(competition.candidate_id)
+    score.rescore_batch(competition.candidate_id)
 
 
 @pytest.fixture
@@ -68,12 +68,12 @@ def test_the_grades_it_would_touch_follow_what_is_measured(
     set_rules(waiting)
     rescoring.discard_candidate(competition=waiting)
     with monkeypatch.context() as patch:
-        patch.setattr(score, "rescore", lambda _: False)
+        patch.setattr(score, "rescore_batch", lambda _: False)
         correct(waiting, ada)
     client = signed_in(ada)
     assert "Better 0 Worse 2" in text_of(client.get(GRADES))
     assert waiting.candidate_id
-    score.rescore(waiting.candidate_id)
+    score.rescore_batch(waiting.candidate_id)
     assert "Better 1 Worse 1" in text_of(client.get(GRADES))
 
 

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.forms.secondary_metrics import line_of
+from leaderboard.competitions.forms.secondary_metrics import params_line
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from leaderboard.competitions.services import publishing
 from tests.conftest import make_competition
@@ -103,9 +103,9 @@ def test_an_unfinished_row_that_needs_a_column_is_said_so(as_ada: Client, tides:
 
 
 def test_a_line_of_parameters_says_what_is_not_at_its_default() -> None:
-    assert line_of("pinball", {"quantile": 0.5}) in ("", "quantile=0.5")
-    assert line_of("weighted_mae", {"weight": "weight"}) == ""
-    assert line_of("gone", {"a": 1}) == ""
+    assert params_line("pinball", {"quantile": 0.5}) in ("", "quantile=0.5")
+    assert params_line("weighted_mae", {"weight": "weight"}) == ""
+    assert params_line("gone", {"a": 1}) == ""
 
 
 def test_olga_does_the_same_in_the_admin(client: Client, tides: Competition, olga: User) -> None:

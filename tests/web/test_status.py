@@ -50,7 +50,7 @@ def deep(client: Client) -> tuple[int, dict[str, Any]]:
 
 def waiting(competition: Competition, user: User, *, seconds: float) -> Submission:
     """A file that has waited for so long."""
-    submission = submitting.submit(competition=competition, user=user, file_name="slow.csv", chunks=[answers()])
+    submission = submitting.submit_file(competition=competition, user=user, file_name="slow.csv", chunks=[answers()])
     Submission.objects.filter(pk=submission.pk).update(received_at=timezone.now() - timedelta(seconds=seconds))
     return submission
 
@@ -180,8 +180,8 @@ def test_the_probe_leaves_nothing_behind(client: Client, db: None, settings: Laz
 
 def test_many_questions_cost_one_look(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    look = health._look
-    monkeypatch.setattr(health, "_look", lambda read: looks.append(1) or look(read))  # type: ignore[func-returns-value]
+    look = health._read_health
+    monkeypatch.setattr(health, "_read_health", lambda read: looks.append(1) or look(read))  # type: ignore[func-returns-value]
     for _ in range(5):
         client.get("/healthz/deep")
     assert len(looks) == 1
@@ -196,12 +196,12 @@ def test_workers_idle_while_files_wait_for_a_minute(client: Client, pets: Compet
     assert deep(client)[1]["idle"] is False
     Submission.objects.update(received_at=timezone.now() - timedelta(seconds=61))
     assert deep(client)[1]["idle"] is True
-    assert workers.alarm()
+    assert workers.log_stuck_queue()
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
     )
     assert deep(client)[1]["idle"] is False
-    assert not workers.alarm()
+    assert not workers.log_stuck_queue()
 
 
 @pytest.mark.parametrize(

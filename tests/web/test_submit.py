@@ -416,7 +416,7 @@ def test_a_number_of_nothing_is_not_found(as_bo: Client) -> None:
 
 
 def waiting(pets: Competition, user: User, *, since: timedelta = timedelta(0)) -> Submission:
-    submission = submitting.submit(competition=pets, user=user, file_name="a.csv", chunks=[answers()])
+    submission = submitting.submit_file(competition=pets, user=user, file_name="a.csv", chunks=[answers()])
     Submission.objects.filter(pk=submission.pk).update(received_at=timezone.now() - since)
     submission.refresh_from_db()
     return submission
@@ -428,7 +428,7 @@ def test_a_poll_gets_the_end_once_and_stops(as_bo: Client, pets: Competition, bo
     assert first.status_code == 200
     seen = first.context["progress"].seen
     assert progress_of(as_bo, submission, seen=seen).status_code == 204
-    score.score(submission.pk)
+    score.score_submission(submission.pk)
     last = progress_of(as_bo, submission, seen=seen)
     assert last.status_code == 286
     assert "hx-get" not in last.content.decode()

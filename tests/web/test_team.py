@@ -225,7 +225,7 @@ def test_an_offer_of_a_disqualified_team_waits_unseen_until_it_competes_again(
     pets: Competition, ada: User, bo: User, cy: User
 ) -> None:
     mine, other = enter(pets, bo), enter(pets, cy).team
-    team_merges.offer(membership=mine, invitation=other.invitation)
+    team_merges.offer_merge(membership=mine, invitation=other.invitation)
     pages = [signed_in(cy), signed_in(bo)]
     words = ("Accept: become one team", "Withdraw")
     assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [True, True]

@@ -757,7 +757,7 @@ def test_in_a_copy_teams_can_change_until_as_near_the_deadline(hers: Client, ada
     Limits.objects.update(teams_close_at=now - timedelta(days=13))
     copy = copying.clone_competition(competition=Competition.objects.get(), user=ada, title="Next term")
     assert copy.limits.teams_close_at == copy.closes_at - timedelta(days=3)
-    assert copy.why_teams_stay(now) == ""
+    assert copy.why_teams_are_closed(now) == ""
     Limits.objects.filter(competition__slug="pets").update(teams_close_at=now - timedelta(days=90))
     again = copying.clone_competition(competition=Competition.objects.get(slug="pets"), user=ada, title="After that")
     assert again.limits.teams_close_at is None

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from leaderboard.accounts.models import User
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.moments import moment
-from leaderboard.common.time_zones import day_and_time
+from leaderboard.common.time_zones import day_and_time_text
 from leaderboard.competitions.forms.host import moment_in, wall_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions
@@ -204,7 +204,7 @@ def test_days_are_written_as_django_writes_them(language: str) -> None:
     with translation.override(language):
         for month in range(1, 13):
             day = datetime(2026, month, month, 7, month, tzinfo=UTC)
-            assert day_and_time(day) == date_format(day, "j M Y, H:i")
+            assert day_and_time_text(day) == date_format(day, "j M Y, H:i")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 
 from ..forms import TokenForm
 from ..models import ApiToken, User
@@ -20,13 +20,13 @@ MOST_TOKENS = 20
 @open_page_to(SiteAudience.SIGNED_IN)
 def account(request: HttpRequest) -> HttpResponse:
     """A new token's secret is in the answer to the POST and nowhere else: not in the session, not in a message."""
-    user = person(request.user)
+    user = signed_in_user(request.user)
     form, secret = TokenForm(user), ""
     if request.method == "POST":
         if request.POST.get("action") == "revoke":
-            return _revoke(request, user)
+            return _revoke_token(request, user)
         form = TokenForm(user, request.POST)
-        if secret := _issue(user, form):
+        if secret := _issue_token(user, form):
             form = TokenForm(user)
     status = 422 if form.errors else 201 if secret else 200
     context = {"form": form, "tokens": user.api_tokens.all(), "secret": secret}
@@ -37,7 +37,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 @transaction.atomic
-def _issue(user: User, form: TokenForm) -> str:
+def _issue_token(user: User, form: TokenForm) -> str:
     """The secret of a new token; "" where there is none, and then the form says why.
 
     One name means one token: reloading the page that showed a secret sends its form again, and so does a double click.
@@ -56,7 +56,7 @@ def _issue(user: User, form: TokenForm) -> str:
     return ""
 
 
-def _revoke(request: HttpRequest, user: User) -> HttpResponse:
+def _revoke_token(request: HttpRequest, user: User) -> HttpResponse:
     token = request.POST.get("token", "")
     gone, _rows = user.api_tokens.filter(pk=int(token) if token.isdecimal() and len(token) < 19 else 0).delete()
     if gone:

@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.responses import person, see_other
-from leaderboard.common.shared_cache import count_try, tries
-from leaderboard.common.storage import scratch
+from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.shared_cache import count_tries, count_try
+from leaderboard.common.storage import scratch_file
 
 from .. import personal_data
 from ..forms import DeleteAccountForm
@@ -29,10 +29,10 @@ HOUR = int(timedelta(hours=1).total_seconds())
 @open_page_to(SiteAudience.SIGNED_IN)
 def my_data(request: HttpRequest) -> HttpResponseBase:
     """Everything about the viewer as a zip. By POST, because it is work and leaves a line in the audit trail."""
-    user = person(request.user)
+    user = signed_in_user(request.user)
     if request.method != "POST":
         return redirect("account")
-    if tries("export", user.pk) >= EXPORTS_PER_HOUR:
+    if count_tries("export", user.pk) >= EXPORTS_PER_HOUR:
         messages.error(
             request,
             _("You have had %(number)s copies of your data in an hour; come back later.")
@@ -41,8 +41,8 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
         return see_other("account")
     count_try("export", user.pk, seconds=HOUR)
     # On the disk of the files and without a name: nothing is left behind, and it need not fit into memory.
-    target = tempfile.TemporaryFile(dir=scratch())  # noqa: SIM115 - the answer closes it
-    personal_data.export(account=user, target=target, at=timezone.now())
+    target = tempfile.TemporaryFile(dir=scratch_file())  # noqa: SIM115 - the answer closes it
+    personal_data.export_account(account=user, target=target, at=timezone.now())
     target.seek(0)
     response = FileResponse(target, as_attachment=True, filename="my-data.zip", content_type="application/zip")
     response["Cache-Control"] = "private, no-store"
@@ -53,10 +53,10 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
 @open_page_to(SiteAudience.SIGNED_IN)
 def delete_account(request: HttpRequest) -> HttpResponse:
     """The end of the viewer's account, after their password once more."""
-    user = person(request.user)
+    user = signed_in_user(request.user)
     form = DeleteAccountForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST":
-        if tries("leaving", user.pk) >= PASSWORDS_PER_HOUR:
+        if count_tries("leaving", user.pk) >= PASSWORDS_PER_HOUR:
             form.add_error(None, _("Too many wrong answers; try again in an hour."))
         elif not form.is_valid():
             count_try("leaving", user.pk, seconds=HOUR)

@@ -14,9 +14,9 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from leaderboard.accounts.models import User, digest_of
+from leaderboard.accounts.models import User, token_digest
 from leaderboard.competitions.models import Competition, Membership
-from leaderboard.competitions.models.competition import CODE_ALPHABET, normal_code
+from leaderboard.competitions.models.competition import CODE_ALPHABET, normalize_code
 
 JOIN_CARD_CODE_LENGTH = 12
 JOIN_CARD_LIFETIME = timedelta(days=30)
@@ -122,7 +122,7 @@ class RosterEntry(models.Model):
     def new_join_card_code(self, at: datetime) -> str:
         """The code of a new one-time link, which cannot be read again; the one before stops working. Not saved."""
         code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(JOIN_CARD_CODE_LENGTH))
-        self.slip_digest, self.slip_expires_at = digest_of(code), at + JOIN_CARD_LIFETIME
+        self.slip_digest, self.slip_expires_at = token_digest(code), at + JOIN_CARD_LIFETIME
         return code
 
     @classmethod
@@ -144,7 +144,7 @@ def joined_values(user_id: int, at: datetime) -> dict[str, Any]:
 
 def join_card_digest(code: str) -> str:
     """What is stored of a one-time code, however it was typed."""
-    return digest_of(normal_code(code))
+    return token_digest(normalize_code(code))
 
 
 def sections_of(competition: Competition, teams: Iterable[int]) -> dict[int, str]:

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import ngettext
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted
+from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
 from .. import identifying
 from ..forms import LinkAccountsForm
@@ -30,7 +30,7 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     page = Paginator(guests, PER_PAGE).get_page(request.GET.get("page"))
     # What was filled in counts, whatever the page would hold by now.
     shown = [one for one in guests if f"who-{one.membership.pk}" in request.POST] or list(page)
-    form = LinkAccountsForm(shown, waiting, posted(request))
+    form = LinkAccountsForm(shown, waiting, posted_data(request))
     status = 422 if form.errors else 200
     if request.method == "POST" and form.is_valid():
         try:
@@ -45,7 +45,7 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 def _link_accounts(request: HttpRequest, page_context: PageContext, pairs: dict[int, int]) -> HttpResponse:
     number = identifying.link_accounts(
-        competition=page_context.competition, pairs=pairs, user=person(page_context.user)
+        competition=page_context.competition, pairs=pairs, user=signed_in_user(page_context.user)
     )
     words = ngettext("{number} account is now on the roster.", "{number} accounts are now on the roster.", number)
     messages.success(request, words.format(number=number))
@@ -55,7 +55,7 @@ def _link_accounts(request: HttpRequest, page_context: PageContext, pairs: dict[
 def _unlink_accounts(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     entries = chosen_entries(request)
     number = identifying.unlink_accounts(
-        competition=page_context.competition, entries=entries, user=person(page_context.user)
+        competition=page_context.competition, entries=entries, user=signed_in_user(page_context.user)
     )
     words = ngettext("{number} person has no account now.", "{number} people have no account now.", number)
     messages.success(request, words.format(number=number))

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.adapter import remember_way_in
 from leaderboard.accounts.slow_sign_in import LaneTurn, SlowLane
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.responses import address_of, person, see_other
+from leaderboard.common.responses import client_address_of, see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.student import CodeForm, RulesForm
 from leaderboard.competitions.models import Competition, Membership, Team
@@ -57,9 +57,9 @@ def _limited_tries(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
     @wraps(view)
     def answer(request: HttpRequest, **parts: str) -> HttpResponse:
         is_known = request.user.is_authenticated
-        sender = request.user.pk if is_known else address_of(request)
+        sender = request.user.pk if is_known else client_address_of(request)
         free_tries = WRONG_CODES_PER_PERSON if is_known else WRONG_CODES_PER_ADDRESS
-        with CODES.turn(sender, free_tries=free_tries) as turn:
+        with CODES.wait_for_turn(sender, free_tries=free_tries) as turn:
             return view(request, turn=turn, **parts)
 
     return answer
@@ -76,7 +76,7 @@ def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
         return _unknown_code_page(request, code, turn)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, competition), code=code)
-    user = person(request.user)
+    user = signed_in_user(request.user)
     return _join_page(
         request, competition, "students/join_code.html", lambda: joining.join_by_code(user=user, code=code)
     )
@@ -103,7 +103,7 @@ def join_card(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
         return render(request, "students/join_card.html", {"is_early": entry is not None}, status=404)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, entry.competition), join_card=digest)
-    user = person(request.user)
+    user = signed_in_user(request.user)
     held = Membership.objects.filter(competition=entry.competition, user=user).first()
     context: dict[str, object] = {"entry": entry, "held": held, "obstacle": _closed_page(entry.competition)}
     return _confirm_join(
@@ -123,7 +123,7 @@ def join_open(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         return _signed_out_page(request, competition, has_way_in=False)
     if competition.admission.needs_code and page_context.membership is None:
         return redirect("join")
-    user = person(request.user)
+    user = signed_in_user(request.user)
     enter = lambda: joining.join_openly(user=user, competition=competition)  # noqa: E731
     return _join_page(request, competition, "students/join_open.html", enter)
 
@@ -137,7 +137,7 @@ def invitation(request: HttpRequest, invitation: str, turn: LaneTurn) -> HttpRes
         return render(request, "students/invitation.html", status=404)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, team.competition, is_team=True), invitation=invitation)
-    user = person(request.user)
+    user = signed_in_user(request.user)
     held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
     if held and held.team_id == team.pk:
         messages.info(request, _("You are in “%(team)s” already.") % {"team": team})
@@ -174,10 +174,10 @@ def _join_page(
     request: HttpRequest, competition: Competition, template: str, enter: Callable[[], Membership]
 ) -> HttpResponse:
     """Show what joining means and let people in."""
-    if Membership.objects.filter(competition=competition, user=person(request.user)).exists():
+    if Membership.objects.filter(competition=competition, user=signed_in_user(request.user)).exists():
         messages.info(request, _("You have joined “%(competition)s” already.") % {"competition": competition})
         return redirect("overview", slug=competition.slug)
-    obstacle = _closed_page(competition) or obstacle_to_joining(competition, person(request.user))
+    obstacle = _closed_page(competition) or obstacle_to_joining(competition, signed_in_user(request.user))
     return _confirm_join(request, competition, template, enter, {"obstacle": obstacle})
 
 

@@ -13,11 +13,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, ask_first, is_meant, posted
+from leaderboard.competitions.views.host_responses import add_refusal, ask_first, is_confirmed, posted_data
 
 from .. import people as people_module
 from .. import roles
@@ -71,10 +71,10 @@ def filtered(
 @open_to(Audience.HOSTS)
 def host_admission(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Who may join, and what the others then see of them."""
-    form = AdmissionForm(page_context.competition, posted(request))
+    form = AdmissionForm(page_context.competition, posted_data(request))
     if request.method == "POST" and form.is_valid():
         competitions.change_competition(
-            competition=page_context.competition, user=person(page_context.user), **form.cleaned_data
+            competition=page_context.competition, user=signed_in_user(page_context.user), **form.cleaned_data
         )
         messages.success(request, _("Saved."))
         return see_other("host_admission", slug=page_context.competition.slug)
@@ -89,15 +89,19 @@ def host_admission(request: HttpRequest, page_context: PageContext) -> HttpRespo
 @open_to(Audience.HOSTS)
 def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Hosts and assistants: who they are, add, remove."""
-    if question := _question(request, page_context):
+    if question := _role_question(request, page_context):
         return question
-    competition, form = page_context.competition, RoleForm(posted(request))
+    competition, form = page_context.competition, RoleForm(posted_data(request))
     if request.method == "POST":
         try:
             if words := _change_roles(request, page_context, form):
                 messages.success(request, words)
                 is_still = Competition.objects.get(pk=competition.pk).is_hosted_by(page_context.user)
-                return see_other("host_roles", slug=competition.slug) if is_still else _out_of(page_context)
+                return (
+                    see_other("host_roles", slug=competition.slug)
+                    if is_still
+                    else _redirect_after_leaving(page_context)
+                )
         except competitions.CannotHost as error:
             form.errors.clear()
             add_refusal(form, error)
@@ -114,46 +118,46 @@ def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 @open_to(Audience.ASSISTANTS)
 def host_leave(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """An assistant gives up the role; hosts have a page of their own for it."""
-    competition, user = page_context.competition, person(page_context.user)
+    competition, user = page_context.competition, signed_in_user(page_context.user)
     if page_context.is_host:
         return see_other("host_roles", slug=competition.slug)
-    if not is_meant(request):
+    if not is_confirmed(request):
         dashboard = reverse("host_competition", kwargs={"slug": competition.slug})
         return ask_first(
             request,
             page_context,
             user.username,
-            _loss(page_context, user.username),
+            _role_loss_text(page_context, user.username),
             role=role_module.HostingRole.ASSISTANT,
             back=dashboard,
         )
     roles.take_role(competition=competition, name=user.username, role=role_module.HostingRole.ASSISTANT, user=user)
     messages.success(request, _("You no longer assist in “%(title)s”.") % {"title": competition})
-    return _out_of(page_context)
+    return _redirect_after_leaving(page_context)
 
 
-def _out_of(page_context: PageContext) -> HttpResponse:
+def _redirect_after_leaving(page_context: PageContext) -> HttpResponse:
     """To the list of what one still runs, if there can be anything on it."""
-    user = person(page_context.user)
+    user = signed_in_user(page_context.user)
     return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "competitions")
 
 
-def _question(request: HttpRequest, page_context: PageContext) -> HttpResponse | None:
+def _role_question(request: HttpRequest, page_context: PageContext) -> HttpResponse | None:
     """Asked before somebody loses a role that they have."""
     name, role = request.POST.get("name", ""), request.POST.get("role", "")
-    if request.POST.get("action") != "remove" or is_meant(request) or role not in list(role_module.HostingRole):
+    if request.POST.get("action") != "remove" or is_confirmed(request) or role not in list(role_module.HostingRole):
         return None
     people = (
         page_context.competition.hosts if role == role_module.HostingRole.HOST else page_context.competition.assistants
     )
     if not people.filter(username=name).exists():
         return None
-    return ask_first(request, page_context, name, _loss(page_context, name), role=role)
+    return ask_first(request, page_context, name, _role_loss_text(page_context, name), role=role)
 
 
-def _loss(page_context: PageContext, name: str) -> str:
+def _role_loss_text(page_context: PageContext, name: str) -> str:
     """What somebody loses with a role, in words to whoever takes it."""
-    user = person(page_context.user)
+    user = signed_in_user(page_context.user)
     if name != user.username:
         return _(
             "The pages for hosts and assistants are closed to {name} at once: answers, names, private scores, "
@@ -176,7 +180,7 @@ def _loss(page_context: PageContext, name: str) -> str:
 
 def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleForm) -> str:
     """Add or remove somebody; the words for it, empty when the form is not filled in."""
-    competition, user = page_context.competition, person(page_context.user)
+    competition, user = page_context.competition, signed_in_user(page_context.user)
     if request.POST.get("action") == "remove":
         name, role = request.POST.get("name", ""), request.POST.get("role", "")
         if role not in list(role_module.HostingRole):

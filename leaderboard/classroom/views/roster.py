@@ -14,12 +14,12 @@ from django.utils.translation import ngettext
 from leaderboard.accounts.models import User
 from leaderboard.common import absolute_addresses
 from leaderboard.common.qr_codes import qr_code
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted, refuse_too_large
+from leaderboard.competitions.views.host_responses import add_refusal, posted_data, refuse_too_large
 
 from .. import invitation_mails, inviting, people, roster, roster_files
 from ..forms import RosterForm
@@ -38,14 +38,14 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
         return _decide(request, page_context, action)
     if action == "take_back":
         return _take_back(request, page_context)
-    form = RosterForm(posted(request), request.FILES or None)
+    form = RosterForm(posted_data(request), request.FILES or None)
     status = 422 if request.method == "POST" else 200
     try:
         refuse_too_large(request)
         if request.method == "POST" and form.is_valid():
             name, data = form.list_given
             roster.save_roster_draft(
-                competition=page_context.competition, user=person(page_context.user), file_name=name, data=data
+                competition=page_context.competition, user=signed_in_user(page_context.user), file_name=name, data=data
             )
             return see_other("host_roster", slug=page_context.competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
@@ -80,7 +80,7 @@ def _decide(request: HttpRequest, page_context: PageContext, action: str) -> Htt
         messages.info(request, _("The list is thrown away; the roster is as it was."))
         return see_other("host_roster", slug=competition.slug)
     try:
-        done = roster.apply_roster(competition=competition, user=person(page_context.user))
+        done = roster.apply_roster(competition=competition, user=signed_in_user(page_context.user))
     except competitions.CannotHost as error:
         messages.error(request, error.message)
         return see_other("host_roster", slug=competition.slug)
@@ -94,7 +94,7 @@ def _take_back(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     try:
         chosen = (_numbers(request.POST.getlist("list")) or [0])[0]
         number = roster.remove_roster_list(
-            competition=page_context.competition, number=chosen, user=person(page_context.user)
+            competition=page_context.competition, number=chosen, user=signed_in_user(page_context.user)
         )
     except competitions.CannotHost as error:
         messages.error(request, error.message)
@@ -113,7 +113,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
     try:
         chosen = chosen_entries(request) or _uninvited(request, page_context)
         join_cards = roster.make_join_cards(
-            competition=page_context.competition, entries=chosen, user=person(page_context.user)
+            competition=page_context.competition, entries=chosen, user=signed_in_user(page_context.user)
         )
     except competitions.CannotHost as error:
         messages.error(request, error.message)
@@ -138,7 +138,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
 @open_to(Audience.HOSTS)
 def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Shows who would get which letter. POST sends it to those whose box is ticked, or to all not yet invited."""
-    competition, user = page_context.competition, person(page_context.user)
+    competition, user = page_context.competition, signed_in_user(page_context.user)
     waiting = list(inviting.not_invited(competition).values_list("pk", flat=True))
     if request.method == "POST" and (chosen_entries(request) or "all" in request.POST):
         try:
@@ -158,7 +158,7 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
 def _invitation_emails(request: HttpRequest, competition: Competition, user: User) -> dict[str, Any]:
     link = _link(request, "…").replace(quote("…"), "…")
     subject, text = invitation_mails.invitation_text(
-        competition, name=_("(name)"), link=link, host=user.signature, language=user.own_language
+        competition, name=_("(name)"), link=link, host=user.signature, language=user.notification_language
     )
     return {
         "obstacle": inviting.why_nobody_is_invited(competition),
@@ -174,7 +174,7 @@ def host_left(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Mark people as having left the course, or as being back."""
     if request.method == "POST":
         left = request.POST.get("action") != "back"
-        user = person(page_context.user)
+        user = signed_in_user(page_context.user)
         number = roster.mark_left(
             competition=page_context.competition, entries=chosen_entries(request), user=user, left=left
         )
@@ -205,9 +205,9 @@ def _uninvited(request: HttpRequest, page_context: PageContext) -> list[int]:
 
 
 def _link(request: HttpRequest, code: str) -> str:
-    return absolute_addresses.whole(request, "join_card", code)
+    return absolute_addresses.absolute_url(request, "join_card", code)
 
 
 def _address(request: HttpRequest) -> str:
     """Where the code is typed in, as short as it can be said."""
-    return absolute_addresses.whole(request, "join").partition("://")[2].rstrip("/")
+    return absolute_addresses.absolute_url(request, "join").partition("://")[2].rstrip("/")

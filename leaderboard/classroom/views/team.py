@@ -35,7 +35,7 @@ def team(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     offer = MergeForm(request.POST if action == "offer" else None)
     if request.method == "POST":
         try:
-            if words := _change(request, membership, name, offer):
+            if words := _change_team(request, membership, name, offer):
                 messages.success(request, words)
                 return see_other("team", slug=page_context.competition.slug)
         except (joining_refusals.CannotJoin, team_merges.CannotMerge) as error:
@@ -57,14 +57,14 @@ def _context(request: HttpRequest, page_context: PageContext, membership: Member
     members = list(own.memberships.select_related("user"))
     between = MergeOffer.between(own).filter(team__disqualified_at=None, other__disqualified_at=None)
     offers = list(between.select_related("team__competition__board", "other__competition__board"))
-    stays = competition.why_teams_stay(page_context.at)
+    stays = competition.why_teams_are_closed(page_context.at)
     if page_context.is_disqualified:
         stays = stays or _("Your team is disqualified: nobody joins or leaves it, and it becomes part of no other.")
     context: dict[str, Any] = {
         "page_context": page_context,
         "team": own,
         "members": members,
-        "invitation_link": absolute_addresses.whole(request, "invitation", own.invitation),
+        "invitation_link": absolute_addresses.absolute_url(request, "invitation", own.invitation),
         "stays": stays,
         "names_stay": page_context.at >= competition.closes_at,
         "is_full": len(members) >= competition.limits.team_size,
@@ -73,11 +73,11 @@ def _context(request: HttpRequest, page_context: PageContext, membership: Member
         "received": [one for one in offers if one.other_id == own.pk],
     }
     if not stays and competition.limits.team_size > 1:
-        context["balance"] = team_merges.balance(competition, [own], page_context.at)
+        context["balance"] = team_merges.attempt_balance(competition, [own], page_context.at)
     return context
 
 
-def _change(request: HttpRequest, membership: Membership, name: TeamNameForm, offer: MergeForm) -> str:
+def _change_team(request: HttpRequest, membership: Membership, name: TeamNameForm, offer: MergeForm) -> str:
     """Do what the form's button says; the words for it, empty when there is no such button or a field is wrong."""
     posted, action = request.POST, request.POST.get("action", "")
     number = int(text) if (text := posted.get("number", "")).isdecimal() and text.isascii() and len(text) < 16 else 0
@@ -85,12 +85,12 @@ def _change(request: HttpRequest, membership: Membership, name: TeamNameForm, of
         teams.rename_team(membership=membership, name=name.cleaned_data["name"])
         return _("Your team has its new name.")
     if action == "offer" and offer.is_valid():
-        made = team_merges.offer(membership=membership, invitation=offer.cleaned_data["invitation"])
+        made = team_merges.offer_merge(membership=membership, invitation=offer.cleaned_data["invitation"])
         return _("Your offer is with “%(team)s”. Its captain decides.") % {"team": made.other}
-    return _press(action, membership, number)
+    return _press_button(action, membership, number)
 
 
-def _press(action: str, membership: Membership, number: int) -> str:
+def _press_button(action: str, membership: Membership, number: int) -> str:
     """A button without a field; `number` is the member's or the offer's."""
     if action == "renew":
         teams.renew_invitation(membership=membership)
@@ -105,9 +105,9 @@ def _press(action: str, membership: Membership, number: int) -> str:
         captains.hand_over_captaincy(captain=membership, member_id=number)
         return _("Your team has its new captain.")
     if action == "accept":
-        united = team_merges.accept(membership=membership, offer_id=number)
+        united = team_merges.accept_merge(membership=membership, offer_id=number)
         return _("You are part of “%(team)s” now. Look at your final picks.") % {"team": united}
     if action == "end_offer":
-        team_merges.withdraw(membership=membership, offer_id=number)
+        team_merges.withdraw_merge(membership=membership, offer_id=number)
         return _("The offer is gone.")
     return ""

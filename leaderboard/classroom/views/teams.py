@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.host import ReasonForm
 from leaderboard.competitions.models import Extension, Membership, Team
@@ -30,13 +30,13 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """All teams, or those that a tile of the dashboard counts."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
     below = team_lines.teams_below_baselines(page_context.competition)
-    found = _shown(page_context, show, below)
+    found = _filter_teams(page_context, show, below)
     if text:
         found = found.filter(
             Exists(
                 Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(page_context.competition, text))
             )
-        ) | found.filter(_called(page_context, text))
+        ) | found.filter(_teams_by_name(page_context, text))
     page = Paginator(found.order_by("name", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page_context": page_context,
@@ -49,7 +49,7 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     return render(request, "hosts/host_teams.html", context)
 
 
-def _called(page_context: PageContext, text: str) -> Q:
+def _teams_by_name(page_context: PageContext, text: str) -> Q:
     """Teams by their name, and by the one that others see: that is what a student who writes about one knows."""
     named = Q(name__icontains=text)
     return named | Q(pseudonym__icontains=text) if page_context.competition.board.uses_pseudonyms else named
@@ -80,7 +80,7 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
     return render(request, "hosts/host_team.html", context, status=422 if request.method == "POST" else 200)
 
 
-def _shown(page_context: PageContext, show: str, below: list[team_lines.TeamsBelowBaseline]) -> QuerySet[Team]:
+def _filter_teams(page_context: PageContext, show: str, below: list[team_lines.TeamsBelowBaseline]) -> QuerySet[Team]:
     competition = page_context.competition
     if show == "nothing":
         return team_lines.teams_without_valid_file(competition)
@@ -98,7 +98,7 @@ def _do_action(
     page_context: PageContext, team: Team, request: HttpRequest, extension_form: ExtensionForm, reason_form: ReasonForm
 ) -> str:
     """Do what was asked for and say so; empty where a form has mistakes."""
-    user, action = person(page_context.user), request.POST.get("action", "")
+    user, action = signed_in_user(page_context.user), request.POST.get("action", "")
     if action in ("disqualify", "readmit") and not page_context.is_host:
         raise competitions.CannotHost(_("Only hosts decide who is out. Ask one of them."))
     if action == "grant" and extension_form.is_valid():
@@ -126,7 +126,7 @@ def _do_action(
 def _context(page_context: PageContext, team: Team) -> dict[str, object]:
     day = page_context.at.astimezone(UTC).date()
     line = team_lines.team_lines([team], page_context.competition, day)[0]
-    allowed = submitting.allowances(
+    allowed = submitting.allowances_of_teams(
         {team.pk: page_context.competition}, page_context.at, effective_limits={team.pk: line.effective_limits}
     )
     return {

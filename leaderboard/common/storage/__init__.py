@@ -36,14 +36,14 @@ __all__ = [
     "TooLarge",
     "can_write",
     "clean_name",
-    "in_units",
-    "listing",
+    "list_stored",
+    "open_stored",
     "path_of",
-    "reading",
-    "remove",
-    "scratch",
-    "store",
+    "remove_file",
+    "scratch_file",
+    "size_text",
     "store_as",
+    "store_file",
 ]
 
 
@@ -51,11 +51,11 @@ class TooLarge(Exception):
     """The file has more than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The file is larger than {in_units(limit)}, the most that is taken here.")
+        super().__init__(f"The file is larger than {size_text(limit)}, the most that is taken here.")
         self.limit = limit
 
 
-def in_units(size: int) -> str:
+def size_text(size: int) -> str:
     """A limit as people write it, rounded down: 2,000 bytes, 512 KB, 1.5 MB."""
     if size < 10 * KILOBYTE:
         return f"{size:,} bytes"
@@ -73,7 +73,7 @@ class StoredFile:
     size: int
 
 
-def _place() -> ModuleType:
+def _backend() -> ModuleType:
     """Where files lie: both modules have the same functions."""
     return _bucket if settings.STORAGE_URL else _folder
 
@@ -85,17 +85,17 @@ def path_of(key: str, sha256: str = "") -> Path:
     least. Raises `FileNotFoundError` for what the bucket does not have, and `Unreachable`. In a folder nothing is
     looked at: whoever opens the path finds out.
     """
-    path: Path = _place().path_of(key, sha256)
+    path: Path = _backend().path_of(key, sha256)
     return path
 
 
-def store(chunks: Iterable[bytes], folder: str, *, limit: int | None = None) -> StoredFile:
+def store_file(chunks: Iterable[bytes], folder: str, *, limit: int | None = None) -> StoredFile:
     """Write `chunks` durably under a new key in `folder`; raises `TooLarge` and leaves nothing behind."""
     limit = settings.MAX_UPLOAD_BYTES if limit is None else limit
     name = uuid.uuid4().hex
     key = f"{folder}/{name[:2]}/{name}"
     digest, size = hashlib.sha256(), 0
-    with _place().written(key) as file:
+    with _backend().written(key) as file:
         for chunk in chunks:
             size += len(chunk)
             if size > limit:
@@ -107,32 +107,32 @@ def store(chunks: Iterable[bytes], folder: str, *, limit: int | None = None) -> 
 
 def store_as(key: str, source: Path) -> None:
     """Store a copy of a file of this machine under a key that is known already; the same again replaces it."""
-    with source.open("rb") as file, _place().written(key) as copy:
+    with source.open("rb") as file, _backend().written(key) as copy:
         shutil.copyfileobj(file, copy, CHUNK)
 
 
 @contextmanager
-def reading(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
+def open_stored(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
     """The bytes of a file, for whoever reads very many: nothing is left on this machine. Raises as `path_of` does."""
-    with _place().opened(key, sha256) as file:
+    with _backend().opened(key, sha256) as file:
         yield file
 
 
-def remove(key: str) -> None:
+def remove_file(key: str) -> None:
     """Delete a file that no row speaks of."""
-    _place().remove(key)
+    _backend().remove(key)
 
 
-def listing() -> Iterator[tuple[str, float]]:
+def list_stored() -> Iterator[tuple[str, float]]:
     """Every key that is stored, unfinished files too, with the time of its writing in seconds since 1970."""
-    found: Iterator[tuple[str, float]] = _place().listing()
+    found: Iterator[tuple[str, float]] = _backend().listing()
     return found
 
 
 def can_write() -> bool:
     """Whether a file can be stored and removed; why not is in the log."""
     try:
-        remove(store([b"probe"], "checks").key)
+        remove_file(store_file([b"probe"], "checks").key)
     except (OSError, StorageUnreachable) as error:
         log.error("the storage cannot be written: %s", error)
         return False
@@ -141,17 +141,17 @@ def can_write() -> bool:
 
 def folder_of(name: str) -> Path:
     """Where `path_of` finds the files of a folder on this machine; it exists."""
-    folder = _here() / name
+    folder = _local_folder() / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
-def scratch() -> Path:
+def scratch_file() -> Path:
     """A folder of this machine for what is put together piece by piece and then sent."""
     return folder_of("")
 
 
-def _here() -> Path:
+def _local_folder() -> Path:
     return Path(settings.CACHE_DIR if settings.STORAGE_URL else settings.FILES_DIR)
 
 

@@ -56,7 +56,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         """What rights it gives or takes goes into the audit trail."""
         before = personal_data.rights_of(User.objects.get(pk=obj.pk)) if change else {}
         super().save_model(request, obj, form, change)
-        personal_data.note_rights(account=obj, before=before, user=request.user)  # type: ignore[arg-type]
+        personal_data.log_rights_changes(account=obj, before=before, user=request.user)  # type: ignore[arg-type]
 
     @admin.action(description="Let them host")
     def let_host(self, request: HttpRequest, queryset: Any) -> None:
@@ -65,7 +65,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
                 before = personal_data.rights_of(account)
                 account.can_host = True
                 account.save(update_fields=["can_host"])
-                personal_data.note_rights(account=account, before=before, user=request.user)  # type: ignore[arg-type]
+                personal_data.log_rights_changes(account=account, before=before, user=request.user)  # type: ignore[arg-type]
         self.message_user(request, f"{len(queryset)} people may host.")
 
     def get_deleted_objects(

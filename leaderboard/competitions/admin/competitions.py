@@ -19,7 +19,7 @@ from leaderboard.common.models.audit_log import AuditEvent
 from ..forms.host import CompetitionForm
 from ..models import Competition, Membership, Score, Submission, Team
 from ..services import competitions, launches
-from .scope import ScopedAdmin, words_of
+from .scope import ScopedAdmin, error_lines
 
 HOST_PAGES = (
     ("host_competition", "Dashboard"),
@@ -62,11 +62,11 @@ class CompetitionAdmin(ScopedAdmin):
         return self._is_in_scope(request, obj)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        shown = [name for name in AdminCompetitionForm.Meta.fields if name != "hosts" or _operates(request)]
+        shown = [name for name in AdminCompetitionForm.Meta.fields if name != "hosts" or _is_operator(request)]
         return shown if obj is None else [*self.readonly_fields, *shown]
 
     def get_autocomplete_fields(self, request: HttpRequest) -> tuple[str, ...]:
-        return ("hosts",) if _operates(request) else ()
+        return ("hosts",) if _is_operator(request) else ()
 
     def save_model(self, request: HttpRequest, obj: Competition, form: Any, change: bool) -> None:
         """Through the verbs, so that rules are counted and boards grow stale as on the host's pages."""
@@ -116,19 +116,21 @@ class CompetitionAdmin(ScopedAdmin):
             try:
                 launches.launch_competition(competition=competition, user=request.user)  # type: ignore[arg-type]
             except competitions.CannotHost as error:
-                self.message_user(request, f"“{competition}”: {' '.join(words_of(error))}", messages.ERROR)
+                self.message_user(request, f"“{competition}”: {' '.join(error_lines(error))}", messages.ERROR)
             else:
                 self.message_user(request, f"“{competition}” is launched.", messages.SUCCESS)
 
     @admin.action(description="Open the private board (asks once more)")
     def reveal(self, request: HttpRequest, queryset: QuerySet[Competition]) -> HttpResponse | None:
-        return self._one(request, queryset, "host_reveal")
+        return self._redirect_for_one(request, queryset, "host_reveal")
 
     @admin.action(description="Apply or discard the waiting ground truth")
     def look_at_candidate(self, request: HttpRequest, queryset: QuerySet[Competition]) -> HttpResponse | None:
-        return self._one(request, queryset, "host_candidate")
+        return self._redirect_for_one(request, queryset, "host_candidate")
 
-    def _one(self, request: HttpRequest, queryset: QuerySet[Competition], page: str) -> HttpResponse | None:
+    def _redirect_for_one(
+        self, request: HttpRequest, queryset: QuerySet[Competition], page: str
+    ) -> HttpResponse | None:
         """These cannot be taken back, so each goes through the page that shows what it does."""
         if len(queryset) == 1:
             return redirect(page, slug=queryset[0].slug)
@@ -161,14 +163,14 @@ class TeamAdmin(ScopedAdmin):
 
 @admin.register(Submission)
 class SubmissionAdmin(ScopedAdmin):
-    list_display = ("file_name", "competition", "of", "status", "received_at")
+    list_display = ("file_name", "competition", "team_or_baseline", "status", "received_at")
     list_filter = ("status", ("competition", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("competition", "team", "baseline")
     search_fields = ("file_name", "team__name", "user__username")
     fields = (
         "file_name",
         "competition",
-        "of",
+        "team_or_baseline",
         "user",
         "note",
         "sha256",
@@ -177,26 +179,26 @@ class SubmissionAdmin(ScopedAdmin):
         "is_late",
         "is_selected",
         "status",
-        "its_scores",
-        "its_problems",
+        "score_list",
+        "problem_list",
         "failure",
         "finished_at",
         "download",
     )
-    readonly_fields = ("of", "its_scores", "its_problems", "download")
+    readonly_fields = ("team_or_baseline", "score_list", "problem_list", "download")
 
     @admin.display(description="team or baseline")
-    def of(self, obj: Submission) -> str:
+    def team_or_baseline(self, obj: Submission) -> str:
         return obj.team.name if obj.team else f"baseline {obj.baseline}"
 
     @admin.display(description="scores")
-    def its_scores(self, obj: Submission) -> str:
+    def score_list(self, obj: Submission) -> str:
         scores = Score.objects.filter(submission=obj).select_related("ground_truth").order_by("ground_truth", "split")
         found = [f"{score.split} {score.value!r} (ground truth {score.ground_truth.number})" for score in scores]
         return "; ".join(found) or "–"
 
     @admin.display(description="problems")
-    def its_problems(self, obj: Submission) -> SafeString:
+    def problem_list(self, obj: Submission) -> SafeString:
         return format_html_join("", "<div>{}</div>", ((problem["message"],) for problem in obj.problems))
 
     @admin.display(description="file")
@@ -205,5 +207,5 @@ class SubmissionAdmin(ScopedAdmin):
         return format_html('<a href="{}" download>Download</a>', where)
 
 
-def _operates(request: HttpRequest) -> bool:
+def _is_operator(request: HttpRequest) -> bool:
     return bool(getattr(request.user, "is_superuser", False))

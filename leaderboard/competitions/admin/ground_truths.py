@@ -19,7 +19,7 @@ from leaderboard.sandbox import outside_metrics
 from ..models import GroundTruth, TruthDraft
 from ..ranking import secondary as secondary_module
 from ..services import competitions, publishing, secondary_metrics, truth_drafts
-from .scope import REFUSALS, ScopedAdmin, words_of
+from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
 
 
 class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -66,7 +66,7 @@ class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             return metrics.clean_params(self.cleaned_data.get("metric", ""), params)
         except metrics.ParameterError as error:
-            raise forms.ValidationError(words_of(error)) from error
+            raise forms.ValidationError(error_lines(error)) from error
         except metrics.UnknownMetric:
             return {}
 
@@ -78,14 +78,14 @@ class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
         try:
             return [(one["key"], one["params"]) for one in secondary_metrics.clean_secondary(rows)]
         except competitions.CannotHost as error:
-            raise forms.ValidationError(words_of(error)) from error
+            raise forms.ValidationError(error_lines(error)) from error
 
 
 @admin.register(TruthDraft)
 class TruthDraftAdmin(ScopedAdmin):
     form = TruthDraftForm
     list_display = ("competition", "file_name", "metric", "verdict", "uploaded_at")
-    actions = ("publish", "publish_confirmed", "throw_away")
+    actions = ("publish", "publish_confirmed", "discard")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return self.has_module_permission(request)
@@ -119,11 +119,11 @@ class TruthDraftAdmin(ScopedAdmin):
         obj.pk, obj._state.adding, obj._state.db = made.pk, False, made._state.db
         obj.refresh_from_db()
         level = messages.SUCCESS if made.report["ok"] else messages.WARNING
-        self.message_user(request, f"{made.file_name}: {_verdict(made)}", level)
+        self.message_user(request, f"{made.file_name}: {_draft_verdict(made)}", level)
 
     @admin.display(description="check")
     def verdict(self, obj: TruthDraft) -> str:
-        return _verdict(obj)
+        return _draft_verdict(obj)
 
     @admin.display(description="check")
     def findings(self, obj: TruthDraft) -> SafeString:
@@ -134,7 +134,7 @@ class TruthDraftAdmin(ScopedAdmin):
         )
         where = reverse("host_truth", args=[obj.competition.slug])
         return format_html(
-            '<p>{} {}</p><ul>{}</ul><p><a href="{}">On the host page</a></p>', _verdict(obj), rows, lines, where
+            '<p>{} {}</p><ul>{}</ul><p><a href="{}">On the host page</a></p>', _draft_verdict(obj), rows, lines, where
         )
 
     @admin.action(description="Publish")
@@ -146,7 +146,7 @@ class TruthDraftAdmin(ScopedAdmin):
         self._publish(request, queryset, is_confirmed=True)
 
     @admin.action(description="Throw away")
-    def throw_away(self, request: HttpRequest, queryset: QuerySet[TruthDraft]) -> None:
+    def discard(self, request: HttpRequest, queryset: QuerySet[TruthDraft]) -> None:
         for draft in queryset.select_related("competition"):
             truth_drafts.discard_draft(competition=draft.competition)
             self.message_user(request, f"{draft} is thrown away.", messages.SUCCESS)
@@ -159,8 +159,8 @@ class TruthDraftAdmin(ScopedAdmin):
                     user=request.user,  # type: ignore[arg-type]
                     is_confirmed=is_confirmed,
                 )
-            except REFUSALS as error:
-                self.message_user(request, f"{draft}: {' '.join(words_of(error))}", messages.ERROR)
+            except REFUSAL_ERRORS as error:
+                self.message_user(request, f"{draft}: {' '.join(error_lines(error))}", messages.ERROR)
             else:
                 self.message_user(request, f"{ground_truth} is published.", messages.SUCCESS)
 
@@ -207,7 +207,7 @@ class GroundTruthAdmin(ScopedAdmin):
         return format_html('<a href="{}" download>Download</a> (hosts alone)', where)
 
 
-def _verdict(draft: TruthDraft) -> str:
+def _draft_verdict(draft: TruthDraft) -> str:
     findings = draft.report.get("findings", [])
     blocking = sum(finding["blocking"] for finding in findings)
     if blocking:

@@ -62,16 +62,16 @@ class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         try:
             refuse_too_large(request)
             return super().changeform_view(request, *args, **kwargs)
-        except REFUSALS as error:
-            for line in words_of(error):
+        except REFUSAL_ERRORS as error:
+            for line in error_lines(error):
                 self.message_user(request, line, messages.ERROR)
             return HttpResponseRedirect(request.get_full_path())
 
 
-REFUSALS = (CannotHost, TooLarge, JobFailed, metrics.ParameterError)
+REFUSAL_ERRORS = (CannotHost, TooLarge, JobFailed, metrics.ParameterError)
 
 
-def words_of(error: Exception) -> list[str]:
+def error_lines(error: Exception) -> list[str]:
     """Lines for the person who asked."""
     if isinstance(error, CannotHost):
         return [error.message, *error.details]

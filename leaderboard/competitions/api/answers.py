@@ -21,7 +21,7 @@ from .schemas import MetricOut, ProblemOut, SecondaryOut, SubmissionOut
 PAGE_SIZE = boards.PAGE_SIZE
 
 
-def competitions_of(user: User) -> QuerySet[Any]:
+def visible_competitions(user: User) -> QuerySet[Any]:
     """Those a person may open, with `metric`, `team_count`, `is_member` and `is_host`."""
     mine = Membership.objects.filter(competition=OuterRef("pk"), user=user)
     hosted = Competition.objects.hosted_by(user).filter(pk=OuterRef("pk"))
@@ -33,8 +33,8 @@ def competitions_of(user: User) -> QuerySet[Any]:
     )
 
 
-def competition_of(user: User, slug: str) -> Any:
-    competition = competitions_of(user).filter(slug=slug).first()
+def visible_competition_with_counts(user: User, slug: str) -> Any:
+    competition = visible_competitions(user).filter(slug=slug).first()
     if competition is None:
         raise Http404("No competition of this name is open to you.")
     return competition
@@ -48,7 +48,7 @@ def visible_competition(user: User, slug: str) -> Competition:
     return competition
 
 
-def line_of(competition: Any, at: datetime) -> dict[str, Any]:
+def competition_summary(competition: Any, at: datetime) -> dict[str, Any]:
     names = ("slug", "title", "subtitle", "course", "opens_at", "closes_at", "is_member", "is_host")
     return {name: getattr(competition, name) for name in names} | {
         "state": competition.state(at),
@@ -57,7 +57,7 @@ def line_of(competition: Any, at: datetime) -> dict[str, Any]:
     }
 
 
-def metric_of(ground_truth: GroundTruth) -> MetricOut:
+def metric_out(ground_truth: GroundTruth) -> MetricOut:
     direction: Literal["maximize", "minimize"] = "minimize" if ladder_module.sign_of(ground_truth) > 0 else "maximize"
     try:
         title = metrics.get(ground_truth.metric_key).title
@@ -66,30 +66,32 @@ def metric_of(ground_truth: GroundTruth) -> MetricOut:
     return MetricOut(key=ground_truth.metric, title=title, direction=direction, params=ground_truth.params)
 
 
-def secondary_of(ground_truth: GroundTruth | None) -> list[MetricOut]:
+def secondary_metrics_out(ground_truth: GroundTruth | None) -> list[MetricOut]:
     return [
         MetricOut(key=one.key, title=one.title, direction=one.direction, params=dict(one.params))
         for one in secondary.secondary_metrics_of(ground_truth)
     ]
 
 
-def submissions_of(user: User) -> QuerySet[Submission]:
+def submissions_with_scores(user: User) -> QuerySet[Submission]:
     """A person's submissions with the scores of the current ground truth in `current_scores`."""
     current = Score.objects.filter(ground_truth=F("submission__competition__ground_truth"))
     return (
-        Submission.objects.for_user(user)
+        Submission.objects.visible_to(user)
         .select_related("competition__ground_truth", "team", "baseline", "user")
         .prefetch_related(Prefetch("scores", current, to_attr="current_scores"))
     )
 
 
-def unscored(submission: Submission) -> Submission:
+def submission_without_scores(submission: Submission) -> Submission:
     """A submission just handed in, as one of `submissions_of`."""
     submission.current_scores = []  # type: ignore[attr-defined]
     return submission
 
 
-def shown_to(user: User, team_id: int | None, competition: Competition, at: datetime) -> dict[str, float] | None:
+def board_scores_for(
+    user: User, team_id: int | None, competition: Competition, at: datetime
+) -> dict[str, float] | None:
     """What a steady or hidden board says of a team's files, by id; None for who may see exact scores."""
     if competition.exact_is_visible_to(user, at):
         return None
@@ -120,13 +122,13 @@ def submission_out(
         ground_truth=ground_truth,
         public_score=scores.get(Split.PUBLIC),
         private_score=scores.get(Split.PRIVATE),
-        secondary=_secondary(submission, set(scores), is_exact=shown is None),
-        errors=_errors(submission),
+        secondary=_secondary_out(submission, set(scores), is_exact=shown is None),
+        errors=_errors_out(submission),
         warnings=[ProblemOut.model_validate(warning) for warning in submission.warnings],
     )
 
 
-def _secondary(submission: Submission, splits: set[Any], *, is_exact: bool) -> list[SecondaryOut]:
+def _secondary_out(submission: Submission, splits: set[Any], *, is_exact: bool) -> list[SecondaryOut]:
     """What the secondary metrics say on the splits whose scores are shown."""
     ground_truth = submission.competition.ground_truth if Split.PUBLIC in splits else None
     if ground_truth is None:
@@ -152,14 +154,14 @@ def _secondary(submission: Submission, splits: set[Any], *, is_exact: bool) -> l
     ]
 
 
-def _errors(submission: Submission) -> list[ProblemOut]:
+def _errors_out(submission: Submission) -> list[ProblemOut]:
     problems = [ProblemOut.model_validate(problem) for problem in submission.problems]
     if submission.failure:
         problems.append(ProblemOut(code="failed", message=submission.failure))
     return problems
 
 
-def page_of(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:
+def paginate(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:
     """The items of a page, the number of pages, the number of items."""
     total = found.count()
     pages = max(1, -(-total // PAGE_SIZE))

@@ -12,7 +12,7 @@ from ninja.security import HttpBearer
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.shared_cache import count_try
 
-from .errors import ApiError, refuse
+from .errors import ApiError, exception_response
 from .schemas import ErrorsOut
 
 Scope = ApiToken.Scope
@@ -29,17 +29,17 @@ class TokenAuth(HttpBearer):
         self.needs = needs
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
-        found = ApiToken.found(token)
+        found = ApiToken.find_and_note_use(token)
         if found is None:
             return None
-        _count(found.user, self.needs)
-        if not found.may(self.needs):
+        _count_request(found.user, self.needs)
+        if not found.allows(self.needs):
             words = f"This token may not do this: it needs one that may “{self.needs.label.lower()}”. "
             raise ApiError(403, words + "Make it on your account page.", [{"code": "scope", "message": words.strip()}])
         return found.user
 
 
-def _count(user: User, needs: Scope) -> None:
+def _count_request(user: User, needs: Scope) -> None:
     """Raises a refusal with 429 for more requests than a person's programs need."""
     what = f"api-{needs}"
     if count_try(what, user.pk, seconds=MINUTE) > PER_MINUTE[needs]:
@@ -47,19 +47,19 @@ def _count(user: User, needs: Scope) -> None:
         raise ApiError(429, words, [{"code": "too_often", "message": words}], {"Retry-After": str(MINUTE)})
 
 
-def answers(*others: int, **success: Any) -> dict[int, Any]:
+def declared_answers(*others: int, **success: Any) -> dict[int, Any]:
     """The declared answers: the success, those that every operation may give, and `others`."""
     good = {int(name.removeprefix("s")): shape for name, shape in success.items()}
     return good | {status: ErrorsOut for status in sorted({401, 403, 429, 500, *others})}
 
 
-def bytes_of(kind: str) -> dict[str, Any]:
+def file_answer(kind: str) -> dict[str, Any]:
     """The OpenAPI words for an answer that is a file."""
     content = {kind: {"schema": {"type": "string", "format": "binary"}}}
     return {"responses": {200: {"description": "The file", "content": content}}}
 
 
-def owner(request: HttpRequest) -> User:
+def token_owner(request: HttpRequest) -> User:
     """Whose token came with the request."""
     return cast(User, request.auth)  # type: ignore[attr-defined]
 
@@ -74,4 +74,4 @@ api = NinjaAPI(
     auth=TokenAuth(),
 )
 for kind in (Exception, ApiError, Http404, HttpError, AuthenticationError, ValidationError):
-    api.add_exception_handler(kind, refuse)
+    api.add_exception_handler(kind, exception_response)

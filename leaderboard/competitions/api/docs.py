@@ -17,7 +17,7 @@ from .base import api as operations
 ROOT = "/api/v1/"
 Document = dict[str, Any]
 # What the example of an operation sends, where it takes it.
-SENT = {"file": "@submission.csv", "note": '"first try"', "status": "failed"}
+EXAMPLE_VALUES = {"file": "@submission.csv", "note": '"first try"', "status": "failed"}
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,18 @@ def api(request: HttpRequest) -> HttpResponse:
         for path, methods in found["paths"].items()
         for method, details in methods.items()
     ]
-    shapes = [(name, _shape(found, name)) for name in sorted(found["components"]["schemas"])]
+    shapes = [(name, _resolve_shape(found, name)) for name in sorted(found["components"]["schemas"])]
     context = {"operations": listed, "shapes": shapes, "site": site}
     return render(request, "visitors/api.html", context)
 
 
-def nothing(request: HttpRequest, path: str) -> HttpResponse:
+def not_found(request: HttpRequest, path: str) -> HttpResponse:
     raise Http404("The API has no such address; see /api/v1/docs.")
 
 
 def _operation(found: Document, method: str, path: str, details: Document, site: str) -> DocumentedOperation:
     fields = [
-        DocumentedField(p["name"], p["in"], _kind(p["schema"]), p["required"], p.get("description", ""))
+        DocumentedField(p["name"], p["in"], _type_text(p["schema"]), p["required"], p.get("description", ""))
         for p in details["parameters"]
     ]
     content = details.get("requestBody", {}).get("content", {})
@@ -103,34 +103,34 @@ def _shape_of(answer: Document) -> str:
     return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if content else ""
 
 
-def _shape(found: Document, name: str) -> tuple[DocumentedField, ...]:
+def _resolve_shape(found: Document, name: str) -> tuple[DocumentedField, ...]:
     return _fields(found["components"]["schemas"][name], "answer")
 
 
 def _fields(schema: Document, place: str) -> tuple[DocumentedField, ...]:
     required = schema.get("required", [])
     return tuple(
-        DocumentedField(name, place, _kind(details), name in required, details.get("description", ""))
+        DocumentedField(name, place, _type_text(details), name in required, details.get("description", ""))
         for name, details in schema.get("properties", {}).items()
     )
 
 
-def _kind(schema: Document) -> str:
+def _type_text(schema: Document) -> str:
     """A type in a few words: “string or null”, “list of BoardRow”, “public or private”."""
     if "anyOf" in schema:
-        return " or ".join(_kind(each) for each in schema["anyOf"])
+        return " or ".join(_type_text(each) for each in schema["anyOf"])
     if "$ref" in schema:
         return str(schema["$ref"]).rsplit("/", 1)[-1]
     if "enum" in schema:
         return " or ".join(f"“{value}”" for value in schema["enum"])
     if schema.get("type") == "array":
-        return f"list of {_kind(schema.get('items', {}))}"
+        return f"list of {_type_text(schema.get('items', {}))}"
     return str(schema.get("format") or schema.get("type") or "object")
 
 
 def _curl(method: str, path: str, site: str, fields: list[str]) -> str:
     address = f"{site}{path}".replace("{slug}", "my-competition").replace("{submission_id}", "ID")
     lines = ['curl -H "Authorization: Bearer $LEADERBOARD_TOKEN"']
-    sent = [f"  -F {name}={value}" for name, value in SENT.items() if name in fields]
+    sent = [f"  -F {name}={value}" for name, value in EXAMPLE_VALUES.items() if name in fields]
     lines += sent or (["  -X POST"] if method == "post" else [])
     return " \\\n".join([*lines, f"  {address}"])

@@ -24,7 +24,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from ninja.errors import AuthenticationError, ValidationError
 
-from leaderboard.common.error_pages import not_now
+from leaderboard.common.error_pages import temporary_failure
 
 log = logging.getLogger(__name__)
 
@@ -50,33 +50,35 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
 
-def wrong(
+def error_response(
     status: int, detail: str, errors: Iterable[Mapping[str, Any]] = (), headers: Mapping[str, str] | None = None
 ) -> HttpResponse:
     return JsonResponse({"detail": detail, "errors": list(errors)}, status=status, headers=dict(headers or {}))
 
 
-def refuse(request: HttpRequest, error: Any) -> HttpResponse:
+def exception_response(request: HttpRequest, error: Any) -> HttpResponse:
     """The answer to any exception, also for ninja's handlers."""
     if isinstance(error, ApiError):
-        return wrong(error.status, error.detail, error.errors, error.headers)
+        return error_response(error.status, error.detail, error.errors, error.headers)
     if isinstance(error, AuthenticationError):
-        return wrong(401, NO_TOKEN, headers={"WWW-Authenticate": "Bearer"})
+        return error_response(401, NO_TOKEN, headers={"WWW-Authenticate": "Bearer"})
     if isinstance(error, Http404):
-        return wrong(404, str(error) or "There is nothing here.")
+        return error_response(404, str(error) or "There is nothing here.")
     if request.META.get("leaderboard.too_large") or isinstance(error, RequestDataTooBig):
-        return wrong(413, f"This site takes files of at most {settings.MAX_UPLOAD_BYTES / 1_048_576:.0f} MB.")
+        return error_response(413, f"This site takes files of at most {settings.MAX_UPLOAD_BYTES / 1_048_576:.0f} MB.")
     if isinstance(error, ValidationError):
-        return wrong(422, "This request does not fit the API.", [_misfit(found) for found in error.errors])
+        return error_response(
+            422, "This request does not fit the API.", [_validation_problem(found) for found in error.errors]
+        )
     if isinstance(error, (SuspiciousOperation, MultiPartParserError, BadRequest)):
-        return wrong(400, UNREADABLE)
+        return error_response(400, UNREADABLE)
     log.error("an API request failed", exc_info=error)
-    if found := not_now(error):
-        return wrong(*found)
-    return wrong(500, OUR_FAULT)
+    if found := temporary_failure(error):
+        return error_response(*found)
+    return error_response(500, OUR_FAULT)
 
 
-def in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+def answer_in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Let a view answer in our shape even where ninja does not ask its handlers; kept by no cache on the way."""
 
     @wraps(view)
@@ -84,10 +86,10 @@ def in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
         try:
             response = view(request, *args, **kwargs)
         except Exception as error:
-            response = refuse(request, error)
+            response = exception_response(request, error)
         if isinstance(response, HttpResponseNotAllowed):
             words = f"{request.method} is not allowed here."
-            response = wrong(405, words, headers={"Allow": response["Allow"]})
+            response = error_response(405, words, headers={"Allow": response["Allow"]})
         response["Cache-Control"] = "private, no-store"
         patch_vary_headers(response, ["Authorization"])
         return response
@@ -97,7 +99,7 @@ def in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
     return answer
 
 
-def _misfit(found: Mapping[str, Any]) -> dict[str, str]:
+def _validation_problem(found: Mapping[str, Any]) -> dict[str, str]:
     """One of pydantic's findings: `column` names the parameter, as it names a column in a problem of a file."""
     name = str(found["loc"][-1]) if found.get("loc") else ""
     return {"code": str(found["type"]), "message": f"{name}: {found['msg']}", "column": name}

@@ -20,10 +20,10 @@ from ..access import PageContext
 from ..models import Competition, DataFile
 from ..services import competitions, data_files, publishing, submitting
 from .answers import visible_competition
-from .base import Scope, TokenAuth, answers, api, bytes_of, owner
+from .base import Scope, TokenAuth, api, declared_answers, file_answer, token_owner
 from .errors import ApiError
 from .schemas import CheckedOut, FileListOut, FileOut, ProblemOut
-from .student import refusal
+from .student import refusal_error
 
 SAMPLE = "sample_submission.csv"
 Found = TypeVar("Found")
@@ -31,13 +31,13 @@ Found = TypeVar("Found")
 
 @api.get(
     "competitions/{slug:slug}/files",
-    response=answers(404, s200=FileListOut),
+    response=declared_answers(404, s200=FileListOut),
     operation_id="list_files",
     url_name="api_files",
 )
 def list_files(request: HttpRequest, slug: str) -> FileListOut:
     """The data files, for who accepted the rules; the sample submission, which the site makes, comes first."""
-    page_context = _let_in(request, slug)
+    page_context = _check_data_access(request, slug)
     found = [file_out(file) for file in page_context.competition.data_files.all()]
     if page_context.competition.ground_truth is not None and all(file.name != SAMPLE for file in found):
         words = _("A valid submission that knows nothing.")
@@ -47,14 +47,14 @@ def list_files(request: HttpRequest, slug: str) -> FileListOut:
 
 @api.get(
     "competitions/{slug:slug}/files/{str:name}",
-    response=answers(404, 503),
-    openapi_extra=bytes_of("application/octet-stream"),
+    response=declared_answers(404, 503),
+    openapi_extra=file_answer("application/octet-stream"),
     operation_id="download_file",
     url_name="api_file",
 )
 def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
     """One data file, byte by byte as the host gave it."""
-    page_context = _let_in(request, slug)
+    page_context = _check_data_access(request, slug)
     wanted = page_context.competition.data_files.filter(name=name.replace("\0", "")).first()
     if wanted is not None:
         return as_download(wanted.file_key, wanted.name)
@@ -71,7 +71,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
 
 @api.post(
     "competitions/{slug:slug}/files",
-    response=answers(400, 404, 409, 413, 422, s201=FileOut),
+    response=declared_answers(400, 404, 409, 413, 422, s201=FileOut),
     auth=TokenAuth(Scope.HOST),
     operation_id="add_file",
     url_name="api_files",
@@ -83,14 +83,14 @@ def add_file(
     description: Annotated[str, Form(max_length=300)] = "",
 ) -> Status[FileOut]:
     """For hosts: give students a file. One that holds the answers of the ground truth is refused."""
-    competition = hosted(request, slug)
-    added = asked(
+    competition = hosted_competition(request, slug)
+    added = call_host_service(
         lambda: data_files.add_data_file(
             competition=competition,
             file_name=file.name or "",
             chunks=file.chunks(),
             description=description.replace("\0", ""),
-            user=owner(request),
+            user=token_owner(request),
         )
     )
     return Status(201, file_out(added))
@@ -98,7 +98,7 @@ def add_file(
 
 @api.post(
     "competitions/{slug:slug}/check",
-    response=answers(400, 404, 409, 413, 422, 503, s200=CheckedOut),
+    response=declared_answers(400, 404, 409, 413, 422, 503, s200=CheckedOut),
     auth=TokenAuth(Scope.SUBMIT),
     operation_id="check_file",
     url_name="api_check",
@@ -109,12 +109,12 @@ def check_file(
     file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
 ) -> CheckedOut:
     """All problems of a file. Nothing is kept, no attempt is used, and nothing is said of a score."""
-    user = owner(request)
+    user = token_owner(request)
     competition = visible_competition(user, slug)
     try:
-        found = submitting.check(competition=competition, user=user, chunks=file.chunks())
+        found = submitting.check_file_with_conditions(competition=competition, user=user, chunks=file.chunks())
     except submitting.SubmissionRefused as refused:
-        raise refusal(refused) from refused
+        raise refusal_error(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
     except JobFailed as error:
@@ -126,15 +126,15 @@ def check_file(
 # --- shared with what hosts do ----------------------------------------------------------------------------------
 
 
-def hosted(request: HttpRequest, slug: str) -> Competition:
+def hosted_competition(request: HttpRequest, slug: str) -> Competition:
     """A competition that the token's owner hosts; it does not exist for anybody else."""
     competition = Competition.objects.select_related("ground_truth", "candidate").filter(slug=slug).first()
-    if competition is None or not competition.is_hosted_by(owner(request)):
+    if competition is None or not competition.is_hosted_by(token_owner(request)):
         raise Http404(_("You host no competition of this name."))
     return competition
 
 
-def asked(verb: Callable[[], Found]) -> Found:
+def call_host_service(verb: Callable[[], Found]) -> Found:
     """What a host's verb gives; what it refuses becomes an answer with a line for each reason."""
     try:
         return verb()
@@ -151,8 +151,8 @@ def file_out(file: DataFile) -> FileOut:
     return FileOut(name=file.name, description=file.description, size=file.size, sha256=file.sha256, rows=file.rows)
 
 
-def _let_in(request: HttpRequest, slug: str) -> PageContext:
-    user = owner(request)
+def _check_data_access(request: HttpRequest, slug: str) -> PageContext:
+    user = token_owner(request)
     page_context = PageContext(visible_competition(user, slug), user, database_now())
     if page_context.has_data:
         return page_context

@@ -17,10 +17,10 @@ from leaderboard.common.clock import database_now
 from ..access import PageContext
 from ..models import Competition, GroundTruth, TruthDraft
 from ..services import answer_spreadsheets, folder_zips, launches, publishing, rescoring, scoring_again, truth_drafts
-from .answers import competition_of, line_of, visible_competition
-from .base import Scope, TokenAuth, answers, api, owner
+from .answers import competition_summary, visible_competition, visible_competition_with_counts
+from .base import Scope, TokenAuth, api, declared_answers, token_owner
 from .errors import ApiError
-from .files import asked, hosted
+from .files import call_host_service, hosted_competition
 from .schemas import (
     CompetitionSummaryOut,
     CreatedCompetitionOut,
@@ -33,13 +33,13 @@ from .schemas import (
 )
 
 HOST = TokenAuth(Scope.HOST)
-Words = Annotated[str, Form(max_length=2000)]
-Without = Literal["failed", "invalid"]
+LongText = Annotated[str, Form(max_length=2000)]
+StatusWithoutScore = Literal["failed", "invalid"]
 
 
 @api.post(
     "competitions",
-    response=answers(400, 409, 413, 422, s201=CreatedCompetitionOut),
+    response=declared_answers(400, 409, 413, 422, s201=CreatedCompetitionOut),
     auth=HOST,
     operation_id="create_competition",
     url_name="api_competitions",
@@ -49,11 +49,11 @@ def create_competition(
     file: Annotated[UploadedFile, File(description="A zip of a folder with competition.toml, as an export writes it.")],
 ) -> Status[CreatedCompetitionOut]:
     """For hosts: make a draft of a folder. Nothing is kept of one that cannot be taken whole."""
-    user = owner(request)
+    user = token_owner(request)
     if not user.is_host:
         raise ApiError(403, _("Ask the operator of this site for the right to host competitions."))
-    found = asked(lambda: folder_zips.import_zip(chunks=file.chunks(), user=user))
-    findings = [_finding(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
+    found = call_host_service(lambda: folder_zips.import_zip(chunks=file.chunks(), user=user))
+    findings = [_finding_out(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
     made = CreatedCompetitionOut(
         slug=found.slug, title=found.title, join_code=found.admission.join_code, findings=findings
     )
@@ -62,7 +62,7 @@ def create_competition(
 
 @api.post(
     "competitions/{slug:slug}/truth",
-    response=answers(400, 404, 409, 413, 422, s200=TruthOut),
+    response=declared_answers(400, 404, 409, 413, 422, s200=TruthOut),
     auth=HOST,
     operation_id="check_truth",
     url_name="api_truth",
@@ -80,10 +80,10 @@ def check_truth(
     as_meant: Annotated[bool, Form(description="Read a spreadsheet's file as it was meant.")] = False,
 ) -> TruthOut:
     """For hosts: keep a ground-truth file as the draft and say everything about it. Nothing is published yet."""
-    competition = hosted(request, slug)
-    key, given, secondary_metrics = _measure(competition.ground_truth, metric, params)
+    competition = hosted_competition(request, slug)
+    key, given, secondary_metrics = _requested_metric(competition.ground_truth, metric, params)
     try:
-        draft = asked(
+        draft = call_host_service(
             lambda: truth_drafts.draft_truth(
                 competition=competition,
                 metric=key,
@@ -107,7 +107,7 @@ def check_truth(
 
 @api.post(
     "competitions/{slug:slug}/truth/publish",
-    response=answers(400, 404, 409, 422, s201=GroundTruthOut),
+    response=declared_answers(400, 404, 409, 422, s201=GroundTruthOut),
     auth=HOST,
     operation_id="publish_truth",
     url_name="api_truth_publish",
@@ -115,15 +115,15 @@ def check_truth(
 def publish_truth(
     request: HttpRequest,
     slug: str,
-    note: Words = "",
+    note: LongText = "",
     is_confirmed: Annotated[bool, Form(description="Yes to the question that a metric may ask.")] = False,
 ) -> Status[GroundTruthOut]:
     """For hosts: make the draft the next ground truth. After the launch it waits until its rescoring is applied."""
-    competition = hosted(request, slug)
+    competition = hosted_competition(request, slug)
     words = note.replace("\0", "")
-    ground_truth = asked(
+    ground_truth = call_host_service(
         lambda: publishing.publish_draft(
-            competition=competition, user=owner(request), note=words, is_confirmed=is_confirmed
+            competition=competition, user=token_owner(request), note=words, is_confirmed=is_confirmed
         )
     )
     return Status(201, _ground_truth_out(competition, ground_truth))
@@ -131,28 +131,30 @@ def publish_truth(
 
 @api.post(
     "competitions/{slug:slug}/launch",
-    response=answers(404, 409, 422, s200=CompetitionSummaryOut),
+    response=declared_answers(404, 409, 422, s200=CompetitionSummaryOut),
     auth=HOST,
     operation_id="launch",
     url_name="api_launch",
 )
 def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
     """For hosts: let students in. The refusal names everything that is missing."""
-    competition = hosted(request, slug)
-    asked(lambda: launches.launch_competition(competition=competition, user=owner(request)))
-    return CompetitionSummaryOut(**line_of(competition_of(owner(request), slug), database_now()))
+    competition = hosted_competition(request, slug)
+    call_host_service(lambda: launches.launch_competition(competition=competition, user=token_owner(request)))
+    return CompetitionSummaryOut(
+        **competition_summary(visible_competition_with_counts(token_owner(request), slug), database_now())
+    )
 
 
 @api.get(
     "competitions/{slug:slug}/rescoring",
-    response=answers(404, s200=RescoringOut),
+    response=declared_answers(404, s200=RescoringOut),
     auth=HOST,
     operation_id="read_rescoring",
     url_name="api_rescoring",
 )
 def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
     """For hosts: how far the measuring with the waiting ground truth is, and then who would move."""
-    found = rescoring.preview_candidate(hosted(request, slug))
+    found = rescoring.preview_candidate(hosted_competition(request, slug))
     if found is None:
         raise Http404(_("No ground truth is waiting."))
     names = ("total", "done", "waiting", "refused", "affected")
@@ -172,7 +174,7 @@ def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
 
 @api.post(
     "competitions/{slug:slug}/rescoring/apply",
-    response=answers(400, 404, 409, 422, s200=GroundTruthOut),
+    response=declared_answers(400, 404, 409, 422, s200=GroundTruthOut),
     auth=HOST,
     operation_id="apply_rescoring",
     url_name="api_rescoring_apply",
@@ -180,37 +182,37 @@ def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
 def apply_rescoring(
     request: HttpRequest,
     slug: str,
-    words: Words = "",
+    words: LongText = "",
     tells: Annotated[bool, Form(description="Tell those whose scores or ranks change.")] = False,
 ) -> GroundTruthOut:
     """For hosts: from now on the waiting ground truth counts. Times of receipt stay."""
-    competition = hosted(request, slug)
+    competition = hosted_competition(request, slug)
     text = words.replace("\0", "")
-    notified = asked(
-        lambda: rescoring.apply_candidate(competition=competition, user=owner(request), words=text, tells=tells)
+    notified = call_host_service(
+        lambda: rescoring.apply_candidate(competition=competition, user=token_owner(request), words=text, tells=tells)
     )
-    return _current(competition, notified)
+    return _current_out(competition, notified)
 
 
 @api.post(
     "competitions/{slug:slug}/rescoring/discard",
-    response=answers(404, 409, 422, s200=GroundTruthOut),
+    response=declared_answers(404, 409, 422, s200=GroundTruthOut),
     auth=HOST,
     operation_id="discard_rescoring",
     url_name="api_rescoring_discard",
 )
 def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
     """For hosts: drop the waiting ground truth; the current one goes on counting."""
-    competition = hosted(request, slug)
+    competition = hosted_competition(request, slug)
     if competition.candidate is None:
         raise ApiError(409, _("No ground truth is waiting."))
-    rescoring.discard_candidate(competition=competition, user=owner(request))
-    return _current(competition)
+    rescoring.discard_candidate(competition=competition, user=token_owner(request))
+    return _current_out(competition)
 
 
 @api.post(
     "competitions/{slug:slug}/submissions/again",
-    response=answers(400, 404, 409, 422, s200=ScoredAgainOut),
+    response=declared_answers(400, 404, 409, 422, s200=ScoredAgainOut),
     auth=HOST,
     operation_id="score_again",
     url_name="api_again",
@@ -220,11 +222,11 @@ def score_again(
     slug: str,
     submissions: Annotated[list[UUID], Form(max_length=scoring_again.MOST_AT_ONCE, description="These alone.")] = [],  # noqa: B006
     status: Annotated[
-        Without | None, Form(description="All with this status, among these where some are named.")
+        StatusWithoutScore | None, Form(description="All with this status, among these where some are named.")
     ] = None,
 ) -> ScoredAgainOut:
     """For who runs the competition: score files again that failed or were invalid, 500 at once, the oldest first."""
-    user = owner(request)
+    user = token_owner(request)
     page_context = PageContext(visible_competition(user, slug), user, database_now())
     if not page_context.assists:
         raise Http404(_("You run no competition of this name."))
@@ -234,14 +236,16 @@ def score_again(
     found = page_context.competition.submissions.all()
     found = found.filter(pk__in=submissions) if submissions else found
     found = found.filter(status=status) if status else found
-    done = asked(lambda: scoring_again.score_again(competition=page_context.competition, user=user, files=found))
+    done = call_host_service(
+        lambda: scoring_again.score_again(competition=page_context.competition, user=user, files=found)
+    )
     return ScoredAgainOut(number=done)
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------
 
 
-def _measure(
+def _requested_metric(
     current: GroundTruth | None, metric: str, params: str
 ) -> tuple[str, dict[str, Any], list[tuple[str, dict[str, Any]]]]:
     """Metric, parameters and secondary metrics: those that were given, else those of the current ground truth."""
@@ -265,17 +269,17 @@ def _truth_out(draft: TruthDraft) -> TruthOut:
         is_good=report["ok"],
         metric=draft.metric,
         params=draft.params,
-        findings=[_finding(one) for one in report["findings"]],
+        findings=[_finding_out(one) for one in report["findings"]],
         as_meant=[change["message"] for change in report["as_meant"]],
         **{name: report[name] for name in names},
     )
 
 
-def _finding(found: dict[str, Any]) -> FindingOut:
+def _finding_out(found: dict[str, Any]) -> FindingOut:
     return FindingOut.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
 
 
-def _current(competition: Competition, notified: int = 0) -> GroundTruthOut:
+def _current_out(competition: Competition, notified: int = 0) -> GroundTruthOut:
     ground_truth = competition.ground_truth
     assert ground_truth is not None
     return _ground_truth_out(competition, ground_truth, notified)

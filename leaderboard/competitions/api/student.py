@@ -23,19 +23,19 @@ from ..ranking import boards, doubts
 from ..ranking import ladder as ladder_module
 from ..services import submitting
 from .answers import (
-    competition_of,
-    competitions_of,
-    line_of,
-    metric_of,
-    page_of,
-    secondary_of,
-    shown_to,
+    board_scores_for,
+    competition_summary,
+    metric_out,
+    paginate,
+    secondary_metrics_out,
     submission_out,
-    submissions_of,
-    unscored,
+    submission_without_scores,
+    submissions_with_scores,
     visible_competition,
+    visible_competition_with_counts,
+    visible_competitions,
 )
-from .base import Scope, TokenAuth, answers, api, owner
+from .base import Scope, TokenAuth, api, declared_answers, token_owner
 from .errors import ApiError
 from .schemas import (
     BoardPage,
@@ -48,7 +48,7 @@ from .schemas import (
     SubmissionPage,
 )
 
-HOW_REFUSED = {
+REFUSAL_STATUSES = {
     "attempts": 429,
     "refused_files": 429,
     "failed_files": 429,
@@ -68,36 +68,36 @@ PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a pag
 
 @api.get(
     "competitions",
-    response=answers(404, 422, s200=CompetitionPage),
+    response=declared_answers(404, 422, s200=CompetitionPage),
     operation_id="list_competitions",
     url_name="api_competitions",
 )
 def list_competitions(request: HttpRequest, page: PageNumber = 1) -> CompetitionPage:
     """The competitions you may open, newest first."""
     at = database_now()
-    items, pages, total = page_of(competitions_of(owner(request)), page)
-    lines = [CompetitionSummaryOut(**line_of(competition, at)) for competition in items]
+    items, pages, total = paginate(visible_competitions(token_owner(request)), page)
+    lines = [CompetitionSummaryOut(**competition_summary(competition, at)) for competition in items]
     return CompetitionPage(page=page, pages=pages, total=total, items=lines)
 
 
 @api.get(
     "competitions/{slug:slug}",
-    response=answers(404, s200=CompetitionOut),
+    response=declared_answers(404, s200=CompetitionOut),
     operation_id="read_competition",
     url_name="api_competition",
 )
 def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     """One competition: its texts, times, limits and metric."""
-    user, at = owner(request), database_now()
-    competition = competition_of(user, slug)
+    user, at = token_owner(request), database_now()
+    competition = visible_competition_with_counts(user, slug)
     membership = (
         Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
     )
     ground_truth = competition.ground_truth
-    allowed = submitting.allowance(membership, at) if membership else None
+    allowed = submitting.allowance_of(membership, at) if membership else None
     names, limits = ("overview", "rules", "contact", "zone"), competition.limits
     return CompetitionOut(
-        **line_of(competition, at),
+        **competition_summary(competition, at),
         **{name: getattr(competition, name) for name in names},
         daily_attempts=limits.daily_attempts,
         final_count=limits.final_count,
@@ -105,12 +105,12 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
         max_bytes=min(limits.max_bytes, settings.MAX_UPLOAD_BYTES),
         allows_late=limits.allows_late,
         revealed_at=competition.revealed_at,
-        scored_by=metric_of(ground_truth) if ground_truth else None,
-        secondary=secondary_of(ground_truth),
+        scored_by=metric_out(ground_truth) if ground_truth else None,
+        secondary=secondary_metrics_out(ground_truth),
         submission_columns=list(ground_truth.submission_columns) if ground_truth else [],
         public_share=ground_truth.public_share if ground_truth else None,
         board_mode=cast(Mode, competition.board.mode),
-        board_step=_step_of(competition),
+        board_step=_board_step(competition),
         attempts_left=allowed.left if allowed else None,
         team_closes_at=allowed.closes_at if allowed else None,
         paused_at=limits.paused_at,
@@ -120,14 +120,14 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
 
 @api.get(
     "competitions/{slug:slug}/leaderboard",
-    response=answers(403, 404, 409, 422, s200=BoardPage),
+    response=declared_answers(403, 404, 409, 422, s200=BoardPage),
     operation_id="read_leaderboard",
     url_name="api_leaderboard",
 )
 def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public", page: PageNumber = 1) -> BoardPage:
     """A page of a board in its order, baselines between the teams. The private board opens with the reveal."""
-    user, at = owner(request), database_now()
-    competition = competition_of(user, slug)
+    user, at = token_owner(request), database_now()
+    competition = visible_competition_with_counts(user, slug)
     if board == "private" and not competition.private_is_visible_to(user, at):
         raise ApiError(403, "The private board opens after the deadline, when the host reveals it.")
     if competition.ground_truth is None:
@@ -143,7 +143,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
             is_baseline=row.is_baseline,
             score=row.value,
             secondary=[one.value for one in row.secondary],
-            interval=_interval(row.uncertainty) if row.uncertainty else None,
+            interval=_interval_out(row.uncertainty) if row.uncertainty else None,
             tied_from=row.uncertainty.tied_from if row.uncertainty else None,
             movement=row.movement,
             submissions=row.attempts,
@@ -167,7 +167,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
 
 @api.post(
     "competitions/{slug:slug}/submissions",
-    response=answers(400, 404, 409, 413, 422, s201=SubmissionOut),
+    response=declared_answers(400, 404, 409, 413, 422, s201=SubmissionOut),
     auth=TokenAuth(Scope.SUBMIT),
     operation_id="hand_in",
     url_name="api_submissions",
@@ -192,12 +192,12 @@ def hand_in(
     ] = None,
 ) -> Status[SubmissionOut]:
     """Hand in a file. It is stored and queued; ask for the submission again until its status is no longer “pending”."""
-    user = owner(request)
+    user = token_owner(request)
     competition = visible_competition(user, slug)
     if len(request.FILES.getlist("file")) > 1:
         raise ApiError(422, "Send one file at a time.")
     try:
-        submission = submitting.submit(
+        submission = submitting.submit_file(
             competition=competition,
             user=user,
             file_name=file.name or "",
@@ -207,77 +207,77 @@ def hand_in(
             may_repeat=may_repeat,
         )
     except submitting.SubmissionRefused as refused:
-        raise refusal(refused) from refused
+        raise refusal_error(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
     if idempotency_key and submission.sha256 != sha256_of(file):
         raise ApiError(409, "Another file was handed in under this Idempotency-Key.")
     if submission.status == Submission.Status.PENDING:
-        return Status(201, submission_out(unscored(submission), sees_private=False))
-    mine = submissions_of(user).filter(pk=submission.pk).first()
+        return Status(201, submission_out(submission_without_scores(submission), sees_private=False))
+    mine = submissions_with_scores(user).filter(pk=submission.pk).first()
     if mine is None:
         raise ApiError(409, "This Idempotency-Key was used for a team that you have left.")
-    return Status(201, _shown(mine, user))
+    return Status(201, _submission_out_for(mine, user))
 
 
 @api.get(
     "competitions/{slug:slug}/submissions",
-    response=answers(404, 422, s200=SubmissionPage),
+    response=declared_answers(404, 422, s200=SubmissionPage),
     operation_id="list_submissions",
     url_name="api_submissions",
 )
 def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> SubmissionPage:
     """Your team's submissions in a competition, newest first; for its hosts and assistants, everybody's."""
-    user = owner(request)
-    competition = competition_of(user, slug)
+    user = token_owner(request)
+    competition = visible_competition_with_counts(user, slug)
     if not (competition.is_member or competition.is_run_by(user)):
         raise Http404("You are not a member of this competition.")
-    items, pages, total = page_of(submissions_of(user).filter(competition=competition), page)
+    items, pages, total = paginate(submissions_with_scores(user).filter(competition=competition), page)
     at = database_now()
     sees_private = competition.private_is_visible_to(user, at)
     # Who does not see exact scores is no host, so all items are of one team.
-    shown = shown_to(user, items[0].team_id if items else None, competition, at)
+    shown = board_scores_for(user, items[0].team_id if items else None, competition, at)
     found = [submission_out(item, sees_private=sees_private, shown=shown) for item in items]
     return SubmissionPage(page=page, pages=pages, total=total, items=found)
 
 
 @api.get(
     "submissions/{uuid:submission_id}",
-    response=answers(404, s200=SubmissionOut),
+    response=declared_answers(404, s200=SubmissionOut),
     operation_id="read_submission",
     url_name="api_submission",
 )
 def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     """One submission: what became of it, and every problem of a file that was not scored."""
-    user = owner(request)
-    submission = submissions_of(user).filter(pk=submission_id).first()
+    user = token_owner(request)
+    submission = submissions_with_scores(user).filter(pk=submission_id).first()
     if submission is None:
         raise Http404("No submission of this id is open to you.")
-    return _shown(submission, user)
+    return _submission_out_for(submission, user)
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------
 
 
-def _interval(uncertainty: doubts.ScoreUncertainty) -> list[float | None]:
+def _interval_out(uncertainty: doubts.ScoreUncertainty) -> list[float | None]:
     return [numbers.rounded_end(end, uncertainty.error) for end in (uncertainty.low, uncertainty.high)]
 
 
-def _step_of(competition: Competition) -> float | None:
+def _board_step(competition: Competition) -> float | None:
     ladder = ladder_module.ladder_of(competition.ground_truth) if competition.ground_truth else None
     return ladder.step if ladder and not ladder.is_hidden else None
 
 
-def _shown(submission: Submission, user: User) -> SubmissionOut:
+def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:
     at = database_now()
     sees_private = submission.competition.private_is_visible_to(user, at)
-    shown = shown_to(user, submission.team_id, submission.competition, at)
+    shown = board_scores_for(user, submission.team_id, submission.competition, at)
     return submission_out(submission, sees_private=sees_private, shown=shown)
 
 
-def refusal(refused: submitting.SubmissionRefused) -> ApiError:
+def refusal_error(refused: submitting.SubmissionRefused) -> ApiError:
     """Which status a refusal is: 429 come back later, mostly tomorrow, 403 not you, 409 not now."""
-    status = HOW_REFUSED.get(refused.code, 409)
+    status = REFUSAL_STATUSES.get(refused.code, 409)
     headers = {}
     if refused.code == "checks":
         headers["Retry-After"] = "60"

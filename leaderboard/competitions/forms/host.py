@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.common import numbers
 from leaderboard.common.form_widgets import LongSelect
-from leaderboard.common.names import address_of
-from leaderboard.common.time_zones import zones
+from leaderboard.common.names import slug_from_title
+from leaderboard.common.time_zones import time_zones
 
 from ..models import BoardSettings, Competition, GroundTruth, TruthCheck
 from ..models.competition import Split
@@ -179,7 +179,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         for name in PLACES.keys() & self.fields.keys():
             self.initial.setdefault(name, read_setting(held, name))
         self.fields["slug"].required = False
-        known = zones() if held.zone in zones() else (held.zone, *zones())
+        known = time_zones() if held.zone in time_zones() else (held.zone, *time_zones())
         self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
         largest = self.fields["max_megabytes"]
         largest.help_text = _("At most %(number)s, the limit of this site.") % {
@@ -200,7 +200,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
                 self.fields[name].widget.attrs |= {"step": "1"} if text.count(":") == 2 else {}
 
     def clean_slug(self) -> str:
-        slug: str = self.cleaned_data["slug"] or address_of(self.cleaned_data.get("title", ""))[:60].strip("-")
+        slug: str = self.cleaned_data["slug"] or slug_from_title(self.cleaned_data.get("title", ""))[:60].strip("-")
         # Without a title that alone is the mistake to name.
         if not slug and self.cleaned_data.get("title"):
             raise ValidationError(_("Write an address; the title has no letters from which to make one."))

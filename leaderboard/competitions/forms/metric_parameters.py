@@ -45,7 +45,7 @@ class ParameterForm(forms.Form):
 def field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str] = ()) -> forms.Field:
     """One form field; numbers stay texts, so that the metric finds and words the mistakes."""
     label = parameter.name.replace("_", " ").capitalize()
-    options: dict[str, Any] = {"label": label, "initial": initial, "help_text": escape(_hint(parameter))}
+    options: dict[str, Any] = {"label": label, "initial": initial, "help_text": escape(_parameter_hint(parameter))}
     if parameter.kind == "bool":
         return forms.BooleanField(required=False, **options)
     if parameter.kind == "column" and columns:
@@ -72,7 +72,7 @@ def field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str] 
     return forms.CharField(required=not parameter.optional, strip=False, widget=widget, max_length=most, **options)
 
 
-def _hint(parameter: metrics.Parameter) -> str:
+def _parameter_hint(parameter: metrics.Parameter) -> str:
     """What it does, what it may be, what it is if nobody says otherwise."""
     least = _("more than %(number)s") if parameter.exclusive_minimum else _("at least %(number)s")
     bounds = [

@@ -43,7 +43,7 @@ class SecondaryForm(forms.Form):
                 label=_("Its parameters, %(number)s") % {"number": number},
                 required=False,
                 max_length=500,
-                initial=line_of(key, one.get("params", {})),
+                initial=params_line(key, one.get("params", {})),
                 widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
             )
 
@@ -63,7 +63,7 @@ class SecondaryForm(forms.Form):
             text = self.cleaned_data.get(f"params_{number}", "")
             try:
                 if key:
-                    asked.append((key, metrics.clean_params(key, pairs_of(text))))
+                    asked.append((key, metrics.clean_params(key, parse_params_line(text))))
                 elif text:
                     raise ValidationError(_("Choose the metric that these are for."))
             except metrics.ParameterError as error:
@@ -87,7 +87,7 @@ def _choices() -> list[tuple[str, list[tuple[str, str]]]]:
     return list(groups.items())
 
 
-def pairs_of(text: str) -> dict[str, str]:
+def parse_params_line(text: str) -> dict[str, str]:
     """What a line such as `quantile=0.9; weight=w` says."""
     found = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
@@ -100,7 +100,7 @@ def pairs_of(text: str) -> dict[str, str]:
     return found
 
 
-def line_of(key: str, params: Mapping[str, Any]) -> str:
+def params_line(key: str, params: Mapping[str, Any]) -> str:
     """The line that says these parameters; those at their defaults need not be said."""
     try:
         defaults = {parameter.name: parameter.default for parameter in metrics.get(key).parameters}

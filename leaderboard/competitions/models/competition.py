@@ -25,7 +25,7 @@ ROWS = ("admission", "board", "limits", "launch_plan")
 RESERVED_SLUGS = ("new",)
 
 
-def normal_code(text: str) -> str:
+def normalize_code(text: str) -> str:
     """A join code as it is stored, however it was typed: capitals, no spaces, no hyphens."""
     return "".join(text.upper().split()).replace("-", "")
 
@@ -52,7 +52,7 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
         mine = Q(pk__in=user.memberships.values("competition")) & Q(launched_at__isnull=False)
         return self.filter(Q(admission__is_listed=True, launched_at__isnull=False) | mine | _run_by(user))
 
-    def seen_by(self, user: Viewer) -> CompetitionQuerySet:
+    def with_roles_of(self, user: Viewer) -> CompetitionQuerySet:
         """Rows that know the roles of a person as they are now, so that asking for them costs no further query."""
         if user.is_anonymous:
             return self
@@ -165,7 +165,7 @@ class Competition(models.Model):
             return False
         if user.is_superuser:
             return True
-        if self._knows(user):
+        if self._has_roles_of(user):
             return bool(getattr(self, "is_own", False))
         return self.hosts.filter(pk=user.pk).exists()
 
@@ -175,15 +175,15 @@ class Competition(models.Model):
             return False
         if user.is_superuser:
             return True
-        if self._knows(user):
+        if self._has_roles_of(user):
             return self.has_known_role(user)
         return Competition.objects.filter(Q(hosts=user) | Q(assistants=user), pk=self.pk).exists()
 
     def has_known_role(self, user: User) -> bool:
         """Whether the row was read with a role of this person; who has one does not compete."""
-        return self._knows(user) and bool(getattr(self, "is_own", False) or getattr(self, "is_helped", False))
+        return self._has_roles_of(user) and bool(getattr(self, "is_own", False) or getattr(self, "is_helped", False))
 
-    def _knows(self, user: User) -> bool:
+    def _has_roles_of(self, user: User) -> bool:
         """Whether the row was read with the roles of this person (`seen_by`)."""
         return getattr(self, "role_of", None) == user.pk
 
@@ -226,7 +226,7 @@ class Competition(models.Model):
             return "live"
         return "revealed" if self.is_revealed(at) else "closed"
 
-    def why_teams_stay(self, at: datetime) -> str:
+    def why_teams_are_closed(self, at: datetime) -> str:
         """Why nobody can change teams any more; empty while they can."""
         if at >= self.closes_at:
             return gettext("The deadline has passed; teams stay as they are.")

@@ -49,13 +49,13 @@ def give_pseudonyms(competition: Competition) -> int:
     waiting = list(competition.teams.filter(pseudonym="").order_by().values_list("pk", flat=True))
     taken = set(competition.teams.exclude(pseudonym="").order_by().values_list("pseudonym", flat=True))
     for team in waiting:
-        taken.add(_give(competition, team, taken))
+        taken.add(_give_pseudonym(competition, team, taken))
     return len(waiting)
 
 
-def _give(competition: Competition, team: int, taken: set[str]) -> str:
+def _give_pseudonym(competition: Competition, team: int, taken: set[str]) -> str:
     for attempt in range(TRIES):
-        name = drawn(taken)
+        name = draw_pseudonym(taken)
         try:
             with transaction.atomic():
                 competition.teams.filter(pk=team, pseudonym="").update(pseudonym=name)
@@ -68,7 +68,7 @@ def _give(competition: Competition, team: int, taken: set[str]) -> str:
     raise AssertionError("not reached")
 
 
-def drawn(taken: set[str]) -> str:
+def draw_pseudonym(taken: set[str]) -> str:
     """Two words by chance that nobody has; once a quarter of all pairs is gone, with a number."""
     number = ""
     while True:

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
 
-from .competition import CODE_ALPHABET, ROWS, Competition, normal_code
+from .competition import CODE_ALPHABET, ROWS, Competition, normalize_code
 
 
 def new_join_code() -> str:
@@ -65,7 +65,7 @@ class Admission(models.Model):
         return self.join_code
 
     def clean(self) -> None:
-        self.join_code = normal_code(self.join_code)
+        self.join_code = normalize_code(self.join_code)
 
 
 class BoardSettings(models.Model):

@@ -45,7 +45,7 @@ class Baseline(models.Model):
 
 
 class SubmissionQuerySet(models.QuerySet["Submission"]):
-    def for_user(self, user: Viewer) -> SubmissionQuerySet:
+    def visible_to(self, user: Viewer) -> SubmissionQuerySet:
         """A person's own team's files; hosts and assistants see those of their competitions."""
         if user.is_anonymous:
             return self.none()
@@ -57,11 +57,11 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             | Q(competition__in=user.assisted_competitions.values("pk"))
         )
 
-    def with_bytes(self) -> SubmissionQuerySet:
+    def with_stored_file(self) -> SubmissionQuerySet:
         """Those whose file is still stored."""
         return self.filter(file_removed_at=None)
 
-    def of_bytes(self, team_id: int | None, sha256: str) -> SubmissionQuerySet:
+    def with_same_bytes(self, team_id: int | None, sha256: str) -> SubmissionQuerySet:
         """A team's files with these bytes, the first one first."""
         return self.filter(team=team_id, team__isnull=False, sha256=sha256).order_by("received_at")
 
@@ -226,7 +226,7 @@ class Uncertainty(models.Model):
         return f"{self.low!r} to {self.high!r}"
 
     @classmethod
-    def of(cls, score: Score, found: metrics.Uncertainty) -> Uncertainty:
+    def from_result(cls, score: Score, found: metrics.Uncertainty) -> Uncertainty:
         """The row of a doubt that has just been computed."""
         low, high = (value if isfinite(value) else None for value in (found.low, found.high))
         replicates = found.replicates.astype("<f8").tobytes()

@@ -150,7 +150,7 @@ class DailyAttempts(models.Model):
         return f"{self.team} {self.day}: {self.used}"
 
     @classmethod
-    def take(cls, team_id: int, day: object, limit: int) -> bool:
+    def use_attempt(cls, team_id: int, day: object, limit: int) -> bool:
         """Use one attempt; False when none is left. Inside a transaction, where the first one of a day costs no commit
         of its own."""
         left = cls.objects.filter(team_id=team_id, day=day, used__lt=limit)
@@ -168,14 +168,14 @@ class DailyAttempts(models.Model):
         )
 
     @classmethod
-    def give_back(cls, team_id: int, day: object, *, refused: bool) -> None:
+    def return_attempt(cls, team_id: int, day: object, *, refused: bool) -> None:
         """Return the attempt of a file that did not count; `refused` files have a generous limit of their own."""
         cls.objects.filter(team_id=team_id, day=day, used__gt=0).update(
             used=F("used") - 1, refused=F("refused") + (1 if refused else 0)
         )
 
     @classmethod
-    def use_again(cls, team_id: int, day: object, number: int, *, refused: int) -> None:
+    def count_again(cls, team_id: int, day: object, number: int, *, refused: int) -> None:
         """Count files that were given back once more, `refused` of them as unreadable, also beyond what a team may use:
         a host has them scored again."""
         cls.objects.get_or_create(team_id=team_id, day=day)

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils.crypto import salted_hmac
 
 from leaderboard.accounts.models import User
-from leaderboard.common.names import skeleton
+from leaderboard.common.names import lookalike_key
 
 from .competition import Competition
 from .submission import Submission
@@ -77,7 +77,7 @@ class FormerMember(models.Model):
 def digests_of(user: User, competition_id: int) -> set[str]:
     """Keyed hashes of the user name and of every address of an account; they differ from competition to competition."""
     addresses = {user.email, *user.emailaddress_set.values_list("email", flat=True)}  # type: ignore[attr-defined]
-    texts = {f"name:{skeleton(user.get_username())}", *(f"address:{_mailbox(one)}" for one in addresses if one)}
+    texts = {f"name:{lookalike_key(user.get_username())}", *(f"address:{_mailbox(one)}" for one in addresses if one)}
     salt = f"leaderboard.former_member.{competition_id}"
     return {salted_hmac(salt, text, algorithm="sha256").hexdigest() for text in texts}
 
@@ -88,16 +88,16 @@ def _mailbox(address: str) -> str:
     return f"{name.partition('+')[0]}@{domain}"
 
 
-def note_return(user: User, team: Team, now: datetime) -> None:
+def link_returning_person(user: User, team: Team, now: datetime) -> None:
     """Let what an account that was deleted had been shown and had used follow its owner into a team."""
     known = FormerMember.objects.filter(
         competition=team.competition_id, digest__in=digests_of(user, team.competition_id)
     )
     for former, at in set(known.values_list("team", "at")):
-        note_origin(team, former, at=at, now=now)
+        record_team_change(team, former, at=at, now=now)
 
 
-def note_origin(team: Team, former: int, *, at: datetime, now: datetime) -> None:
+def record_team_change(team: Team, former: int, *, at: datetime, now: datetime) -> None:
     """Store that a member of `former` came to a team, and count the attempts that `former` had used on this day."""
     TeamOrigin.objects.create(competition_id=team.competition_id, team=team.pk, former=former, at=at)
     recount_attempts(team, now)
@@ -125,13 +125,13 @@ def recount_attempts(team: Team, now: datetime) -> None:
     rows = list(files.order_by().values_list("pk", "team_id", "former_team", "received_at"))
     own = {pk for pk, team_id, _, _ in rows if team_id == team.pk}
     handed_in = [(pk, former or team_id, at) for pk, team_id, former, at in rows if team_id is not None]
-    carried = len(_reachable(team, handed_in) - own)
+    carried = len(_files_of_linked_teams(team, handed_in) - own)
     if own or carried or DailyAttempts.objects.filter(team=team, day=day).exists():
         count, _ = DailyAttempts.objects.get_or_create(team=team, day=day)
         DailyAttempts.objects.filter(pk=count.pk).update(used=len(own) + carried, carried=carried)
 
 
-def _reachable(team: Team, files: Sequence[tuple[UUID, int, datetime]]) -> set[UUID]:
+def _files_of_linked_teams(team: Team, files: Sequence[tuple[UUID, int, datetime]]) -> set[UUID]:
     """The files that other teams handed in before a member of them came here, over any number of teams between."""
     origins = list(TeamOrigin.objects.filter(competition=team.competition_id).values_list("team", "former", "at"))
     merged = Submission.objects.filter(team=team).order_by().values_list("former_team", flat=True).distinct()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Max, QuerySet, Value
 from django.db.models.functions import Lower
 
-from leaderboard.common.names import skeleton
+from leaderboard.common.names import lookalike_key
 
 if TYPE_CHECKING:
     from .competition import Competition
@@ -22,8 +22,8 @@ LONGEST = 60
 
 def teams_called(competition: Competition, name: str) -> QuerySet[Team]:
     """The teams of a competition whose names look like this one. Reads all of their names."""
-    wanted = skeleton(name)
-    found = [pk for pk, other in competition.teams.values_list("pk", "name") if skeleton(other) == wanted]
+    wanted = lookalike_key(name)
+    found = [pk for pk, other in competition.teams.values_list("pk", "name") if lookalike_key(other) == wanted]
     return competition.teams.filter(pk__in=found)
 
 
@@ -35,7 +35,7 @@ def name_with_number(competition: Competition, base: str) -> str:
     return name
 
 
-def next_copy(competition: Competition, name: str, *, exclude: int | None = None) -> int:
+def next_copy_number(competition: Competition, name: str, *, exclude: int | None = None) -> int:
     """The number by which the database tells a further team of this name from the others; 0 for the first. The team
     `besides` is about to get the name."""
     called = competition.teams.annotate(lower=Lower("name")).filter(lower=Lower(Value(name)))
@@ -43,11 +43,11 @@ def next_copy(competition: Competition, name: str, *, exclude: int | None = None
     return 0 if highest is None else highest + 1
 
 
-def part_shared_names(competition: Competition) -> None:
+def number_shared_names(competition: Competition) -> None:
     """Give numbers to teams that took a name under pseudonyms which an older team has; real names are shown again."""
     seen = set[str]()
     for team in competition.teams.order_by("created_at", "pk"):
-        if skeleton(team.name) in seen:
+        if lookalike_key(team.name) in seen:
             competition.teams.filter(pk=team.pk).update(name=name_with_number(competition, team.name), name_copy=0)
             team.refresh_from_db(fields=["name"])
-        seen.add(skeleton(team.name))
+        seen.add(lookalike_key(team.name))

@@ -11,7 +11,7 @@ from operator import or_
 from django.db.models import IntegerField, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from leaderboard.common.counting_rows import number_of
+from leaderboard.common.counting_rows import count_rows
 
 from ..models import Competition, GroundTruth, Standing, Team
 from ..models.competition import Split
@@ -90,4 +90,4 @@ def _is_better(sort_key: object, received_at: object) -> Q:
 
 
 def _number(rows: QuerySet[Standing]) -> Coalesce:
-    return number_of(rows, "split")
+    return count_rows(rows, "split")

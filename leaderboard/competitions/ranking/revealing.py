@@ -40,7 +40,7 @@ def reveal_due_competitions(at: datetime) -> list[Competition]:
     time has its score."""
     opened = []
     for competition in _competitions_due(at):
-        with logs.apart(competition=competition.slug):
+        with logs.log_errors(competition=competition.slug):
             if _reveal_if_still_due(competition, at):
                 opened.append(competition)
     return opened

@@ -322,6 +322,6 @@ def _fail(submission_id: uuid.UUID, condition: Q, failure: str) -> bool:
 def settle_attempt(submission: Submission, *, refused: bool) -> None:
     """Give the attempt of a file back that did not count; where it is our fault (not `refused`), tell its hosts."""
     if submission.team_id is not None:
-        DailyAttempts.give_back(submission.team_id, submission.received_at.date(), refused=refused)
+        DailyAttempts.return_attempt(submission.team_id, submission.received_at.date(), refused=refused)
     if not refused:
         transaction.on_commit(lambda: hooks.scoring_failed(submission_id=submission.pk))

@@ -59,7 +59,7 @@ RESCORE_SECONDS = 2.0
 # --- one submission ---------------------------------------------------------------------------------------------
 
 
-def score(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
+def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
     """Measure a pending submission with its competition's current ground truth.
 
     Returns the status it ended with, `busy` when somebody else holds it or it is final or gone, and `stale` when the
@@ -81,18 +81,20 @@ def score(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_q
                 submission, ground_truth, seconds_in_queue(ground_truth) if in_queue else math.inf
             )
     except TakesTooLongForQueue:
-        return _finish_patiently(lambda: "slow" if queue.release_claim_as_slow(submission.pk, claim) else "busy")
+        return _write_with_retries(lambda: "slow" if queue.release_claim_as_slow(submission.pk, claim) else "busy")
     except StorageUnreachable as error:
         log.error("submission %s waits for the storage: %s", submission.pk, error)
-        return _finish_patiently(lambda: _release_claim(submission, claim))
+        return _write_with_retries(lambda: _release_claim(submission, claim))
     except scorer.ScorerInterrupted:
         return "busy"  # the lease is somebody else's by now
     except scorer.ScorerDied as death:
         log.error("submission %s under %s: its scorer %s", submission.pk, ground_truth.pk, death)
-        return _finish_patiently(lambda: "died" if queue.release_after_scorer_death(submission.pk, claim) else "failed")
+        return _write_with_retries(
+            lambda: "died" if queue.release_after_scorer_death(submission.pk, claim) else "failed"
+        )
     if outcome.result is not None:
         _note_quickest_time(ground_truth, time.monotonic() - begun)
-    return _finish_patiently(lambda: _finish(submission, ground_truth, claim, outcome))
+    return _write_with_retries(lambda: _write_outcome(submission, ground_truth, claim, outcome))
 
 
 def _find_claimed(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Submission | None:
@@ -103,7 +105,7 @@ def _find_claimed(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Submissio
 
 def score_slow_files() -> None:
     """Measure the slow files one after the other, until none is left or somebody else measures one."""
-    while (submission_id := queue.next_slow_file()) and score(submission_id, in_queue=False) not in (
+    while (submission_id := queue.next_slow_file()) and score_submission(submission_id, in_queue=False) not in (
         "busy",
         "waiting",
     ):
@@ -118,7 +120,7 @@ def _note_quickest_time(ground_truth: GroundTruth, seconds: float) -> None:
             GroundTruth.objects.filter(slower, pk=ground_truth.pk).update(quickest_seconds=seconds)
 
 
-def _finish_patiently(finish: Callable[[], str]) -> str:
+def _write_with_retries(finish: Callable[[], str]) -> str:
     """Write what was measured; while the database is away, try again instead of losing it.
 
     Waiting is safe also beyond the lease: whoever claims the row meanwhile makes this result worthless.
@@ -143,7 +145,9 @@ def _release_claim(submission: Submission, claim: uuid.UUID) -> str:
 
 
 @transaction.atomic
-def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID, outcome: MeasuringOutcome) -> str:
+def _write_outcome(
+    submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID, outcome: MeasuringOutcome
+) -> str:
     """Write what became of the file, if the claim still holds and the ruler is still the current one."""
     held = Competition.objects.select_for_update().filter(pk=ground_truth.competition_id)
     competition = held.only("ground_truth_id", "revealed_at").first()
@@ -155,7 +159,7 @@ def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID,
     if competition.ground_truth_id != ground_truth.pk:
         queue.release_claim(submission.pk, claim)
         return "stale"
-    status = _status_of(outcome)
+    status = _final_status(outcome)
     changed = rows.filter(claim=claim, status=Submission.Status.PENDING).update(
         status=status,
         problems=list(outcome.problems),
@@ -178,7 +182,7 @@ def _finish(submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID,
     return status
 
 
-def _status_of(outcome: MeasuringOutcome) -> str:
+def _final_status(outcome: MeasuringOutcome) -> str:
     if outcome.result is not None:
         return Submission.Status.SCORED.value
     return (Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED).value
@@ -208,7 +212,7 @@ def _write_scores(submission: Submission, ground_truth: GroundTruth, result: met
     )
     # Nothing is known of the doubt where a metric from outside scored.
     known = [score for score in scores if score.split in result.uncertainty]
-    Uncertainty.objects.bulk_create(Uncertainty.of(score, result.uncertainty[score.split]) for score in known)
+    Uncertainty.objects.bulk_create(Uncertainty.from_result(score, result.uncertainty[score.split]) for score in known)
     return result.public
 
 
@@ -244,7 +248,7 @@ def unmeasured(ground_truth: GroundTruth) -> Any:
     )
 
 
-def rescore(ground_truth_id: int) -> bool:
+def rescore_batch(ground_truth_id: int) -> bool:
     """Measure a batch of what a candidate ground truth has not measured yet; True when some may remain.
 
     Adds scores under the new number and edits none; running it twice, or by two workers, changes nothing.
@@ -324,7 +328,7 @@ def unfinished_previews() -> list[int]:
 # --- the sweep --------------------------------------------------------------------------------------------------
 
 
-def sweep(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
+def sweep_queue(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
     """What to ring for again: (submission, ground truth) without a live lease, and candidates still to measure.
 
     Gives up on rows that were tried too often: *failed*, attempt given back. Any number of sweeps may run at once.

@@ -27,12 +27,12 @@ HEARD_WITHIN = timedelta(seconds=30)
 FORGOTTEN_AFTER = timedelta(hours=1)
 SWEPT_LATELY = timedelta(seconds=7)
 # From here on somebody should look; a supervisor restarts workers that hold nothing meanwhile.
-TOO_OLD = 60.0
+PENDING_TOO_LONG = 60.0
 
 
 def report_worker(*, swept: bool = False) -> None:
     """Say that this process is at work; forget those who have been silent for long."""
-    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, "counts": counters.samples()}
+    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, "counts": counters.counter_samples()}
     if swept:
         fields["swept_at"] = Now()
     host, process = socket.gethostname()[:200], os.getpid()
@@ -57,7 +57,7 @@ class PendingFiles:
     in_hand: int
 
 
-def pending() -> PendingFiles:
+def pending_files() -> PendingFiles:
     """One query."""
     waiting = Submission.objects.filter(status=Submission.Status.PENDING)
     found = waiting.aggregate(
@@ -69,10 +69,10 @@ def pending() -> PendingFiles:
     return PendingFiles(found["number"], seconds_since(found["first"]), found["in_hand"])
 
 
-def alarm() -> bool:
+def log_stuck_queue() -> bool:
     """Write into the log that files wait while nobody measures any; for machines where nobody restarts a worker."""
-    queue = pending()
-    if queue.in_hand or (queue.oldest or 0) <= TOO_OLD:
+    queue = pending_files()
+    if queue.in_hand or (queue.oldest or 0) <= PENDING_TOO_LONG:
         return False
     log.error("%s files wait, the oldest for %.0f s, and no worker has any in hand", queue.number, queue.oldest)
     return True

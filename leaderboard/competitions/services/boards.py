@@ -19,9 +19,9 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.storage import clean_name, store
-from leaderboard.common.storage import remove as remove_file
-from leaderboard.common.time_zones import in_words
+from leaderboard.common.storage import clean_name, store_file
+from leaderboard.common.storage import remove_file as remove_file
+from leaderboard.common.time_zones import moment_text
 
 from .. import tasks
 from ..models import Baseline, Competition, GroundTruth, Submission, Team
@@ -62,7 +62,7 @@ def add_baseline(
     """Store a reference file under a name and queue it; the same name again replaces the earlier file."""
     if competition.ground_truth_id is None:
         raise CannotHost(_("Publish a ground truth first; baselines are scored with it."))
-    stored = store(chunks, f"submissions/{competition.pk}")
+    stored = store_file(chunks, f"submissions/{competition.pk}")
     with transaction.atomic():
         earlier = Submission.objects.filter(baseline__competition=competition, baseline__name=name)
         replaced = list(earlier.values_list("file_key", flat=True))
@@ -129,7 +129,7 @@ def _refuse_early(competition: Competition, now: datetime) -> None:
     if now < (last := last_deadline(competition)):
         raise CannotHost(
             _("A team has more time, until %(moment)s; the private board can be opened after that.")
-            % {"moment": in_words(last, competition.zone)}
+            % {"moment": moment_text(last, competition.zone)}
         )
     waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()
     if waiting:

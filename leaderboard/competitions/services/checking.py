@@ -14,12 +14,12 @@ from leaderboard import scorer
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.shared_cache import count_try
-from leaderboard.common.storage import StoredFile, path_of, remove, store
+from leaderboard.common.storage import StoredFile, path_of, remove_file, store_file
 from leaderboard.scorer import jobs_for_pages
 
 from ..models import Competition, GroundTruth
 from .receipt_moment import membership_with_ground_truth
-from .submit_conditions import SubmissionRefused, reason_not_to
+from .submit_conditions import SubmissionRefused, refusal_of_submission
 
 HEAD_BYTES = 1_048_576
 CHECKS_AT_ONCE = 16
@@ -42,21 +42,21 @@ class FileCheck(NamedTuple):
 
 def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
     """All problems of a file: `check`."""
-    return check(competition=competition, user=user, chunks=chunks).problems
+    return check_file_with_conditions(competition=competition, user=user, chunks=chunks).problems
 
 
-def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> FileCheck:
+def check_file_with_conditions(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> FileCheck:
     """What is wrong with a file, spending and keeping nothing; the conditions of handing in, attempts apart.
 
     Raises `Refused`, also with the code `busy` where too many files are being checked already, with `checks` where
     this person has others checked or had too many, and with `slow_check` for a file that takes too long to check.
     """
-    refusal = reason_not_to(competition, membership_with_ground_truth(competition, user), database_now())
+    refusal = refusal_of_submission(competition, membership_with_ground_truth(competition, user), database_now())
     if refusal and refusal.code != "attempts":
         raise refusal
     ground_truth = competition.ground_truth
     assert ground_truth is not None
-    with _place_for(user):
+    with _check_slot(user):
         if count_try("check", user.pk, seconds=600) > CHECKS_PER_TEN_MINUTES:
             words = _(
                 "You had %(number)s files checked within ten minutes, which is the most. In ten minutes at the latest "
@@ -64,7 +64,7 @@ def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> F
             )
             raise SubmissionRefused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
         try:
-            return _check(competition, ground_truth, chunks)
+            return _run_check(competition, ground_truth, chunks)
         except scorer.JobTimedOut as error:
             was_stopped_for_others = isinstance(error, scorer.NoSlowSlot)
             for _again in range(0 if was_stopped_for_others else SLOW_CHECK_COUNTS - 1):
@@ -74,7 +74,7 @@ def check(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> F
 
 
 @contextmanager
-def _place_for(user: User) -> Iterator[None]:
+def _check_slot(user: User) -> Iterator[None]:
     with _lock:
         if user.pk in _checking:
             raise SubmissionRefused("checks", _("Another file of yours is being checked. Wait for what comes of it."))
@@ -89,8 +89,8 @@ def _place_for(user: User) -> Iterator[None]:
         _checking.discard(user.pk)
 
 
-def _check(competition: Competition, ground_truth: GroundTruth, chunks: Iterable[bytes]) -> FileCheck:
-    stored = store(chunks, "checks", limit=competition.limits.max_bytes)
+def _run_check(competition: Competition, ground_truth: GroundTruth, chunks: Iterable[bytes]) -> FileCheck:
+    stored = store_file(chunks, "checks", limit=competition.limits.max_bytes)
     try:
         problems = check_beginning(stored, ground_truth)
         if problems:
@@ -106,7 +106,7 @@ def _check(competition: Competition, ground_truth: GroundTruth, chunks: Iterable
         )
         return FileCheck(answer["problems"], answer["warnings"])
     finally:
-        remove(stored.key)
+        remove_file(stored.key)
 
 
 def check_beginning(stored: StoredFile, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:

@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
-from leaderboard.common.storage import remove as remove_file
+from leaderboard.common.storage import remove_file as remove_file
 
 from .. import hooks
 from ..models import BoardSettings, Competition, Submission, Team, TruthDraft
 from ..models.extension import team_deadline
 from ..models.pseudonyms import give_pseudonyms
 from ..models.settings import check_settings, make_settings, read_setting, save_settings, write_setting
-from ..models.team_names import part_shared_names
+from ..models.team_names import number_shared_names
 from ..ranking import standings
 
 EDITABLE = (
@@ -127,7 +127,7 @@ def change_competition(*, competition: Competition, user: User | None = None, **
         if held.board.uses_pseudonyms:
             give_pseudonyms(held)
         elif before.get("uses_pseudonyms"):
-            part_shared_names(held)
+            number_shared_names(held)
         held.touch_board()
         _log_changes(held, user, before)
     return held

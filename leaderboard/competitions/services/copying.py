@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.names import address_of
+from leaderboard.common.names import slug_from_title
 from leaderboard.common.storage import path_of
 
 from ..models import BoardSettings, Competition
@@ -75,7 +75,7 @@ def clone_competition(
 
 def free_slug(title: str) -> str:
     """An address made from a title that no competition has yet."""
-    wanted = address_of(title)[:50].strip("-") or "copy"
+    wanted = slug_from_title(title)[:50].strip("-") or "copy"
     taken = set(Competition.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
     numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
     return wanted if wanted not in taken else next(slug for slug in numbered if slug not in taken)

@@ -15,8 +15,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.storage import StoredFile, clean_name, path_of, store
-from leaderboard.common.storage import remove as remove_file
+from leaderboard.common.storage import StoredFile, clean_name, path_of, store_file
+from leaderboard.common.storage import remove_file as remove_file
 from metrics.core.messages import with_templates
 
 from ..models import Competition, DataFile, GroundTruth, TruthDraft
@@ -42,7 +42,7 @@ def add_data_file(
     Raises `CannotHost` for files that hold the answers (plain, gzipped or zipped CSV), and `storage.TooLarge`.
     """
     name = clean_name(file_name)
-    stored = store(chunks, f"data/{competition.pk}")
+    stored = store_file(chunks, f"data/{competition.pk}")
     try:
         head, rows = _table_head(stored, name)
         _refuse_answers(competition, stored, name)

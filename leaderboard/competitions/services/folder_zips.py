@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.common.storage import TooLarge, in_units
+from leaderboard.common.storage import TooLarge, size_text
 from leaderboard.common.zip_files import BROKEN_ARCHIVE_ERRORS, StreamingBuffer
 
 from ..models import Competition
@@ -107,7 +107,7 @@ def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Pa
         while chunk := part.read(1 << 20):
             size += len(chunk)
             if size > left:
-                most = in_units(settings.MAX_UPLOAD_BYTES * TIMES_LARGER)
+                most = size_text(settings.MAX_UPLOAD_BYTES * TIMES_LARGER)
                 raise CannotHost(_("What is in the zip file is larger than %(most)s.") % {"most": most})
             out.write(chunk)
     return size

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import translated_message
-from leaderboard.common.storage import TooLarge, reading
+from leaderboard.common.storage import TooLarge, open_stored
 from leaderboard.common.time_zones import known_zones
 from leaderboard.scorer._places import JobFailed
 
@@ -107,7 +107,7 @@ class FolderFile:
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
         if self.key:
-            with reading(self.key, self.sha256) as file:
+            with open_stored(self.key, self.sha256) as file:
                 yield file
         else:
             yield io.BytesIO(self.text.encode())

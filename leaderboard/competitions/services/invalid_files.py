@@ -31,7 +31,7 @@ def remove_invalid_files(*, at: datetime) -> int:
     for pk, key in list(old.order_by().values_list("pk", "file_key")):
         # A host may have it scored again at this very moment.
         if old.filter(pk=pk).update(file_removed_at=at):
-            storage.remove(key)
+            storage.remove_file(key)
             number += 1
     if number:
         log.info("files of invalid submissions were removed", extra={"files": number})

@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
-from leaderboard.common.time_zones import in_words
+from leaderboard.common.time_zones import moment_text
 
 from .. import tasks
 from ..models import Competition, LaunchPlan, StudentPreview
@@ -71,7 +71,7 @@ def _check_planned_launch(draft: Competition, seen: str) -> None:
     if planned is None:
         now = _("The plan was changed meanwhile: no launch is planned any more.")
     else:
-        when = in_words(planned, draft.zone)
+        when = moment_text(planned, draft.zone)
         now = _("The plan was changed meanwhile: the launch is now planned for %(when)s.") % {"when": when}
     raise CannotHost(now + " " + _("Yours was not taken: look at it, and send it again if it shall count."))
 

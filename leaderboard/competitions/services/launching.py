@@ -140,7 +140,7 @@ def launch_due_competitions(at: datetime) -> None:
     """
     due = Competition.objects.select_related("ground_truth", "launch_plan__asked_by")
     for competition in due.filter(launched_at=None, launch_plan__launches_at__lte=at):
-        with logs.apart(competition=competition.slug):
+        with logs.log_errors(competition=competition.slug):
             try:
                 _launch_planned(competition)
             except NotReady as error:

@@ -16,8 +16,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.storage import StoredFile, path_of, store, store_as
-from leaderboard.common.storage import remove as remove_file
+from leaderboard.common.storage import StoredFile, path_of, store_as, store_file
+from leaderboard.common.storage import remove_file as remove_file
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
 
@@ -53,7 +53,7 @@ def publish_draft(
         data = file_to_publish(draft, Path(folder)).read_bytes()
     if competition.candidate_id is not None:
         raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
-    stored = store([data], f"truths/{competition.pk}")
+    stored = store_file([data], f"truths/{competition.pk}")
     try:
         ground_truth = _create_ground_truth(competition, draft, report, stored, user=user, note=note)
     except BaseException:
@@ -166,6 +166,6 @@ def _make_current_or_candidate(competition: Competition, ground_truth: GroundTru
         competition.ground_truth = ground_truth
     else:
         competition.candidate = ground_truth
-        tasks.wake_workers_after_commit(tasks.rescore, ground_truth.pk)
+        tasks.wake_workers_after_commit(tasks.rescore_candidate, ground_truth.pk)
     competition.save(update_fields=["ground_truth", "candidate"])
     competition.touch_board()

@@ -14,9 +14,9 @@ from leaderboard.accounts.models import User
 
 from ..models import Competition, GroundTruth, Membership, Team
 from ..models.extension import EffectiveLimits
-from .submit_conditions import SubmissionRefused, stopped_by_host
+from .submit_conditions import SubmissionRefused, refusal_by_host
 
-GONE = gettext_noop("This competition was removed while your file was on its way.")
+COMPETITION_GONE = gettext_noop("This competition was removed while your file was on its way.")
 
 
 def membership_of(competition: Competition, user: User) -> Membership | None:
@@ -30,7 +30,7 @@ def membership_with_ground_truth(competition: Competition, user: User) -> Member
     return found.filter(competition=competition, user=user).first()
 
 
-def as_it_is_now(membership: Membership) -> tuple[Membership, GroundTruth | None]:
+def refresh_membership(membership: Membership) -> tuple[Membership, GroundTruth | None]:
     """The membership and the ground truth now that the whole file is here; an upload takes a while, and much can
     change in it. Asks for what can change alone."""
     competition = membership.competition
@@ -39,13 +39,13 @@ def as_it_is_now(membership: Membership) -> tuple[Membership, GroundTruth | None
     now = membership if team_id == membership.team_id else rows.select_related("competition", "team", "user").first()
     if now is None:
         if not Competition.objects.filter(pk=competition.pk).exists():
-            raise SubmissionRefused("gone", _(GONE))
+            raise SubmissionRefused("gone", _(COMPETITION_GONE))
         raise SubmissionRefused("not_joined", _("You left the competition while your file was on its way."))
     ground_truths = GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
     return now, ground_truths.filter(pk=ground_truth_id).first() if ground_truth_id else None
 
 
-def held(competition: Competition) -> Competition:
+def lock_competition(competition: Competition) -> Competition:
     """The competition with a deadline and a limit that stand until the end of the transaction, and so do grants.
 
     Without the lock a host could move the deadline, and have all files judged anew, just before this one can be seen.
@@ -53,14 +53,14 @@ def held(competition: Competition) -> Competition:
     rows = Competition.objects.select_for_update(no_key=True).filter(pk=competition.pk)
     held = rows.only("closes_at").first()
     if held is None:
-        raise SubmissionRefused("gone", _(GONE))
+        raise SubmissionRefused("gone", _(COMPETITION_GONE))
     return held
 
 
-def stopped(competition: Competition, team_id: int, received_at: datetime) -> SubmissionRefused | None:
+def refusal_begun_before(competition: Competition, team_id: int, received_at: datetime) -> SubmissionRefused | None:
     """A pause or a disqualification that began while the file was on its way; a later one takes nothing back."""
     team = Team.objects.only("disqualified_at", "disqualified_reason").filter(pk=team_id).first()
-    return stopped_by_host(competition, team, received_at) if team else None
+    return refusal_by_host(competition, team, received_at) if team else None
 
 
 def is_late(competition: Competition, effective_limits: EffectiveLimits, received_at: datetime) -> bool:

@@ -9,7 +9,7 @@ from ..models import GroundTruth, Score, Submission
 from ..models.competition import Split
 
 
-def receipt(submission: Submission, splits: Collection[Split], *, is_over: bool) -> dict[str, Any]:
+def build_receipt(submission: Submission, splits: Collection[Split], *, is_over: bool) -> dict[str, Any]:
     """Everything needed to compute the scores on `splits` again, JSON-safe. Callers know which splits may be seen.
 
     Nothing here depends on other scores. `is_over` says that the private board is open.

@@ -11,7 +11,7 @@ from django.db.models import OuterRef
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.common.counting_rows import number_of
+from leaderboard.common.counting_rows import count_rows
 from leaderboard.common.models.audit_log import AuditEvent
 
 from .. import hooks, tasks
@@ -128,9 +128,9 @@ def _measuring_progress(candidate: GroundTruth) -> tuple[int, int, int]:
     scores = Score.objects.filter(ground_truth=OuterRef("pk"), split=Split.PUBLIC)
     files = Submission.objects.filter(competition=OuterRef("competition"))
     measured, refused, invalid = GroundTruth.objects.values_list(
-        number_of(scores, "ground_truth"),
-        number_of(Refusal.objects.filter(ground_truth=OuterRef("pk")), "ground_truth"),
-        number_of(files.filter(status=Submission.Status.INVALID), "competition"),
+        count_rows(scores, "ground_truth"),
+        count_rows(Refusal.objects.filter(ground_truth=OuterRef("pk")), "ground_truth"),
+        count_rows(files.filter(status=Submission.Status.INVALID), "competition"),
     ).get(pk=candidate.pk)
     return measured, refused, invalid
 
@@ -178,7 +178,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         if candidate is None or current is None:
             raise CannotHost(_("No ground truth is waiting to be applied."))
         if score.unmeasured(candidate).exists():
-            tasks.wake_workers_after_commit(tasks.rescore, candidate.pk)
+            tasks.wake_workers_after_commit(tasks.rescore_candidate, candidate.pk)
             raise CannotHost(_("Some submissions are still being measured with it; try again in a moment."))
         candidate.competition = current.competition = held
         affected = _affected_teams(held, current, candidate) if tells else []

@@ -43,7 +43,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
         if not chosen or found.ground_truth_id is None:
             raise CannotHost(_("None of these files is without a score."))
         keys = [file.pk for file in chosen]
-        Submission.objects.with_bytes().filter(pk__in=keys).update(
+        Submission.objects.with_stored_file().filter(pk__in=keys).update(
             status=Submission.Status.PENDING,
             problems=[],
             failure="",
@@ -78,4 +78,4 @@ def _count_attempts(files: list[Submission]) -> None:
         used[key] += 1
         refused[key] += file.status == Submission.Status.INVALID
     for (team, day), number in used.items():
-        DailyAttempts.use_again(team, day, number, refused=refused[team, day])
+        DailyAttempts.count_again(team, day, number, refused=refused[team, day])

@@ -12,7 +12,7 @@ from django.db.models import Prefetch, Q
 
 from leaderboard.accounts.models import User
 from leaderboard.common.csv_files import safe_cell
-from leaderboard.common.storage import reading
+from leaderboard.common.storage import open_stored
 from leaderboard.common.zip_files import StreamingBuffer
 
 from .. import hooks
@@ -68,7 +68,7 @@ def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
 
 
 def _add_file(archive: zipfile.ZipFile, outlet: StreamingBuffer, submission: Submission) -> Iterator[bytes]:
-    with reading(submission.file_key, submission.sha256) as file:
+    with open_stored(submission.file_key, submission.sha256) as file:
         entry = zipfile.ZipInfo(path_in(submission), submission.received_at.astimezone(UTC).timetuple()[:6])
         yield from outlet.copied(archive, entry, file)
 

@@ -46,7 +46,7 @@ class AttemptAllowance:
     closes_at: datetime
 
 
-def allowance(membership: Membership, at: datetime) -> AttemptAllowance:
+def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
     """What holds for a member's team on the day of `at`. Two queries."""
     return _allowance(membership.competition, membership, at)
 
@@ -55,15 +55,15 @@ def _allowance(competition: Competition, membership: Membership, at: datetime) -
     day = at.astimezone(UTC).date()
     its = effective_limits_of(membership.team_id, competition, day)
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first()
-    return _left(its, used or 0, day)
+    return _attempts_left(its, used or 0, day)
 
 
-def _left(its: EffectiveLimits, used: int, day: date) -> AttemptAllowance:
+def _attempts_left(its: EffectiveLimits, used: int, day: date) -> AttemptAllowance:
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
     return AttemptAllowance(its.daily_attempts, max(0, its.daily_attempts - used), midnight, its.closes_at)
 
 
-def allowances(
+def allowances_of_teams(
     teams: Mapping[int, Competition], at: datetime, *, effective_limits: Mapping[int, EffectiveLimits] | None = None
 ) -> dict[int, AttemptAllowance]:
     """Team → what holds for it on the day of `at`. Two queries, however many teams; one where their terms on that day
@@ -71,10 +71,10 @@ def allowances(
     day = at.astimezone(UTC).date()
     used = dict(DailyAttempts.objects.filter(team__in=list(teams), day=day).values_list("team_id", "used"))
     each = effective_limits_of_teams(teams, day) if effective_limits is None else effective_limits
-    return {key: _left(its, used.get(key, 0), day) for key, its in each.items()}
+    return {key: _attempts_left(its, used.get(key, 0), day) for key, its in each.items()}
 
 
-def reason_not_to(
+def refusal_of_submission(
     competition: Competition, membership: Membership | None, at: datetime, allowed: AttemptAllowance | None = None
 ) -> SubmissionRefused | None:
     """Why no file can be handed in now; None when one can. `allowed` is the team's allowance, where it is at hand."""
@@ -91,10 +91,10 @@ def reason_not_to(
         return SubmissionRefused("not_joined", _("Join the competition first."))
     if not membership.has_accepted_rules():
         return SubmissionRefused("rules", _("Accept the rules first; the page of the competition shows them."))
-    return stopped_by_host(competition, membership.team, at) or _used_up(membership, at, allowed)
+    return refusal_by_host(competition, membership.team, at) or _daily_limit_refusal(membership, at, allowed)
 
 
-def stopped_by_host(competition: Competition, team: Team, at: datetime) -> SubmissionRefused | None:
+def refusal_by_host(competition: Competition, team: Team, at: datetime) -> SubmissionRefused | None:
     """A pause for everybody, or the end for one team, that had begun by `at`; in the host's words."""
     if team.disqualified_at is not None and team.disqualified_at <= at:
         reason = team.disqualified_reason
@@ -114,7 +114,7 @@ def out_of_attempts(limit: int) -> SubmissionRefused:
     return SubmissionRefused("attempts", words % {"number": limit})
 
 
-def _used_up(membership: Membership, at: datetime, allowed: AttemptAllowance) -> SubmissionRefused | None:
+def _daily_limit_refusal(membership: Membership, at: datetime, allowed: AttemptAllowance) -> SubmissionRefused | None:
     if allowed.left == 0:
         return out_of_attempts(allowed.limit)
     if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:

@@ -17,23 +17,23 @@ from django.utils.translation import ngettext
 from leaderboard.accounts.models import User
 from leaderboard.common import counters
 from leaderboard.common.clock import database_now
-from leaderboard.common.storage import StoredFile, clean_name, in_units, remove, store
+from leaderboard.common.storage import StoredFile, clean_name, remove_file, size_text, store_file
 
 from .. import tasks
 from ..models import Competition, DailyAttempts, Membership, Submission
 from ..models.extension import effective_limits_of
 from ..scoring import queue
 from . import receipt_moment
-from .checking import FileCheck, check, check_beginning, check_only
+from .checking import FileCheck, check_beginning, check_file_with_conditions, check_only
 from .submit_conditions import (
     FAILED_FILES_PER_DAY,
     AttemptAllowance,
     DuplicateFile,
     SubmissionRefused,
-    allowance,
-    allowances,
+    allowance_of,
+    allowances_of_teams,
     out_of_attempts,
-    reason_not_to,
+    refusal_of_submission,
     refused_today,
 )
 
@@ -43,15 +43,15 @@ __all__ = [
     "DuplicateFile",
     "FileCheck",
     "SubmissionRefused",
-    "allowance",
-    "allowances",
-    "annotate",
-    "check",
+    "allowance_of",
+    "allowances_of_teams",
     "check_beginning",
+    "check_file_with_conditions",
     "check_only",
-    "reason_not_to",
+    "refusal_of_submission",
+    "save_note",
     "select_finals",
-    "submit",
+    "submit_file",
 ]
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ REFUSED_FILES_PER_DAY = 20
 LARGE = 1_048_576
 
 
-def submit(
+def submit_file(
     *,
     competition: Competition,
     user: User,
@@ -85,18 +85,18 @@ def submit(
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
     if upload_key and (earlier := Submission.objects.filter(competition=competition, upload_key=key).first()):
         return earlier
-    with _noted(competition):
-        if refusal := reason_not_to(competition, membership, database_now()):
+    with _log_refusals(competition):
+        if refusal := refusal_of_submission(competition, membership, database_now()):
             raise refusal
         assert membership is not None, "who is no member is refused"
-        stored = store(chunks, f"submissions/{competition.pk}", limit=competition.limits.max_bytes)
+        stored = store_file(chunks, f"submissions/{competition.pk}", limit=competition.limits.max_bytes)
         try:
             _refuse_beyond_quota(membership, stored)
             if not may_repeat:
                 _refuse_repeats(membership, stored)
-            submission = _receive(membership, stored, key, clean_name(file_name), note.strip()[:300])
+            submission = _create_submission(membership, stored, key, clean_name(file_name), note.strip()[:300])
         except BaseException:
-            remove(stored.key)
+            remove_file(stored.key)
             raise
     facts = {"submission": str(submission.pk), "competition": competition.slug, "bytes": submission.size}
     log.info("received", extra={**facts, "status": submission.status})
@@ -106,7 +106,7 @@ def submit(
 def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
     """Files that used no attempt are no reason to ask: their bytes will use none either, or were never scored."""
     counts = Submission.objects.filter(status__in=[Submission.Status.PENDING, Submission.Status.SCORED])
-    earlier = counts.of_bytes(membership.team_id, stored.sha256).first()
+    earlier = counts.with_same_bytes(membership.team_id, stored.sha256).first()
     if earlier is not None:
         raise DuplicateFile(earlier)
 
@@ -115,18 +115,18 @@ def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
     """Small files are bounded by the attempts of a day, so only large ones cost the question."""
     if stored.size < LARGE:
         return
-    files = Submission.objects.with_bytes().filter(team=membership.team_id)
+    files = Submission.objects.with_stored_file().filter(team=membership.team_id)
     taken = files.aggregate(bytes=Sum("size", default=0))["bytes"]
     if taken + stored.size > settings.TEAM_BYTES:
         words = _(
             "The files of your team would take more than %(most)s together, which is too much for one team here. "
             "Files that cannot be read are removed after two weeks. Compress this file (.gz), or ask a host."
         )
-        raise SubmissionRefused("team_bytes", words % {"most": in_units(settings.TEAM_BYTES)})
+        raise SubmissionRefused("team_bytes", words % {"most": size_text(settings.TEAM_BYTES)})
 
 
 @contextmanager
-def _noted(competition: Competition) -> Iterator[None]:
+def _log_refusals(competition: Competition) -> Iterator[None]:
     """Log and count a refusal."""
     try:
         yield
@@ -136,9 +136,9 @@ def _noted(competition: Competition) -> Iterator[None]:
         raise
 
 
-def _receive(membership: Membership, stored: StoredFile, key: str, file_name: str, note: str) -> Submission:
+def _create_submission(membership: Membership, stored: StoredFile, key: str, file_name: str, note: str) -> Submission:
     received_at = database_now()
-    membership, ground_truth = receipt_moment.as_it_is_now(membership)
+    membership, ground_truth = receipt_moment.refresh_membership(membership)
     competition = membership.competition
     day = received_at.astimezone(UTC).date()
     problems = check_beginning(stored, ground_truth)
@@ -160,8 +160,8 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
         submission.finished_at = received_at
     try:
         with transaction.atomic():
-            held = receipt_moment.held(competition)
-            if refusal := receipt_moment.stopped(held, membership.team_id, received_at):
+            held = receipt_moment.lock_competition(competition)
+            if refusal := receipt_moment.refusal_begun_before(held, membership.team_id, received_at):
                 raise refusal
             effective_limits = effective_limits_of(membership.team_id, held, day)
             submission.is_late = receipt_moment.is_late(held, effective_limits, received_at)
@@ -172,10 +172,10 @@ def _receive(membership: Membership, stored: StoredFile, key: str, file_name: st
     except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:
-            if receipt_moment.as_it_is_now(membership)[0].team_id != membership.team_id:
-                return _receive(membership, stored, key, file_name, note)
+            if receipt_moment.refresh_membership(membership)[0].team_id != membership.team_id:
+                return _create_submission(membership, stored, key, file_name, note)
             raise
-        remove(stored.key)
+        remove_file(stored.key)
         return earlier
     return submission
 
@@ -189,7 +189,7 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
         if (
             at
             >= effective_limits_of(
-                membership.team_id, receipt_moment.held(competition), at.astimezone(UTC).date()
+                membership.team_id, receipt_moment.lock_competition(competition), at.astimezone(UTC).date()
             ).closes_at
         ):
             raise SubmissionRefused("closed", _("The deadline has passed; the final picks stand."))
@@ -214,7 +214,7 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
         competition.touch_board()
 
 
-def annotate(*, submission: Submission, note: str) -> None:
+def save_note(*, submission: Submission, note: str) -> None:
     """Write what a team remembers of a file; nothing that counts rests on it, so it may change at any time."""
     Submission.objects.filter(pk=submission.pk).update(note=note.strip()[:300])
 
@@ -231,7 +231,7 @@ def _take_attempt(membership: Membership, received_at: datetime, limit: int, *, 
             % {"number": REFUSED_FILES_PER_DAY},
         )
     day = received_at.astimezone(UTC).date()
-    if not DailyAttempts.take(membership.team_id, day, limit):
+    if not DailyAttempts.use_attempt(membership.team_id, day, limit):
         raise out_of_attempts(limit)
     if is_refused:
-        DailyAttempts.give_back(membership.team_id, day, refused=True)
+        DailyAttempts.return_attempt(membership.team_id, day, refused=True)

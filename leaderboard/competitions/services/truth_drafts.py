@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.common.storage import clean_name, path_of, store
-from leaderboard.common.storage import remove as remove_file
+from leaderboard.common.storage import clean_name, path_of, store_file
+from leaderboard.common.storage import remove_file as remove_file
 from leaderboard.scorer import jobs_for_pages
 from metrics.core.messages import with_templates
 from metrics.reading.preview import read_header
@@ -308,7 +308,7 @@ def _published_split(competition: Competition) -> GroundTruth | None:
 
 
 def _store_truth(competition: Competition, chunks: Iterable[bytes]) -> str:
-    return store(chunks, f"truths/{competition.pk}").key
+    return store_file(chunks, f"truths/{competition.pk}").key
 
 
 def _last_ground_truth(competition: Competition) -> GroundTruth | None:

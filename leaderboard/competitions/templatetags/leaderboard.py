@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 import metrics
 from leaderboard.common import charts, library_messages, numbers
 from leaderboard.common import markdown as markdown_module
-from leaderboard.common.counting_rows import number_of
+from leaderboard.common.counting_rows import count_rows
 from leaderboard.common.moments import moment
 
 from .. import navigation, parameter_texts, problem_labels
@@ -136,23 +136,23 @@ def interval(uncertainty: Uncertainty | None) -> str:
 
 @register.filter
 def markdown(text: str | None) -> SafeString:
-    return markdown_module.markdown(text or "")
+    return markdown_module.render_markdown(text or "")
 
 
 @register.filter
 def line(text: str | None) -> SafeString:
-    return markdown_module.line(text or "")
+    return markdown_module.render_markdown_line(text or "")
 
 
-register.filter("in_words", parameter_texts.in_words)
-register.filter("kind_words", parameter_texts.kind_words)
-register.filter("allowed", parameter_texts.allowed)
-register.filter("in_plain", problem_labels.in_words)
+register.filter("in_words", parameter_texts.parameter_value_text)
+register.filter("kind_words", parameter_texts.parameter_kind_text)
+register.filter("allowed", parameter_texts.allowed_values_text)
+register.filter("in_plain", problem_labels.problem_label)
 
 
 @register.filter
 def formula(latex: str | None) -> SafeString:
-    return markdown_module.formula(latex or "")
+    return markdown_module.render_formula(latex or "")
 
 
 @register.simple_tag
@@ -242,7 +242,7 @@ def _count_size(competition: Competition) -> str:
     parts = [
         _number(Team.objects.filter(disqualified_at=None)),
         *(_number(model.objects.all()) for model in (Submission, Baseline)),
-        number_of(Submission.objects.filter(team__in=out), "competition"),
+        count_rows(Submission.objects.filter(team__in=out), "competition"),
     ]
     # A competition that was removed while a file came in still has the page that says so.
     found = Competition.objects.filter(pk=competition.pk).values_list(*parts).first()
@@ -258,7 +258,7 @@ def _count_size(competition: Competition) -> str:
 
 def _number(rows: QuerySet[Any]) -> Coalesce:
     """How many of these rows a competition has, as a part of another query."""
-    return number_of(rows.filter(competition=OuterRef("pk")), "competition")
+    return count_rows(rows.filter(competition=OuterRef("pk")), "competition")
 
 
 @register.filter

@@ -80,6 +80,6 @@ class BytesLimitedCache:
 boards = BytesLimitedCache(20_000_000)
 
 
-def clear() -> None:
+def clear_caches() -> None:
     """For tests, whose databases come and go under the same keys."""
     boards.clear()

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common import numbers
-from leaderboard.common.charts import band, interval_text, sparkline
+from leaderboard.common.charts import interval_band, interval_text, sparkline
 from leaderboard.common.library_messages import translated_message
 
 from ..models.competition import Split
@@ -81,7 +81,7 @@ def _score_text(value: float, ladder: ladder_module.Ladder | None) -> str:
     return numbers.number_text(value) if ladder is None else numbers.rounded_text(value)
 
 
-def line_of(
+def board_line(
     row: rows_module.BoardRowData,
     split: Split,
     ladder: ladder_module.Ladder | None,
@@ -91,7 +91,7 @@ def line_of(
     """`ladder` is that of a public board that does not show exact scores; `scale` that of its page; `sign`
     is +1 where a lower score is better, −1 where a higher one is."""
     medal, words = MEDALS.get(row.rank or 0, ("", ""))
-    arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement(row.movement, split)
+    arrow, kind, arrow_words = ("", "", "") if row.is_baseline else movement_parts(row.movement, split)
     return BoardLine(
         row=row,
         anchor="" if row.is_baseline else anchor_of(row.name),
@@ -105,7 +105,7 @@ def line_of(
         arrow_words=arrow_words,
         members="" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members),
         trend=sparkline(row.trend, is_rounded=ladder is not None, sign=sign),
-        secondary=tuple(map(_cell, row.secondary)),
+        secondary=tuple(map(_secondary_cell, row.secondary)),
         band=_band(row, scale),
         tie=str(row.uncertainty.tied_from) if row.uncertainty and row.uncertainty.tied_from else "",
     )
@@ -116,10 +116,12 @@ def _band(row: rows_module.BoardRowData, scale: tuple[float, float]) -> SafeStri
     if uncertainty is None or row.value is None:
         return None
     words = interval_text(uncertainty.low, uncertainty.high, uncertainty.error) or _("open")
-    return band(row.value, uncertainty.low, uncertainty.high, scale, _("95 %% interval %(ends)s") % {"ends": words})
+    return interval_band(
+        row.value, uncertainty.low, uncertainty.high, scale, _("95 %% interval %(ends)s") % {"ends": words}
+    )
 
 
-def _cell(one: secondary.SecondaryValue) -> SecondaryCell:
+def _secondary_cell(one: secondary.SecondaryValue) -> SecondaryCell:
     if one.value is None:
         return SecondaryCell(one.secondary_metric.words, "–", translated_message(one.problem))
     text = numbers.rounded_text(one.value) if one.is_rounded else numbers.number_text(one.value)
@@ -133,7 +135,7 @@ def initials(name: str) -> str:
     return "".join(word[0] for word in words[:2]).upper() or "?"
 
 
-def movement(gained: int | None, split: Split) -> tuple[str, str, str]:
+def movement_parts(gained: int | None, split: Split) -> tuple[str, str, str]:
     """Arrow with number, its kind, its words. Without an earlier rank a team is new."""
     is_public = split == Split.PUBLIC
     if gained is None:

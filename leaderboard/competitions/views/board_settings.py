@@ -12,13 +12,13 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import MomentField, moment_in, wall_text
 from ..models import Competition
 from ..services import competitions
-from .host_responses import posted
+from .host_responses import posted_data
 
 
 class BoardForm(forms.Form):
@@ -50,9 +50,11 @@ class BoardForm(forms.Form):
 @open_to(Audience.HOSTS)
 def host_board(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
-    form = BoardForm(competition, posted(request))
+    form = BoardForm(competition, posted_data(request))
     if request.method == "POST" and form.is_valid():
-        competitions.change_competition(competition=competition, user=person(page_context.user), **form.cleaned_data)
+        competitions.change_competition(
+            competition=competition, user=signed_in_user(page_context.user), **form.cleaned_data
+        )
         messages.success(request, _("Saved."))
         return see_other("host_board", slug=competition.slug)
     return render(

@@ -12,7 +12,7 @@ from ..models.competition import Split
 from ..ranking import ladder as ladder_module
 from ..ranking import rows as rows_module
 from ..ranking import secondary
-from .board_rows import line_of, scale_of
+from .board_rows import board_line, scale_of
 
 
 def board_table(
@@ -33,7 +33,7 @@ def board_table(
         "has_bands": any(row.uncertainty and row.value is not None for row in rows),
         "is_section": any(row.within for row in rows),
         "is_hidden": ladder is not None and ladder.is_hidden,
-        "lines": [line_of(row, split, ladder, scale, sign) for row in rows],
+        "lines": [board_line(row, split, ladder, scale, sign) for row in rows],
         "has_ties": any(row.uncertainty and row.uncertainty.tied_from for row in rows),
     }
     return render_to_string("visitors/board_table.html", context)

@@ -9,7 +9,7 @@ from typing import Any
 import metrics as library
 
 
-def command(
+def home_command(
     metric: library.Metric,
     params: Mapping[str, Any],
     *,

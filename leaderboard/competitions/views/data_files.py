@@ -22,11 +22,13 @@ log = logging.getLogger(__name__)
 def data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     files = list(page_context.competition.data_files.all())
     return render(
-        request, "visitors/data.html", {"page_context": page_context, "files": files, "lock": lock_of(page_context)}
+        request,
+        "visitors/data.html",
+        {"page_context": page_context, "files": files, "lock": data_lock_reason(page_context)},
     )
 
 
-def lock_of(page_context: PageContext) -> str:
+def data_lock_reason(page_context: PageContext) -> str:
     """What keeps this visitor from the data: `join`, `wait`, `rules`, or nothing."""
     if page_context.has_data:
         return ""

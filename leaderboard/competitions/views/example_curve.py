@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 360, 260
 LEFT, RIGHT, TOP, BOTTOM = 46, 350, 12, 232
 
 
-def drawing(points: Sequence[Point], words: str, *, diagonal: bool, filled: bool) -> SafeString:
+def curve_svg(points: Sequence[Point], words: str, *, diagonal: bool, filled: bool) -> SafeString:
     """The line through the points, left to right, in a frame with three numbers on each axis."""
     across, up = ([point[axis] for point in points] for axis in (0, 1))
     (left, right), (low, high) = _ends(across), _ends(up)
@@ -30,7 +30,7 @@ def drawing(points: Sequence[Point], words: str, *, diagonal: bool, filled: bool
         WIDTH,
         HEIGHT,
         words,
-        _frame((left, right), (low, high)),
+        _axis_frame((left, right), (low, high)),
         format_html('<polygon points="{}"/>', area) if filled else "",
         guess if diagonal else "",
         line,
@@ -38,14 +38,14 @@ def drawing(points: Sequence[Point], words: str, *, diagonal: bool, filled: bool
     )
 
 
-def _frame(across: tuple[float, float], up: tuple[float, float]) -> SafeString:
+def _axis_frame(across: tuple[float, float], up: tuple[float, float]) -> SafeString:
     """Grid lines and numbers at the ends and the middle of both axes."""
     shares = (0.0, 0.5, 1.0)
     columns = format_html_join(
         "",
         '<path class="rule" d="M{},{}V{}"/><text x="{}" y="{}" text-anchor="middle">{}</text>',
         (
-            (x := LEFT + share * (RIGHT - LEFT), TOP, BOTTOM, x, BOTTOM + 20, short(_between(across, share)))
+            (x := LEFT + share * (RIGHT - LEFT), TOP, BOTTOM, x, BOTTOM + 20, short_number(_between(across, share)))
             for share in shares
         ),
     )
@@ -53,14 +53,14 @@ def _frame(across: tuple[float, float], up: tuple[float, float]) -> SafeString:
         "",
         '<path class="rule" d="M{},{}H{}"/><text x="{}" y="{}" text-anchor="end">{}</text>',
         (
-            (LEFT, y := BOTTOM - share * (BOTTOM - TOP), RIGHT, LEFT - 8, y + 4, short(_between(up, share)))
+            (LEFT, y := BOTTOM - share * (BOTTOM - TOP), RIGHT, LEFT - 8, y + 4, short_number(_between(up, share)))
             for share in shares
         ),
     )
     return format_html("{}{}", columns, rows)
 
 
-def short(value: float) -> str:
+def short_number(value: float) -> str:
     """A number of an axis or of a figure."""
     return f"{value:.4g}"
 

@@ -15,7 +15,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.common.slow_clients import waiting
+from leaderboard.common.slow_clients import release_slot_while_waiting
 from leaderboard.scorer import jobs_for_pages
 
 from ..forms.metric_parameters import ParameterForm
@@ -210,7 +210,7 @@ def _answer(
         )
 
     # Who waits for the one that asks must not hold the place that this one needs in order to go on.
-    with waiting():
+    with release_slot_while_waiting():
         return cache.get(key, ask)
 
 

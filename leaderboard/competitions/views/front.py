@@ -46,7 +46,7 @@ class CompetitionCard:
 def competitions(request: HttpRequest) -> HttpResponse:
     at, user = timezone.now(), request.user
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:100]
-    found = _matching(_listed(user), show, text, user, at)
+    found = _filter_competitions(_listed_competitions(user), show, text, user, at)
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     chips = CHIPS if user.is_anonymous else (*CHIPS, ("mine", _("Mine")))
     context = {
@@ -60,7 +60,7 @@ def competitions(request: HttpRequest) -> HttpResponse:
     return render(request, "visitors/competitions.html", context)
 
 
-def _listed(user: Viewer) -> CompetitionQuerySet:
+def _listed_competitions(user: Viewer) -> CompetitionQuerySet:
     """The public ones and one's own; even an operator finds the private ones elsewhere."""
     public = Q(admission__is_listed=True)
     if user.is_anonymous:
@@ -70,7 +70,9 @@ def _listed(user: Viewer) -> CompetitionQuerySet:
     return Competition.objects.filter(public | mine, launched_at__isnull=False)
 
 
-def _matching(listed: CompetitionQuerySet, show: str, text: str, user: Viewer, at: datetime) -> CompetitionQuerySet:
+def _filter_competitions(
+    listed: CompetitionQuerySet, show: str, text: str, user: Viewer, at: datetime
+) -> CompetitionQuerySet:
     states = {
         "live": Q(opens_at__lte=at, closes_at__gt=at),
         "upcoming": Q(opens_at__gt=at),

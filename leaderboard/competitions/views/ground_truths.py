@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import STOP_POLLING, as_download, person, see_other
+from leaderboard.common.responses import STOP_POLLING, as_download, see_other, signed_in_user
 
 from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import ApplyForm
@@ -76,7 +76,7 @@ def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         form = ApplyForm(request.POST)
         if action == "apply" and form.is_valid():
             told = rescoring.apply_candidate(
-                competition=competition, user=person(page_context.user), **form.cleaned_data
+                competition=competition, user=signed_in_user(page_context.user), **form.cleaned_data
             )
             messages.success(
                 request,
@@ -84,7 +84,7 @@ def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
                 % {"number": number, "people": told},
             )
         elif action == "discard":
-            rescoring.discard_candidate(competition=competition, user=person(page_context.user))
+            rescoring.discard_candidate(competition=competition, user=signed_in_user(page_context.user))
             messages.info(
                 request, _("Ground truth %(number)s is discarded; the board stays as it is.") % {"number": number}
             )

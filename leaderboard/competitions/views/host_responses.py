@@ -17,7 +17,7 @@ from ..services.answer_leaks import is_table_unread
 from ..services.competitions import CannotHost
 
 
-def posted(request: HttpRequest) -> QueryDict | None:
+def posted_data(request: HttpRequest) -> QueryDict | None:
     """What binds a form: also an empty POST, which then has its mistakes shown."""
     return request.POST if request.method == "POST" else None
 
@@ -39,7 +39,7 @@ def message_data_file_added(request: HttpRequest, added: DataFile) -> None:
         )
 
 
-def is_meant(request: HttpRequest) -> bool:
+def is_confirmed(request: HttpRequest) -> bool:
     """Whether somebody was asked before, and said yes."""
     return request.POST.get("is_meant") == "yes"
 

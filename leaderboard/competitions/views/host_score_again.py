@@ -11,12 +11,12 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import ngettext
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 
 from ..access import Audience, PageContext, open_to
 from ..models import Submission
 from ..services import competitions, scoring_again
-from .manage import files_of
+from .manage import filter_submissions
 
 NAMED = 10
 ASKED = ("file", "status", "q")
@@ -26,11 +26,11 @@ ASKED = ("file", "status", "q")
 def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """What scoring some files again would mean, before it is done."""
     asked = request.POST if request.method == "POST" else request.GET
-    files, refusal, status = _files(page_context, asked), "", 200
+    files, refusal, status = _requested_files(page_context, asked), "", 200
     if request.method == "POST":
         try:
             done = scoring_again.score_again(
-                competition=page_context.competition, user=person(page_context.user), files=files
+                competition=page_context.competition, user=signed_in_user(page_context.user), files=files
             )
         except competitions.CannotHost as error:
             refusal, status = error.message, 409
@@ -41,13 +41,13 @@ def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpRes
     context = {
         "page_context": page_context,
         "refusal": refusal,
-        **_facts(files),
+        **_summary_of_files(files),
         "asked": {name: asked.get(name, "") for name in ASKED},
     }
     return render(request, "hosts/host_score_again.html", context, status=status)
 
 
-def _facts(files: QuerySet[Submission]) -> dict[str, Any]:
+def _summary_of_files(files: QuerySet[Submission]) -> dict[str, Any]:
     """How many of each kind there are, how many are scored again at once, and the first of them."""
     ended = {
         str(one): Count("pk", filter=Q(status=one)) for one in (Submission.Status.FAILED, Submission.Status.INVALID)
@@ -57,9 +57,9 @@ def _facts(files: QuerySet[Submission]) -> dict[str, Any]:
     return {"numbers": numbers, "number": number, "files": list(files.select_related("team")[:NAMED])}
 
 
-def _files(page_context: PageContext, asked: QueryDict) -> QuerySet[Submission]:
+def _requested_files(page_context: PageContext, asked: QueryDict) -> QuerySet[Submission]:
     """One file by its number, or those of a list; never one with a score."""
-    found = files_of(page_context.competition, asked.get("status", ""), asked.get("q", "").strip()[:60])
+    found = filter_submissions(page_context.competition, asked.get("status", ""), asked.get("q", "").strip()[:60])
     if wanted := asked.get("file", ""):
         number = _number(wanted)
         found = found.filter(pk=number) if number else found.none()

@@ -8,31 +8,31 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import STOP_POLLING, person, see_other
+from leaderboard.common.responses import STOP_POLLING, see_other, signed_in_user
 from leaderboard.scorer._places import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.wizard import CloneForm, ScheduleForm
 from ..models import StudentPreview, TruthCheck
 from ..services import competitions, copying, launches, launching
-from .host_responses import add_refusal, posted
+from .host_responses import add_refusal, posted_data
 from .launch_checklist import checklist_of
-from .overview import measure_of
-from .wizard import frame, step
+from .overview import competition_metric
+from .wizard import wizard_context, wizard_step
 
 
 @open_to(Audience.HOSTS)
-@step("launch")
+@wizard_step("launch")
 def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Everything once more, what is missing, and the launch; POST plans it for a time, or takes that back."""
     competition, status = page_context.competition, 200
     if request.POST.get("action") == "cancel":
         return _cancel(request, page_context)
-    form = ScheduleForm(competition, posted(request))
+    form = ScheduleForm(competition, posted_data(request))
     if request.method == "POST" and form.is_valid():
         try:
             at, seen = form.cleaned_data["launches_at"], request.POST.get("seen", "")
-            launches.schedule_launch(competition=competition, user=person(page_context.user), at=at, seen=seen)
+            launches.schedule_launch(competition=competition, user=signed_in_user(page_context.user), at=at, seen=seen)
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
             competition.refresh_from_db()
@@ -45,7 +45,9 @@ def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpRe
 def _cancel(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition, seen = page_context.competition, request.POST.get("seen", "")
     try:
-        is_cancelled = launches.cancel_launch(competition=competition, user=person(page_context.user), seen=seen)
+        is_cancelled = launches.cancel_launch(
+            competition=competition, user=signed_in_user(page_context.user), seen=seen
+        )
     except competitions.CannotHost as error:
         competition.refresh_from_db()
         return _review(request, page_context, ScheduleForm(competition), status=409, problem=error.message)
@@ -63,13 +65,13 @@ def _review(
     needs = checklist_of(competition)
     check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
     context = {
-        **frame(request, page_context, "launch"),
+        **wizard_context(request, page_context, "launch"),
         "form": form,
         "problem": problem,
         "checklist": needs,
         "trouble": launching.missing_needs_text(competition.launch_plan.trouble),
         "is_ready": all(need.is_there for need in needs),
-        "measure": measure_of(competition.ground_truth),
+        "measure": competition_metric(competition.ground_truth),
         "report": check.report if check else None,
         "student_preview": StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first(),
         "files": competition.data_files.all(),
@@ -83,7 +85,7 @@ def host_preview(request: HttpRequest, page_context: PageContext) -> HttpRespons
     competition = page_context.competition
     if request.method == "POST":
         try:
-            launches.start_preview(competition=competition, user=person(page_context.user))
+            launches.start_preview(competition=competition, user=signed_in_user(page_context.user))
         except competitions.CannotHost as error:
             messages.error(request, error.message)
         except JobFailed:
@@ -93,7 +95,7 @@ def host_preview(request: HttpRequest, page_context: PageContext) -> HttpRespons
     context = {
         "page_context": page_context,
         "student_preview": student_preview,
-        "measure": measure_of(competition.ground_truth),
+        "measure": competition_metric(competition.ground_truth),
         "files": competition.data_files.all(),
     }
     if getattr(request, "htmx", False):
@@ -109,7 +111,7 @@ def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse
         return redirect("host_competition", slug=page_context.competition.slug)
     try:
         launches.launch_competition(
-            competition=page_context.competition, user=person(page_context.user), needs_preview=True
+            competition=page_context.competition, user=signed_in_user(page_context.user), needs_preview=True
         )
     except competitions.CannotHost as error:
         messages.error(request, " ".join([error.message, *error.details]))
@@ -121,10 +123,10 @@ def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse
 @open_to(Audience.HOSTS)
 def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A new draft of one's own from this competition."""
-    source, user = page_context.competition, person(page_context.user)
+    source, user = page_context.competition, signed_in_user(page_context.user)
     if not user.is_host:
         raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
-    form = CloneForm(posted(request), initial={"title": source.title})
+    form = CloneForm(posted_data(request), initial={"title": source.title})
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         try:

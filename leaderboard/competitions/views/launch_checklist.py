@@ -56,7 +56,7 @@ def steps_of(competition: Competition | None) -> list[WizardStep]:
 
     Without a competition nothing is.
     """
-    done = _done(competition) if competition else {}
+    done = _completed_steps(competition) if competition else {}
     titles = (
         ("basics", _("Basics"), "host_settings"),
         ("data", _("Data and truth"), "host_truth"),
@@ -74,7 +74,7 @@ def _has_file(competition: Competition) -> bool:
     return competition.ground_truth_id is not None if draft is None else not needs_other_file(draft)
 
 
-def _done(competition: Competition) -> dict[str, bool]:
+def _completed_steps(competition: Competition) -> dict[str, bool]:
     needs = {need.key: need.is_there for need in launching.launch_needs(competition)}
     return {
         "basics": needs["overview"],

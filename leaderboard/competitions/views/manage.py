@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import as_download, person, see_other
+from leaderboard.common.responses import as_download, see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
 
 from .. import hooks
@@ -25,7 +25,7 @@ from ..models import Competition, Score, Submission
 from ..models.competition import Split
 from ..ranking import secondary as secondary_module
 from ..services import boards, competitions, data_files, reveal_review
-from .host_responses import add_refusal, ask_first, is_meant, message_data_file_added, posted, refuse_too_large
+from .host_responses import add_refusal, ask_first, is_confirmed, message_data_file_added, posted_data, refuse_too_large
 
 PER_PAGE = 50
 # What the lists below show of files; they need not read more.
@@ -48,12 +48,12 @@ def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
     if request.POST.get("action") == "remove":
         wanted = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
-        if not is_meant(request):
+        if not is_confirmed(request):
             return ask_first(request, page_context, str(wanted), _("Students can no longer download it."))
-        data_files.remove_data_file(data_file=wanted, user=person(page_context.user))
+        data_files.remove_data_file(data_file=wanted, user=signed_in_user(page_context.user))
         messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
         return see_other("host_data", slug=competition.slug)
-    form = DataFileForm(posted(request), request.FILES or None)
+    form = DataFileForm(posted_data(request), request.FILES or None)
     status = 200 if request.method != "POST" else 422
     try:
         refuse_too_large(request)
@@ -64,7 +64,7 @@ def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
                 file_name=file.name,
                 chunks=file.chunks(),
                 description=words,
-                user=person(page_context.user),
+                user=signed_in_user(page_context.user),
             )
             message_data_file_added(request, added)
             return see_other("host_data", slug=competition.slug)
@@ -77,12 +77,12 @@ def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 @open_to(Audience.ASSISTANTS)
 def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     status, text = request.GET.get("status", ""), request.GET.get("q", "").strip()[:60]
-    found = _with_names(files_of(page_context.competition, status, text))
+    found = _with_names(filter_submissions(page_context.competition, status, text))
     page = Paginator(found.order_by("-received_at", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page_context": page_context,
         "page": page,
-        "rows": _rows(page_context.competition, page),
+        "rows": _submission_rows(page_context.competition, page),
         "status": status,
         "q": text,
         "statuses": Submission.Status.choices,
@@ -103,14 +103,14 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
     competition = page_context.competition
     if request.POST.get("action") == "remove":
         wanted = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
-        if not is_meant(request):
+        if not is_confirmed(request):
             return ask_first(
                 request, page_context, str(wanted), _("It leaves the board, with its file and its scores.")
             )
-        boards.remove_baseline(baseline=wanted, user=person(page_context.user))
+        boards.remove_baseline(baseline=wanted, user=signed_in_user(page_context.user))
         messages.success(request, _("“%(name)s” is removed from the board.") % {"name": wanted})
         return see_other("host_baselines", slug=competition.slug)
-    form = BaselineForm(posted(request), request.FILES or None)
+    form = BaselineForm(posted_data(request), request.FILES or None)
     status = 200 if request.method != "POST" else 422
     try:
         refuse_too_large(request)
@@ -122,7 +122,7 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
         status = add_refusal(form, error)
     # Named from the few baselines on, because all files are many.
     files = Submission.objects.filter(baseline__in=competition.baselines.order_by().values("pk"))
-    rows = _rows(competition, _with_names(files).order_by("baseline__name"))
+    rows = _submission_rows(competition, _with_names(files).order_by("baseline__name"))
     context = {"page_context": page_context, "form": form, "rows": rows}
     return render(request, "hosts/host_baselines.html", context, status=status)
 
@@ -139,11 +139,11 @@ def host_board_csv(request: HttpRequest, page_context: PageContext) -> HttpRespo
 
 @open_to(Audience.HOSTS)
 def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    form = SlugForm(page_context.competition.slug, posted(request))
+    form = SlugForm(page_context.competition.slug, posted_data(request))
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         try:
-            boards.reveal_competition(competition=page_context.competition, user=person(page_context.user))
+            boards.reveal_competition(competition=page_context.competition, user=signed_in_user(page_context.user))
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:
@@ -159,14 +159,14 @@ def _add_baseline(page_context: PageContext, form: BaselineForm) -> None:
     file = form.cleaned_data["file"]
     boards.add_baseline(
         competition=page_context.competition,
-        user=person(page_context.user),
+        user=signed_in_user(page_context.user),
         name=form.cleaned_data["name"],
         file_name=file.name,
         chunks=file.chunks(),
     )
 
 
-def files_of(competition: Competition, status: str, text: str) -> QuerySet[Submission]:
+def filter_submissions(competition: Competition, status: str, text: str) -> QuerySet[Submission]:
     """Files of teams with a status, where it is one, of teams and people with a text in their name."""
     found = competition.submissions.filter(team__isnull=False)
     if status in Submission.Status.values:
@@ -185,17 +185,17 @@ def _with_names(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     )
 
 
-def _rows(competition: Competition, submissions: Iterable[Submission]) -> list[dict[str, Any]]:
+def _submission_rows(competition: Competition, submissions: Iterable[Submission]) -> list[dict[str, Any]]:
     """Files with what the board's ground truth measured."""
     listed, secondary_metrics = list(submissions), secondary_module.secondary_metrics_of(competition.ground_truth)
     held = Score.objects.filter(ground_truth=competition.ground_truth_id, submission__in=[one.pk for one in listed])
     scores: dict[UUID, dict[str, MeasuredScores]] = {}
     for submission, split, *measured in held.values_list("submission", "split", "value", "parts", "secondary"):
         scores.setdefault(submission, {})[split] = MeasuredScores(*measured)
-    return [_row(submission, scores.get(submission.pk, {}), secondary_metrics) for submission in listed]
+    return [_submission_row(submission, scores.get(submission.pk, {}), secondary_metrics) for submission in listed]
 
 
-def _row(
+def _submission_row(
     submission: Submission,
     scores: Mapping[str, MeasuredScores],
     secondary_metrics: Sequence[secondary_module.SecondaryMetric],

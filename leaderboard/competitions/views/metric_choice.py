@@ -10,24 +10,26 @@ from django.utils.safestring import SafeString
 
 import metrics
 from leaderboard.common.library_messages import translated_message
-from leaderboard.common.markdown import line
+from leaderboard.common.markdown import render_markdown_line
 
 
 def metric_choice(one: metrics.Metric, chosen: str | None, reason: str = "") -> SafeString:
     """A radio button as a card. `reason` says why it fits or not; without one, what columns the metric reads."""
     detail = reason or translated_message(one.columns)
-    return _card(one.key, one.key == chosen, translated_message(one.title), translated_message(one.summary), detail)
+    return _metric_card(
+        one.key, one.key == chosen, translated_message(one.title), translated_message(one.summary), detail
+    )
 
 
 # By type too: a text that is markup equals the same text that is none.
 @lru_cache(maxsize=1024, typed=True)
-def _card(key: str, is_chosen: bool, title: str, summary: str | None, detail: str) -> SafeString:
+def _metric_card(key: str, is_chosen: bool, title: str, summary: str | None, detail: str) -> SafeString:
     return format_html(
         '<label class="choice-card"><input type="radio" name="metric" value="{}"{} /><span><strong>{}</strong>'
         '<span class="muted small">{}</span><span class="muted tiny">{}</span></span></label>\n',
         key,
         SafeString(" checked" if is_chosen else ""),
         title,
-        line(summary or ""),
+        render_markdown_line(summary or ""),
         detail,
     )

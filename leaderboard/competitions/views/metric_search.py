@@ -89,7 +89,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 """A word → keys of metrics and names of groups. Keys that are not installed find nothing."""
 
 
-def matching(found: Iterable[metrics.Metric], text: str) -> list[metrics.Metric]:
+def matching_metrics(found: Iterable[metrics.Metric], text: str) -> list[metrics.Metric]:
     """Metrics that fit every word of a text."""
     metrics_left = list(found)
     for word in re.findall(r"[\w²]+", text.lower()):

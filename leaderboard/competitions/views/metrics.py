@@ -21,15 +21,15 @@ import metrics as library
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.library_wheel import name_wheel
-from leaderboard.common.responses import address_of
-from leaderboard.common.shared_cache import count_try, tries
+from leaderboard.common.responses import client_address_of
+from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
 
-from .command_line_hint import command
+from .command_line_hint import home_command
 from .examples import ExampleDraft
-from .metric_search import matching
-from .worked_examples import WorkedExample, best_of, end_of_scale
+from .metric_search import matching_metrics
+from .worked_examples import WorkedExample, best_value_text, end_of_scale
 
 DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
 # The tasks that classes have most come first; what is not named here stands at the end.
@@ -39,16 +39,20 @@ WINDOW = 60
 CHANGES_PER_PERSON = 60
 CHANGES_PER_ADDRESS = 15
 CHANGES_OF_STRANGERS = 30
-TOO_OFTEN = gettext_lazy(
+TOO_MANY_EXAMPLES_TEXT = gettext_lazy(
     "Many examples were computed within a minute. Wait a little and press Compute again. People who are signed in can "
     "have more."
 )
-NO_EXAMPLE = gettext_lazy(
+NO_EXAMPLE_TEXT = gettext_lazy(
     "This metric came without an example. Type two small files below to see what it makes of them."
 )
-STUMBLED = gettext_lazy("The code of this metric, which the operator of this site added, cannot score these files.")
-TOO_SLOW = gettext_lazy("{limit} Longer than that no example is computed, so there is nothing to show.")
-NOT_NOW = gettext_lazy("The example cannot be computed at this moment. Everything else on this page holds.")
+METRIC_FAILED_TEXT = gettext_lazy(
+    "The code of this metric, which the operator of this site added, cannot score these files."
+)
+METRIC_TOO_SLOW_TEXT = gettext_lazy("{limit} Longer than that no example is computed, so there is nothing to show.")
+EXAMPLE_UNAVAILABLE_TEXT = gettext_lazy(
+    "The example cannot be computed at this moment. Everything else on this page holds."
+)
 
 DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
@@ -58,7 +62,11 @@ log = logging.getLogger(__name__)
 @open_page_to(SiteAudience.ANYONE)
 def metrics(request: HttpRequest) -> HttpResponse:
     text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
-    found = [m for m in matching(library.catalogue(), text) if direction not in DIRECTIONS or m.direction == direction]
+    found = [
+        m
+        for m in matching_metrics(library.catalogue(), text)
+        if direction not in DIRECTIONS or m.direction == direction
+    ]
     # Metrics from outside stand at the end of the catalogue, whatever their group.
     found.sort(key=lambda m: m.group)
     groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
@@ -73,7 +81,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     }
     response = render(request, "visitors/metrics.html", context)
     return (
-        announced(response, _("%(number)s found.") % {"number": len(found)})
+        announce_to_screen_readers(response, _("%(number)s found.") % {"number": len(found)})
         if "HX-Request" in request.headers
         else response
     )
@@ -88,7 +96,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     draft = ExampleDraft(shown, request.GET)
     if what := request.GET.get("do", ""):
         return redirect(f"{request.path}?{draft.change(what)}#change")
-    outcome = _outcome(request, draft)
+    outcome = _example_outcome(request, draft)
     context = {
         "metric": shown,
         "description": _described(shown),
@@ -96,57 +104,57 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "settings": [(parameter, (draft.params or {}).get(parameter.name)) for parameter in shown.parameters],
         **outcome,
         "install": _install(request),
-        "command": command(shown, draft.params or draft.own_params, always=shown.example.params),
+        "command": home_command(shown, draft.params or draft.own_params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
         "is_from_outside": shown.is_outside,
-        "best": best_of(shown, draft.params or draft.own_params),
+        "best": best_value_text(shown, draft.params or draft.own_params),
         "worst": end_of_scale(shown.worst),
         "source": _source(shown),
     }
-    status = 429 if outcome.get("refusal") == TOO_OFTEN else 200
+    status = 429 if outcome.get("refusal") == TOO_MANY_EXAMPLES_TEXT else 200
     response = render(request, "visitors/metric.html", context, status=status)
-    return announced(response, _spoken(outcome)) if "HX-Request" in request.headers else response
+    return announce_to_screen_readers(response, _spoken(outcome)) if "HX-Request" in request.headers else response
 
 
-def announced(response: HttpResponse, words: str) -> HttpResponse:
+def announce_to_screen_readers(response: HttpResponse, words: str) -> HttpResponse:
     """Have the page's live region say something after a part of it was exchanged."""
     response["HX-Trigger"] = json.dumps({"announce": words})
     return response
 
 
-def _outcome(request: HttpRequest, draft: ExampleDraft) -> dict[str, Any]:
+def _example_outcome(request: HttpRequest, draft: ExampleDraft) -> dict[str, Any]:
     """What came of the example: `worked`, or the `problems` and whose they are, or a `refusal` in a sentence
     (`is_form_at_fault`: the form says it better)."""
     if draft.params is None:
         return {"refusal": _("A parameter is at fault."), "is_form_at_fault": True}
-    if sentence := _obstacle(request, draft):
+    if sentence := _example_refusal(request, draft):
         return {"refusal": sentence}
     try:
         answer = draft.answer()
     except jobs_for_pages.JobFailed as error:
         log.warning("no worked example of %s: %s", draft.metric.key, error)
-        return {"refusal": NOT_NOW}
+        return {"refusal": EXAMPLE_UNAVAILABLE_TEXT}
     if answer["faults_of"] in ("truth", "submission"):
         return {"problems": answer["problems"], "faults_of": answer["faults_of"]}
     if answer["faults_of"]:
         limit = answer.get("limit")
-        return {"refusal": TOO_SLOW.format(limit=limit) if limit else STUMBLED}
+        return {"refusal": METRIC_TOO_SLOW_TEXT.format(limit=limit) if limit else METRIC_FAILED_TEXT}
     return {"worked": WorkedExample(answer)}
 
 
-def _obstacle(request: HttpRequest, draft: ExampleDraft) -> str:
+def _example_refusal(request: HttpRequest, draft: ExampleDraft) -> str:
     """Why the example is not computed, as a sentence; counts what a person has computed, or an address and all
     strangers together."""
     if not draft.is_changed:
-        return "" if draft.metric.example.truth else str(NO_EXAMPLE)
+        return "" if draft.metric.example.truth else str(NO_EXAMPLE_TEXT)
     if draft.too_much or draft.is_known:
         return draft.too_much
     if request.user.is_authenticated:
         limits: dict[object, int] = {request.user.pk: CHANGES_PER_PERSON}
     else:
-        limits = {address_of(request): CHANGES_PER_ADDRESS, "strangers": CHANGES_OF_STRANGERS}
-    if any(tries("explain", who) >= most for who, most in limits.items()):
-        return str(TOO_OFTEN)
+        limits = {client_address_of(request): CHANGES_PER_ADDRESS, "strangers": CHANGES_OF_STRANGERS}
+    if any(count_tries("explain", who) >= most for who, most in limits.items()):
+        return str(TOO_MANY_EXAMPLES_TEXT)
     for who in limits:
         count_try("explain", who, seconds=WINDOW)
     return ""

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.responses import person
+from leaderboard.common.responses import signed_in_user
 
 from ..models import Competition, Membership
 from ..ranking import placings as placings_module
@@ -50,12 +50,12 @@ RELATED = ("competition__ground_truth", "competition__board", "competition__limi
 @open_page_to(SiteAudience.SIGNED_IN)
 def my_teams(request: HttpRequest) -> HttpResponse:
     """What still runs comes first, the nearest deadline on top; then what is over, the latest on top."""
-    user, at = person(request.user), timezone.now()
+    user, at = signed_in_user(request.user), timezone.now()
     found = Membership.objects.filter(user=user, competition__launched_at__isnull=False)
     held = list(found.select_related("team", *RELATED))
     teams = {one.team_id: one.competition for one in held}
-    placings, allowances = placings_module.placings_now(teams, at), submitting.allowances(teams, at)
-    mates = _mates(held, user.pk)
+    placings, allowances = placings_module.placings_now(teams, at), submitting.allowances_of_teams(teams, at)
+    mates = _team_mates(held, user.pk)
     rows = [
         MyTeam(one, placings.get(one.team_id), allowances[one.team_id], mates[one.team_id], at)
         for one in sorted(held, key=lambda one: allowances[one.team_id].closes_at)
@@ -65,7 +65,7 @@ def my_teams(request: HttpRequest) -> HttpResponse:
     return render(request, "students/my_teams.html", {"running": running, "over": over})
 
 
-def _mates(held: Iterable[Membership], user_id: int) -> dict[int, list[str]]:
+def _team_mates(held: Iterable[Membership], user_id: int) -> dict[int, list[str]]:
     """Team → the names of its other members."""
     names: dict[int, list[str]] = defaultdict(list)
     others = Membership.objects.filter(team__in=[one.team_id for one in held]).exclude(user=user_id)

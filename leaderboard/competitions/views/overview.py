@@ -16,9 +16,9 @@ from ..access import Audience, PageContext, open_to
 from ..models import GroundTruth
 from ..models.competition import Split
 from ..ranking import boards, rows
-from .command_line_hint import command
+from .command_line_hint import home_command
 from .examples import Example, with_params
-from .worked_examples import best_of
+from .worked_examples import best_value_text
 
 
 @open_to(Audience.VISITORS)
@@ -26,7 +26,7 @@ def overview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
     context = {
         "page_context": page_context,
-        "measure": measure_of(competition.ground_truth),
+        "measure": competition_metric(competition.ground_truth),
         "podium": podium(page_context) if page_context.state == "revealed" else (),
         "site": request.build_absolute_uri("/").rstrip("/"),
     }
@@ -45,7 +45,7 @@ class CompetitionMetric:
     @property
     def command(self) -> str:
         """How to score at home as this competition does."""
-        return command(self.metric, self.params, also=[(one.metric, one.params) for one in self.secondary])
+        return home_command(self.metric, self.params, also=[(one.metric, one.params) for one in self.secondary])
 
     @property
     def settings(self) -> list[tuple[metrics.Parameter, Any]]:
@@ -54,7 +54,7 @@ class CompetitionMetric:
 
     @property
     def best(self) -> str:
-        return best_of(self.metric, self.params)
+        return best_value_text(self.metric, self.params)
 
     @property
     def query(self) -> str:
@@ -72,16 +72,16 @@ class CompetitionMetric:
         return with_params(self.metric, self.params)
 
 
-def measure_of(ground_truth: GroundTruth | None) -> CompetitionMetric | None:
+def competition_metric(ground_truth: GroundTruth | None) -> CompetitionMetric | None:
     """How a competition measures; `None` without a ruler, and where its metric is gone or has other parameters by
     now."""
-    if ground_truth is None or (found := _measure(ground_truth.metric_key, ground_truth.params)) is None:
+    if ground_truth is None or (found := _metric_with_params(ground_truth.metric_key, ground_truth.params)) is None:
         return None
-    secondary = [_measure(key, params) for key, params in ground_truth.secondary_asked]
+    secondary = [_metric_with_params(key, params) for key, params in ground_truth.secondary_asked]
     return replace(found, secondary=tuple(one for one in secondary if one is not None))
 
 
-def _measure(key: str, params: dict[str, Any]) -> CompetitionMetric | None:
+def _metric_with_params(key: str, params: dict[str, Any]) -> CompetitionMetric | None:
     try:
         metric = metrics.get(key)
         known = {parameter.name for parameter in metric.parameters}

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 
 from .. import hooks
 from ..access import Audience, PageContext, open_to
@@ -17,7 +17,7 @@ from ..forms.host import ReasonForm
 from ..models import Submission
 from ..models.competition import Split
 from ..services import competitions, pausing
-from .host_responses import add_refusal, posted
+from .host_responses import add_refusal, posted_data
 
 
 @open_to(Audience.ASSISTANTS)
@@ -27,7 +27,7 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
     submission = files.annotate(listed_as=hooks.roster.name_on_roster()).filter(pk=submission_id).first()
     if submission is None:
         raise Http404(_("No team of this competition handed in such a file."))
-    form = ReasonForm(posted(request) if request.POST.get("action") == "hide" else None)
+    form = ReasonForm(posted_data(request) if request.POST.get("action") == "hide" else None)
     status = 422 if request.method == "POST" else 200
     try:
         if done := _hide_or_show(request, page_context, submission, form):
@@ -47,16 +47,16 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
 def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Take no more files for a while, in the host's words; and end that."""
     competition = page_context.competition
-    form = ReasonForm(posted(request) if request.POST.get("action") == "pause" else None)
+    form = ReasonForm(posted_data(request) if request.POST.get("action") == "pause" else None)
     status = 422 if request.method == "POST" else 200
     try:
         if request.POST.get("action") == "resume":
-            pausing.resume_competition(competition=competition, user=person(page_context.user))
+            pausing.resume_competition(competition=competition, user=signed_in_user(page_context.user))
             messages.success(request, _("Files are taken again."))
             return see_other("host_pause", slug=competition.slug)
         if form.is_bound and form.is_valid():
             reason = form.cleaned_data["reason"]
-            pausing.pause_competition(competition=competition, user=person(page_context.user), reason=reason)
+            pausing.pause_competition(competition=competition, user=signed_in_user(page_context.user), reason=reason)
             messages.success(request, _("Paused: no files are taken until you end the pause."))
             return see_other("host_pause", slug=competition.slug)
     except competitions.CannotHost as error:
@@ -66,10 +66,10 @@ def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 def _hide_or_show(request: HttpRequest, page_context: PageContext, submission: Submission, form: ReasonForm) -> str:
     if request.POST.get("action") == "show":
-        pausing.show_submission(submission=submission, user=person(page_context.user))
+        pausing.show_submission(submission=submission, user=signed_in_user(page_context.user))
         return _("The file is shown again.")
     if form.is_bound and form.is_valid():
         reason = form.cleaned_data["reason"]
-        pausing.hide_submission(submission=submission, user=person(page_context.user), reason=reason)
+        pausing.hide_submission(submission=submission, user=signed_in_user(page_context.user), reason=reason)
         return _("The file is hidden; its team reads why.")
     return ""

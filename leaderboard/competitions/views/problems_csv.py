@@ -13,7 +13,7 @@ from leaderboard.common.library_messages import stored_text
 COLUMNS = ("code", "message", "column", "line", "id", "count")
 
 
-def as_csv(problems: Iterable[Mapping[str, Any]]) -> str:
+def problems_csv(problems: Iterable[Mapping[str, Any]]) -> str:
     """One row per kind of problem; a spreadsheet that opens it computes nothing."""
     text = io.StringIO()
     writer = csv.writer(text)

@@ -37,21 +37,21 @@ def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "last": last,
         "earlier": rescorings[1:],
         "splits": splits,
-        "lines": _lines(page_context, last, splits) if last else [],
-        "ranks": [_rank(page_context, ground_truth, splits[-1]) for ground_truth in (last.before, last.after)]
+        "lines": _rescored_files(page_context, last, splits) if last else [],
+        "ranks": [_rank_under(page_context, ground_truth, splits[-1]) for ground_truth in (last.before, last.after)]
         if last
         else [],
     }
     return render(request, "students/rescored.html", context)
 
 
-def _rank(page_context: PageContext, ground_truth: GroundTruth, split: Split) -> rows_module.Placing | None:
+def _rank_under(page_context: PageContext, ground_truth: GroundTruth, split: Split) -> rows_module.Placing | None:
     """Under the earlier ruler as it was when the later one came."""
     ground_truth.competition = page_context.competition
     return placings.placing_of(page_context.membership.team, ground_truth, split) if page_context.membership else None
 
 
-def _lines(page_context: PageContext, last: Rescoring, splits: list[Split]) -> list[RescoredFile]:
+def _rescored_files(page_context: PageContext, last: Rescoring, splits: list[Split]) -> list[RescoredFile]:
     if page_context.membership is None:
         return []
     files = Submission.objects.filter(

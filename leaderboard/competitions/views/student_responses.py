@@ -14,7 +14,7 @@ from ..models import Submission
 
 def own_submission(page_context: PageContext, submission_id: UUID | str) -> Submission:
     """A file of the viewer's own team, or of a competition they host; for everybody else it does not exist."""
-    mine = Submission.objects.for_user(page_context.user).filter(competition=page_context.competition)
+    mine = Submission.objects.visible_to(page_context.user).filter(competition=page_context.competition)
     twins = Submission.objects.filter(
         team=OuterRef("team"), sha256=OuterRef("sha256"), received_at__lt=OuterRef("received_at")
     )

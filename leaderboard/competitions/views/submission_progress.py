@@ -66,7 +66,7 @@ class TodayCard:
     @cached_property
     def allowance(self) -> submitting.AttemptAllowance | None:
         membership = self.page_context.membership
-        return submitting.allowance(membership, self.page_context.at) if membership else None
+        return submitting.allowance_of(membership, self.page_context.at) if membership else None
 
     @property
     def is_over(self) -> bool:
@@ -329,7 +329,7 @@ class SubmissionProgress:
         """The team's first file with the same bytes, if it came before this one."""
         if not getattr(self.submission, "has_twin", True):
             return None
-        found = Submission.objects.of_bytes(self.submission.team_id, self.submission.sha256)
+        found = Submission.objects.with_same_bytes(self.submission.team_id, self.submission.sha256)
         return found.filter(received_at__lt=self.submission.received_at).first()
 
     @property

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.common.responses import as_download, person, see_other
+from leaderboard.common.responses import as_download, see_other, signed_in_user
 
 from ..access import Audience, PageContext, open_to
 from ..forms.student import NoteForm
@@ -24,7 +24,7 @@ from ..models import Refusal, Submission
 from ..models.competition import Split
 from ..ranking import ladder, shake_up, standings, unpicked
 from ..services import receipts, submitting
-from .problems_csv import as_csv
+from .problems_csv import problems_csv
 from .shown_scores import NO_SCORES, ShownScores, shown_scores_of
 from .student_responses import own_submission
 from .submission_progress import SubmissionProgress, TodayCard
@@ -41,20 +41,20 @@ TABS = (
 
 @open_to(Audience.MEMBERS)
 def submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    return _list(request, page_context, request.GET.get("show", "all"))
+    return _submissions_page(request, page_context, request.GET.get("show", "all"))
 
 
-def _list(request: HttpRequest, page_context: PageContext, show: str) -> HttpResponse:
+def _submissions_page(request: HttpRequest, page_context: PageContext, show: str) -> HttpResponse:
     mine = Submission.objects.none()
     if page_context.membership is not None:
         mine = Submission.objects.filter(team=page_context.membership.team).select_related("user")
-    best = _finals(page_context)
-    picks = _picks(page_context, best)
+    best = _deciding_submissions(page_context)
+    picks = _picked_submissions(page_context, best)
     can_pick = page_context.membership is not None and page_context.at < page_context.closes_at
     # What a disqualified team picked decides nothing, and is kept.
     marks_stand = can_pick or page_context.is_disqualified
-    selected = _selected(mine) if marks_stand else {pk for pk, is_by_system in picks.items() if not is_by_system}
-    page = Paginator(_shown(mine, show, {*picks, *selected}), PAGE).get_page(request.GET.get("page"))
+    selected = _selected_finals(mine) if marks_stand else {pk for pk, is_by_system in picks.items() if not is_by_system}
+    page = Paginator(_filter_submissions(mine, show, {*picks, *selected}), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     told = shown_scores_of(rows, page_context)
     # Ticks that could not be saved come back as they were made.
@@ -64,7 +64,7 @@ def _list(request: HttpRequest, page_context: PageContext, show: str) -> HttpRes
         "show": show if show in dict(TABS) else "all",
         "tabs": TABS,
         "page": page,
-        "rows": [_row(row, told.get(str(row.pk), NO_SCORES), picks, ticked) for row in rows],
+        "rows": [_submission_row(row, told.get(str(row.pk), NO_SCORES), picks, ticked) for row in rows],
         "selected": selected,
         "unpicked": _unpicked(page_context, best),
         # Picks that this page does not show are sent along, so that saving the page keeps them.
@@ -90,7 +90,7 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
         if not is_own:
             raise Http404(_("You have no submission with this number."))
         if form.is_valid():
-            submitting.annotate(submission=found, note=form.cleaned_data["note"])
+            submitting.save_note(submission=found, note=form.cleaned_data["note"])
             messages.success(request, _("The note is saved."))
             return see_other("submission", slug=page_context.competition.slug, submission_id=found.pk)
     progress = SubmissionProgress(page_context, found, TodayCard(page_context))
@@ -127,7 +127,7 @@ def submission_file(request: HttpRequest, page_context: PageContext, submission_
 @open_to(Audience.MEMBERS)
 def submission_problems(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     found = own_submission(page_context, submission_id)
-    response = HttpResponse(as_csv(found.problems), content_type="text/csv; charset=utf-8")
+    response = HttpResponse(problems_csv(found.problems), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="problems-{str(found.pk)[:8]}.csv"'
     return response
 
@@ -136,12 +136,12 @@ def submission_problems(request: HttpRequest, page_context: PageContext, submiss
 def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows what decides as things stand; POST picks."""
     if request.method != "POST":
-        return _list(request, page_context, "finals")
+        return _submissions_page(request, page_context, "finals")
     wanted = [pk for pk in request.POST.getlist("final") if _is_uuid(pk)]
     try:
         submitting.select_finals(
             competition=page_context.competition,
-            user=person(page_context.user),
+            user=signed_in_user(page_context.user),
             submission_ids=wanted,
             at=page_context.at,
         )
@@ -161,10 +161,10 @@ def _receipt(page_context: PageContext, submission: Submission) -> dict[str, Any
     """With the scores that the viewer may see in full; what a steady or hidden board keeps back is not in it."""
     splits = [Split.PUBLIC] if page_context.sees_exact else []
     splits += [Split.PRIVATE] if page_context.sees_private else []
-    return receipts.receipt(submission, splits, is_over=page_context.competition.is_revealed(page_context.at))
+    return receipts.build_receipt(submission, splits, is_over=page_context.competition.is_revealed(page_context.at))
 
 
-def _row(
+def _submission_row(
     submission: Submission,
     shown_scores: ShownScores,
     picks: dict[str, bool],
@@ -180,12 +180,12 @@ def _row(
     }
 
 
-def _selected(mine: QuerySet[Submission]) -> set[str]:
+def _selected_finals(mine: QuerySet[Submission]) -> set[str]:
     """Without hidden files, which decide nothing."""
     return {str(pk) for pk in mine.filter(is_selected=True, hidden_at=None).values_list("pk", flat=True)}
 
 
-def _finals(page_context: PageContext) -> list[standings.StandingCandidate]:
+def _deciding_submissions(page_context: PageContext) -> list[standings.StandingCandidate]:
     """What decides as things stand, as the team's own picks or those of the system say."""
     ground_truth = page_context.competition.ground_truth
     if ground_truth is None or page_context.membership is None:
@@ -194,7 +194,7 @@ def _finals(page_context: PageContext) -> list[standings.StandingCandidate]:
     return standings.final_submissions(ground_truth, team=team).get(team.pk, [])
 
 
-def _picks(page_context: PageContext, found: list[standings.StandingCandidate]) -> dict[str, bool]:
+def _picked_submissions(page_context: PageContext, found: list[standings.StandingCandidate]) -> dict[str, bool]:
     """Submission → whether the system picked it.
 
     The system picks by exact scores, so where these are not shown, only a team's own picks are.
@@ -228,7 +228,7 @@ def _missed_final(page_context: PageContext) -> shake_up.MissedFinal | None:
     return None if found is None or found.picked_the_best else found
 
 
-def _shown(mine: QuerySet[Submission], show: str, picks: set[str]) -> QuerySet[Submission]:
+def _filter_submissions(mine: QuerySet[Submission], show: str, picks: set[str]) -> QuerySet[Submission]:
     if show == "scored":
         return mine.filter(status=Submission.Status.SCORED)
     if show == "invalid":

@@ -16,7 +16,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import STOP_POLLING, person, see_other, sha256_of
+from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, signed_in_user
 from leaderboard.common.storage import TooLarge, clean_name, path_of
 from leaderboard.scorer._places import JobFailed
 
@@ -24,7 +24,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.student import DuplicateForm, UploadForm
 from ..models import Submission
 from ..services import submitting
-from .problems_csv import as_csv
+from .problems_csv import problems_csv
 from .student_responses import own_submission
 from .submission_progress import SubmissionProgress, TodayCard
 
@@ -52,7 +52,7 @@ class CheckedFile:
     @property
     def report(self) -> str:
         """The problems as CSV in an address: nothing of a check is kept that could be fetched later."""
-        return "data:text/csv;charset=utf-8," + quote(as_csv(self.problems))
+        return "data:text/csv;charset=utf-8," + quote(problems_csv(self.problems))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class DuplicateQuestion:
 @open_to(Audience.MEMBERS)
 def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     if request.method != "POST":
-        return _page(request, page_context, UploadForm.fresh(), shown=_asked_for(request, page_context))
+        return _submit_page(request, page_context, UploadForm.fresh(), shown=_submission_to_show(request, page_context))
     form = UploadForm(request.POST, request.FILES)
     fresh = UploadForm.fresh(note=request.POST.get("note", ""), check_only=bool(request.POST.get("check_only")))
     try:
@@ -75,16 +75,18 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         if "again" in request.POST:
             submission = _hand_in_again(page_context, DuplicateForm(request.POST))
         elif not form.is_valid():
-            return _page(request, page_context, form, status=422)
+            return _submit_page(request, page_context, form, status=422)
         elif form.cleaned_data["check_only"]:
-            return _page(request, page_context, fresh, checked=_check(page_context, form.cleaned_data["file"]))
+            return _submit_page(
+                request, page_context, fresh, checked=_check_upload(page_context, form.cleaned_data["file"])
+            )
         else:
             submission = _hand_in(page_context, form)
     except submitting.DuplicateFile as same:
-        return _page(request, page_context, fresh, same=_same(same.earlier, form), status=409)
+        return _submit_page(request, page_context, fresh, same=_duplicate_question(same.earlier, form), status=409)
     except (TooLarge, submitting.SubmissionRefused, UploadRefused) as error:
-        words, status = _why_not(error)
-        return _page(request, page_context, fresh, not_taken=words, status=status)
+        words, status = _upload_refusal(error)
+        return _submit_page(request, page_context, fresh, not_taken=words, status=status)
     query = f"?submission={submission.pk}"
     return see_other("submit", query=query, fragment="#progress", slug=page_context.competition.slug)
 
@@ -106,7 +108,7 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
     return render(request, "students/submission_progress.html", context, status=status)
 
 
-def _why_not(error: TooLarge | submitting.SubmissionRefused | UploadRefused) -> tuple[str, int]:
+def _upload_refusal(error: TooLarge | submitting.SubmissionRefused | UploadRefused) -> tuple[str, int]:
     if isinstance(error, TooLarge):
         return str(error), 413
     if isinstance(error, UploadRefused):
@@ -116,25 +118,25 @@ def _why_not(error: TooLarge | submitting.SubmissionRefused | UploadRefused) -> 
 
 def _hand_in(page_context: PageContext, form: UploadForm) -> Submission:
     file: UploadedFile[Any] = form.cleaned_data["file"]
-    return submitting.submit(
+    return submitting.submit_file(
         competition=page_context.competition,
-        user=person(page_context.user),
+        user=signed_in_user(page_context.user),
         file_name=file.name or "",
         chunks=file.chunks(),
         note=form.cleaned_data["note"],
-        upload_key=_key(form, sha256_of(file)),
+        upload_key=_upload_key(form, sha256_of(file)),
         may_repeat=False,
     )
 
 
-def _key(form: UploadForm | DuplicateForm, sha256: str) -> str | None:
+def _upload_key(form: UploadForm | DuplicateForm, sha256: str) -> str | None:
     """The same form with the same file is handed in once. With another file it is another one: who goes back in the
     browser may find the earlier page as it was, with its key."""
     key = form.cleaned_data["upload_key"]
     return f"{key}-{sha256[:16]}" if key else None
 
 
-def _same(earlier: Submission, form: UploadForm) -> DuplicateQuestion:
+def _duplicate_question(earlier: Submission, form: UploadForm) -> DuplicateQuestion:
     """The question, with all that the answer “yes” needs: the file of the earlier submission is that of this one."""
     file: UploadedFile[Any] = form.cleaned_data["file"]
     given = {
@@ -159,29 +161,31 @@ def _hand_in_again(page_context: PageContext, form: DuplicateForm) -> Submission
     except FileNotFoundError:
         raise UploadRefused(_("The earlier file is gone from the server. Choose yours again."), 409) from None
     with file:
-        return submitting.submit(
+        return submitting.submit_file(
             competition=page_context.competition,
-            user=person(page_context.user),
+            user=signed_in_user(page_context.user),
             file_name=given["file_name"],
             chunks=iter(partial(file.read, PIECE), b""),
             note=given["note"],
-            upload_key=_key(form, earlier.sha256),
+            upload_key=_upload_key(form, earlier.sha256),
         )
 
 
-def _check(page_context: PageContext, file: UploadedFile[Any]) -> CheckedFile:
-    user = person(page_context.user)
+def _check_upload(page_context: PageContext, file: UploadedFile[Any]) -> CheckedFile:
+    user = signed_in_user(page_context.user)
     try:
-        found = submitting.check(competition=page_context.competition, user=user, chunks=file.chunks())
+        found = submitting.check_file_with_conditions(
+            competition=page_context.competition, user=user, chunks=file.chunks()
+        )
     except JobFailed as error:
         raise UploadRefused(
             _("The check did not work, through no fault of your file. Try it again in a moment."), 503
         ) from error
     team_id = page_context.membership.team_id if page_context.membership else None
-    return CheckedFile(file.name or "", *found, Submission.objects.of_bytes(team_id, sha256_of(file)).first())
+    return CheckedFile(file.name or "", *found, Submission.objects.with_same_bytes(team_id, sha256_of(file)).first())
 
 
-def _asked_for(request: HttpRequest, page_context: PageContext) -> Submission | None:
+def _submission_to_show(request: HttpRequest, page_context: PageContext) -> Submission | None:
     """The file named in the address, else the one of this team that still waits."""
     if asked := request.GET.get("submission"):
         try:
@@ -194,7 +198,7 @@ def _asked_for(request: HttpRequest, page_context: PageContext) -> Submission | 
     return waiting.select_related("user", "team").first()
 
 
-def _page(
+def _submit_page(
     request: HttpRequest,
     page_context: PageContext,
     form: UploadForm,
@@ -211,7 +215,9 @@ def _page(
         "page_context": page_context,
         "form": form,
         "today": card,
-        "refusal": submitting.reason_not_to(competition, page_context.membership, page_context.at, card.allowance),
+        "refusal": submitting.refusal_of_submission(
+            competition, page_context.membership, page_context.at, card.allowance
+        ),
         "progress": SubmissionProgress(page_context, shown, card) if shown else None,
         "checked": checked,
         "same": same,

@@ -32,7 +32,7 @@ def score_chart(points: Sequence[tuple[datetime, float]], *, sign: float, is_rou
     values = [value for _, value in points]
     low, high = min(values), max(values)
     best, worst = (low, high) if sign > 0 else (high, low)
-    places = _places(points, worst, best)
+    places = _point_positions(points, worst, best)
     dots = " ".join(f"M{x},{y}h0" for x, y in places)
     line = " ".join(f"{x},{y}" for x, y in places)
     title = (
@@ -74,7 +74,7 @@ def score_chart(points: Sequence[tuple[datetime, float]], *, sign: float, is_rou
     )
 
 
-def _places(points: Sequence[tuple[datetime, float]], worst: float, best: float) -> list[tuple[str, str]]:
+def _point_positions(points: Sequence[tuple[datetime, float]], worst: float, best: float) -> list[tuple[str, str]]:
     first, span = points[0][0], (points[-1][0] - points[0][0]).total_seconds()
     places = []
     for index, (when, value) in enumerate(points):

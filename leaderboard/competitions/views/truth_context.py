@@ -143,7 +143,7 @@ class MetricGroup:
     members: list[metrics.Metric] = field(default_factory=list)
 
 
-def groups(chosen: str) -> list[MetricGroup]:
+def metric_groups(chosen: str) -> list[MetricGroup]:
     """All metrics of the chooser, by their groups."""
     found: dict[str, MetricGroup] = {}
     for metric in outside_metrics.selectable_metrics():
@@ -153,11 +153,11 @@ def groups(chosen: str) -> list[MetricGroup]:
     return list(found.values())
 
 
-def about(key: str, parameters: ParameterForm) -> dict[str, Any]:
+def metric_details(key: str, parameters: ParameterForm) -> dict[str, Any]:
     return {"metric": metrics.get(key), "parameters": parameters}
 
 
-def report_of(competition: Competition) -> dict[str, Any]:
+def last_check_report(competition: Competition) -> dict[str, Any]:
     """What the last check found: of the draft, or of the ruler that is published."""
     draft, ground_truth = draft_of(competition), competition.ground_truth
     if draft is not None:

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer._places import JobFailed
 
@@ -25,46 +25,46 @@ from .host_responses import add_refusal
 from .metric_suggestions import fits_of
 from .truth_context import (
     BROKEN,
-    about,
     chosen_metric,
     draft_of,
-    groups,
     initial_split,
     known_parameters,
+    last_check_report,
+    metric_details,
+    metric_groups,
     metric_or_none,
     parameters_in,
     question_about,
-    report_of,
 )
-from .wizard import frame, origin, origin_query, place_of, step
+from .wizard import origin, origin_query, truth_page_name, wizard_context, wizard_step
 
 
 @open_to(Audience.HOSTS)
-@step("metric")
+@wizard_step("metric")
 def host_setup_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    return _choice(request, page_context)
+    return _metric_step(request, page_context)
 
 
 @open_to(Audience.HOSTS)
 def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    return _choice(request, page_context)
+    return _metric_step(request, page_context)
 
 
-def _choice(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+def _metric_step(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows (`?metric=` chooses); POST measures with another metric (`look`, `parameters` without a script), or
     takes the metric and goes on."""
     action = request.POST.get("action", "")
     if request.method == "POST" and action != "parameters":
-        return _metric(request, page_context, goes_on=action != "look")
+        return _choose_metric(request, page_context, goes_on=action != "look")
     draft = draft_of(page_context.competition)
     key = chosen_metric(request, page_context.competition, draft)
     parameters = known_parameters(page_context.competition, draft, key)
     if getattr(request, "htmx", False):
-        return render(request, "hosts/parameters.html", about(key, parameters))
+        return render(request, "hosts/parameters.html", metric_details(key, parameters))
     return _metric_page(request, page_context, MetricForm(initial={"metric": key}), parameters)
 
 
-def _metric(request: HttpRequest, page_context: PageContext, *, goes_on: bool) -> HttpResponse:
+def _choose_metric(request: HttpRequest, page_context: PageContext, *, goes_on: bool) -> HttpResponse:
     """Measure with what was chosen, unless that was done already; then publish, where nothing stands against it."""
     competition, draft = page_context.competition, draft_of(page_context.competition)
     form = MetricForm(request.POST)
@@ -78,9 +78,9 @@ def _metric(request: HttpRequest, page_context: PageContext, *, goes_on: bool) -
             if not _is_measured(draft or competition.ground_truth, key, parameters.cleaned_data, asked):
                 draft = _measure(competition, key, parameters.cleaned_data, asked)
             if not goes_on or (draft and not draft.report["ok"]):
-                page, here = place_of(competition, "metric"), origin_query(request)
+                page, here = truth_page_name(competition, "metric"), origin_query(request)
                 return see_other(page, query=here, fragment="#check", slug=competition.slug)
-            return _go_on(request, page_context, draft, **publish_form.cleaned_data)
+            return _publish_and_continue(request, page_context, draft, **publish_form.cleaned_data)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
     except JobFailed:
@@ -115,13 +115,13 @@ def _measure(
     )
 
 
-def _go_on(
+def _publish_and_continue(
     request: HttpRequest, page_context: PageContext, draft: TruthDraft | None, *, note: str, is_confirmed: bool
 ) -> HttpResponse:
     """Publish the draft, where there is one; what is published already stays as it is."""
     competition = page_context.competition
     if draft is not None:
-        user = person(page_context.user)
+        user = signed_in_user(page_context.user)
         ground_truth = publishing.publish_draft(
             competition=competition, user=user, note=note, is_confirmed=is_confirmed
         )
@@ -131,10 +131,10 @@ def _go_on(
             else _("Ground truth %(number)s is published.")
         )
         messages.success(request, words % {"number": ground_truth.number})
-        if competitions.make_board_plain(competition=competition, user=person(page_context.user)):
+        if competitions.make_board_plain(competition=competition, user=signed_in_user(page_context.user)):
             messages.info(request, _("A steady board needs a step, and none can be worked out here: it is plain now."))
     is_launched = competition.launched_at is not None
-    following = place_of(competition, "data") if is_launched else origin(request) or "host_setup_limits"
+    following = truth_page_name(competition, "data") if is_launched else origin(request) or "host_setup_limits"
     return see_other("host_candidate" if competition.candidate_id else following, slug=competition.slug)
 
 
@@ -150,13 +150,13 @@ def _metric_page(
     competition, draft = page_context.competition, draft_of(page_context.competition)
     held = draft or competition.ground_truth
     context = {
-        **frame(request, page_context, "metric"),
-        **report_of(competition),
-        **about(parameters.key, parameters),
+        **wizard_context(request, page_context, "metric"),
+        **last_check_report(competition),
+        **metric_details(parameters.key, parameters),
         "form": form,
         "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
         "outside_off": outside_metrics.why_outside_metrics_are_off(),
-        "groups": groups(parameters.key),
+        "groups": metric_groups(parameters.key),
         "fits": fits_of(draft, parameters.key),
         "chosen": parameters.key,
         "question": question_about(draft),

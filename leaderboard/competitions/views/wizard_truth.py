@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
 from leaderboard.scorer._places import JobFailed
 
@@ -21,22 +21,22 @@ from ..forms.host import DataFileForm
 from ..models import Competition
 from ..services import competitions, data_files, secondary_metrics, truth_conversion, truth_drafts
 from .host_responses import add_refusal, message_data_file_added, refuse_too_large
-from .truth_context import BROKEN, draft_of, file_at_hand, initial_split, report_of
-from .wizard import frame, origin_query, place_of, step
+from .truth_context import BROKEN, draft_of, file_at_hand, initial_split, last_check_report
+from .wizard import origin_query, truth_page_name, wizard_context, wizard_step
 
 
 @open_to(Audience.HOSTS)
-@step("data")
+@wizard_step("data")
 def host_setup_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    return _data(request, page_context)
+    return _data_step(request, page_context)
 
 
 @open_to(Audience.HOSTS)
 def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    return _data(request, page_context)
+    return _data_step(request, page_context)
 
 
-def _data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+def _data_step(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows; POST checks an answer file with its split, takes it as its spreadsheet meant it (`action=as_meant`) or
     with some of its columns (`keep`), or throws what was checked away (`discard`). Before the launch it also adds or
     removes a file for students (`add`, `remove`)."""
@@ -45,7 +45,7 @@ def _data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     actions = {"as_meant": _apply_spreadsheet_conversion, "keep": _select_answer_columns, "discard": _discard}
     if page_context.competition.launched_at is None:
         actions |= {"add": _add_file, "remove": _remove_file}
-    return actions.get(request.POST.get("action", ""), _answers)(request, page_context)
+    return actions.get(request.POST.get("action", ""), _check_answers)(request, page_context)
 
 
 def _answers_form(competition: Competition, request: HttpRequest | None = None) -> AnswersForm:
@@ -60,7 +60,7 @@ def _answers_form(competition: Competition, request: HttpRequest | None = None) 
     return AnswersForm(initial=initial_split(competition, draft), **about_file)
 
 
-def _answers(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+def _check_answers(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Look at a file. Before the launch a new one gets the metric that is most usual for its answers, until another is
     chosen; a correction keeps the metric that counts."""
     competition = page_context.competition
@@ -68,7 +68,7 @@ def _answers(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     try:
         refuse_too_large(request)
         if form.is_valid():
-            _draft(competition, form)
+            _draft_from_form(competition, form)
             return _see_data(request, competition, "#check")
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
@@ -79,7 +79,7 @@ def _answers(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _see_data(request: HttpRequest, competition: Competition, fragment: str = "") -> HttpResponse:
-    page = place_of(competition, "data")
+    page = truth_page_name(competition, "data")
     return see_other(page, query=origin_query(request), fragment=fragment, slug=competition.slug)
 
 
@@ -121,7 +121,7 @@ def _discard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     return _see_data(request, page_context.competition)
 
 
-def _draft(competition: Competition, form: AnswersForm) -> None:
+def _draft_from_form(competition: Competition, form: AnswersForm) -> None:
     filled, file = form.cleaned_data, form.cleaned_data["file"]
     is_new = file and competition.launched_at is None
     held = None if is_new else draft_of(competition) or competition.ground_truth
@@ -152,7 +152,7 @@ def _add_file(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         refuse_too_large(request)
         if form.is_valid():
             file, words = form.cleaned_data["file"], form.cleaned_data["description"]
-            user, chunks = person(page_context.user), file.chunks()
+            user, chunks = signed_in_user(page_context.user), file.chunks()
             added = data_files.add_data_file(
                 competition=competition, file_name=file.name, chunks=chunks, description=words, user=user
             )
@@ -166,7 +166,7 @@ def _add_file(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 def _remove_file(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """No student has seen a file of a draft, so nobody is asked twice."""
     wanted = get_object_or_404(page_context.competition.data_files, name=request.POST.get("name", ""))
-    data_files.remove_data_file(data_file=wanted, user=person(page_context.user))
+    data_files.remove_data_file(data_file=wanted, user=signed_in_user(page_context.user))
     messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
     with suppress(JobFailed):  # the button to look at the file is still there
         truth_drafts.recheck_blocked_draft(competition=page_context.competition)
@@ -183,8 +183,8 @@ def _data_page(
 ) -> HttpResponse:
     competition = page_context.competition
     context = {
-        **frame(request, page_context, "data"),
-        **report_of(competition),
+        **wizard_context(request, page_context, "data"),
+        **last_check_report(competition),
         "form": form,
         "history": competition.ground_truths.select_related("published_by").order_by("-number"),
     }

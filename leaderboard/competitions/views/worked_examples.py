@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 import metrics as library
 
-from .example_curve import drawing, short
+from .example_curve import curve_svg, short_number
 
 MOST_FIGURES = 6
 SIDES = {"truth": gettext_lazy("Truth"), "prediction": gettext_lazy("Prediction")}
@@ -65,7 +65,9 @@ class WorkedExample:
             is_number = group == str(CONTRIBUTES)
             label = name if is_number else f"{group} {name}".strip()
             cells.append(
-                WorkedCell(label, in_digits(value), repr(value), True) if is_number else WorkedCell(label, value)
+                WorkedCell(label, number_with_digits(value), repr(value), True)
+                if is_number
+                else WorkedCell(label, value)
             )
         return cells
 
@@ -74,7 +76,7 @@ class WorkedExample:
         """Under the columns of contributions."""
         sums = self.answer["sums"]
         return [
-            WorkedCell(name, in_digits(sums[name]), repr(sums[name]), True)
+            WorkedCell(name, number_with_digits(sums[name]), repr(sums[name]), True)
             for name in self.answer["parts"]
             if name in sums
         ]
@@ -87,14 +89,14 @@ class WorkedExample:
     def line(self) -> list[str]:
         """How the sums become the score: in names, in numbers, the value."""
         words = [self.answer["last_line"], self.answer["worked"]] if self.answer["last_line"] else []
-        return [*dict.fromkeys(words), in_digits(self.value, 10)]
+        return [*dict.fromkeys(words), number_with_digits(self.value, 10)]
 
     @property
     def figures(self) -> list[dict[str, Any]]:
         return [_figure(figure) for figure in self.answer["figures"][:MOST_FIGURES]]
 
 
-def best_of(metric: library.Metric, params: dict[str, Any]) -> str:
+def best_value_text(metric: library.Metric, params: dict[str, Any]) -> str:
     """The best value in words; a file from outside need not tell it."""
     is_unknown = metric.is_outside and not metric.has_best
     return _("not known") if is_unknown else end_of_scale(metric.best_with(params))
@@ -102,10 +104,10 @@ def best_of(metric: library.Metric, params: dict[str, Any]) -> str:
 
 def end_of_scale(value: float | None) -> str:
     """The best or the worst value in words."""
-    return _("no end") if value is None or not math.isfinite(value) else in_digits(float(value), 10)
+    return _("no end") if value is None or not math.isfinite(value) else number_with_digits(float(value), 10)
 
 
-def in_digits(value: float, digits: int = 6) -> str:
+def number_with_digits(value: float, digits: int = 6) -> str:
     """A number as the page shows it; whole ones whole."""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
@@ -117,11 +119,15 @@ def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
             "y": figure["y"],
             "x": figure["x"],
         }
-        svg = drawing(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
-        return {**figure, "svg": svg, "points": [[short(number) for number in point] for point in figure["points"]]}
+        svg = curve_svg(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
+        return {
+            **figure,
+            "svg": svg,
+            "points": [[short_number(number) for number in point] for point in figure["points"]],
+        }
     marked = {tuple(place) for place in figure["marked"]}
     lines = [
-        (name, [(in_digits(value, 4), (row, column) in marked) for column, value in enumerate(cells)])
+        (name, [(number_with_digits(value, 4), (row, column) in marked) for column, value in enumerate(cells)])
         for row, (name, cells) in enumerate(zip(figure["rows"], figure["cells"], strict=True))
     ]
     return {**figure, "lines": lines}

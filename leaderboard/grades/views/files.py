@@ -9,15 +9,15 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted, refuse_too_large
+from leaderboard.competitions.views.host_responses import add_refusal, posted_data, refuse_too_large
 
 from .. import canvas, files, moodle_brightspace, sheets
 
-KINDS = ("canvas", *moodle_brightspace.OWN)
+KINDS = ("canvas", *moodle_brightspace.GRADE_FILES)
 
 
 class GradebookForm(forms.Form):
@@ -50,11 +50,11 @@ def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) 
 @open_to(Audience.GRADERS)
 def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Upload Canvas's own gradebook, see who was found in it, choose the column, take it back filled."""
-    form = GradebookForm(posted(request), request.FILES or None)
+    form = GradebookForm(posted_data(request), request.FILES or None)
     status = 422 if request.method == "POST" else 200
     try:
         refuse_too_large(request)
-        if request.method == "POST" and _done(request, page_context, form):
+        if request.method == "POST" and _do_gradebook_action(request, page_context, form):
             return see_other("host_grade_canvas", slug=page_context.competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
@@ -64,7 +64,7 @@ def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpRe
     return render(request, "hosts/host_grade_canvas.html", context, status=status)
 
 
-def _done(request: HttpRequest, page_context: PageContext, form: GradebookForm) -> bool:
+def _do_gradebook_action(request: HttpRequest, page_context: PageContext, form: GradebookForm) -> bool:
     """Do what was asked; False where the form has mistakes."""
     competition, action = page_context.competition, request.POST.get("action")
     if action == "forget":
@@ -81,5 +81,7 @@ def _done(request: HttpRequest, page_context: PageContext, form: GradebookForm) 
     file = form.cleaned_data["file"]
     if file.size > canvas.MOST_BYTES:
         raise TooLarge(canvas.MOST_BYTES)
-    files.save_gradebook(competition=competition, user=person(page_context.user), file_name=file.name, data=file.read())
+    files.save_gradebook(
+        competition=competition, user=signed_in_user(page_context.user), file_name=file.name, data=file.read()
+    )
     return True

@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import boards, competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted
+from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
 from .. import releases, saved_rules, sheets
 from ..forms import GradeRulesForm
@@ -38,11 +38,13 @@ def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpRes
     competition = page_context.competition
     rules, is_saved = saved_rules.grade_rules(competition)
     scores = boards.baseline_scores(competition.ground_truth, Split.PUBLIC)
-    form = GradeRulesForm(posted(request), rules, scores)
+    form = GradeRulesForm(posted_data(request), rules, scores)
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         try:
-            saved_rules.set_grade_rules(competition=competition, values=form.values, user=person(page_context.user))
+            saved_rules.set_grade_rules(
+                competition=competition, values=form.values, user=signed_in_user(page_context.user)
+            )
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:
@@ -60,12 +62,12 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
     action, problems = request.POST.get("action"), []
     try:
         if action == "release":
-            release = releases.release_grades(competition=competition, user=person(page_context.user))
+            release = releases.release_grades(competition=competition, user=signed_in_user(page_context.user))
             number = release.grades.count()
             messages.success(request, _("The grades of %(number)s students are released.") % {"number": number})
             return see_other("host_grades", slug=slug)
         if action == "withdraw":
-            releases.withdraw_grades(competition=competition, user=person(page_context.user))
+            releases.withdraw_grades(competition=competition, user=signed_in_user(page_context.user))
             messages.success(request, _("The grades are withdrawn; students do not see them any more."))
             return see_other("host_grades", slug=slug)
     except competitions.CannotHost as error:

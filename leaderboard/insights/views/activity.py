@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from leaderboard.classroom.team_lines import teams_below_baselines
-from leaderboard.common.charts import bars
+from leaderboard.common.charts import small_bars
 from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
 
@@ -45,7 +45,7 @@ def activity_context(page_context: PageContext) -> dict[str, Any]:
     steady = replace(found, oldest=(found.oldest or 0) // 10, seconds_since_worker=int(found.scorer_works))
     return {
         "activity": found,
-        "chart": bars(found.hours, words),
+        "chart": small_bars(found.hours, words),
         "hours": [(hour, number) for hour, number in zip(hours, found.hours, strict=True) if number],
         "seen": sha256(repr(steady).encode()).hexdigest()[:16],
     }

@@ -21,14 +21,14 @@ from .activity import activity_context
 @open_to(Audience.ASSISTANTS)
 def host_competition(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
-    parts = _parts(competition)
+    parts = _part_counts(competition)
     context = {
         "page_context": page_context,
         "checklist": checklist_of(competition) if page_context.state == "draft" else [],
         "trouble": launching.missing_needs_text(competition.launch_plan.trouble),
         "parts": parts,
         "chat_trouble": _chat_trouble(parts) if page_context.is_host else {},
-        "join_link": absolute_addresses.whole(request, "join_code", competition.admission.join_code),
+        "join_link": absolute_addresses.absolute_url(request, "join_code", competition.admission.join_code),
         "opening_command": absolute_addresses.opening_command(request),
         # In a draft all of its numbers are zero.
         **({} if page_context.state == "draft" else activity_context(page_context)),
@@ -36,7 +36,7 @@ def host_competition(request: HttpRequest, page_context: PageContext) -> HttpRes
     return render(request, "hosts/host_competition.html", context)
 
 
-def _parts(competition: Competition) -> dict[str, Any]:
+def _part_counts(competition: Competition) -> dict[str, Any]:
     """How much there is of what has a page of its own."""
     found = Competition.objects.filter(pk=competition.pk).annotate(
         files=Count("data_files", distinct=True),
@@ -51,4 +51,4 @@ def _chat_trouble(parts: dict[str, Any]) -> dict[str, str]:
     """The service that did not take the last message, and why; nothing where none is to be sent."""
     if not parts["webhook__is_on"] or not parts["webhook__trouble"]:
         return {}
-    return {"service": parts["webhook__service"], "why": chat_sending.explain(parts["webhook__trouble"])}
+    return {"service": parts["webhook__service"], "why": chat_sending.explain_outcome(parts["webhook__trouble"])}

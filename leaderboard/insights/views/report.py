@@ -17,7 +17,9 @@ from .. import report as report_module
 @open_to(Audience.HOSTS)
 def host_report(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     report = report_module.class_report(page_context.competition)
-    return render(request, "hosts/host_report.html", {"page_context": page_context, "report": report, **_drawn(report)})
+    return render(
+        request, "hosts/host_report.html", {"page_context": page_context, "report": report, **_drawn_charts(report)}
+    )
 
 
 @open_to(Audience.HOSTS)
@@ -27,7 +29,7 @@ def host_report_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
     return response
 
 
-def _drawn(report: report_module.ClassReport) -> dict[str, Any]:
+def _drawn_charts(report: report_module.ClassReport) -> dict[str, Any]:
     ranked, marks = report.ranked, _marks(report)
     titles = {
         "scores": _("Teams by private score"),
@@ -38,12 +40,12 @@ def _drawn(report: report_module.ClassReport) -> dict[str, Any]:
     below = _("the table has the numbers")
     words = {name: f"{title}; {below}" for name, title in titles.items()}
     return {
-        "scores": plots.bars([one.teams for one in report.scores], words["scores"], marks=marks),
+        "scores": plots.bar_chart([one.teams for one in report.scores], words["scores"], marks=marks),
         "drawn_baselines": len(marks),
         "far_baselines": len(report.baselines) - len(marks),
-        "days": plots.bars([one.files for one in report.days], words["days"]),
-        "attempts": plots.bars([one.teams for one in report.attempts], words["attempts"]),
-        "gaps": plots.dots(
+        "days": plots.bar_chart([one.files for one in report.days], words["days"]),
+        "attempts": plots.bar_chart([one.teams for one in report.attempts], words["attempts"]),
+        "gaps": plots.dot_chart(
             [(team.scored, team.gap) for team in ranked if team.gap is not None],
             words["gaps"],
         ),

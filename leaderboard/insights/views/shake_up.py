@@ -47,12 +47,12 @@ def shake_up(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "podium": podium(page_context),
         "risers": found.risers[:NAMED],
         "fallers": found.fallers[:NAMED],
-        **_drawn(found, page_context.membership.team_id if page_context.membership else 0),
+        **_chart_teams(found, page_context.membership.team_id if page_context.membership else 0),
     }
     return render(request, "visitors/shake_up.html", context)
 
 
-def _drawn(found: shake_up_module.ShakeUp, mine: int) -> dict[str, Any]:
+def _chart_teams(found: shake_up_module.ShakeUp, mine: int) -> dict[str, Any]:
     """The first teams of the private board and one's own, in the order of either board, and the lines between."""
     after = [
         ShakeUpLine(team, team.team_id == mine)
@@ -63,4 +63,9 @@ def _drawn(found: shake_up_module.ShakeUp, mine: int) -> dict[str, Any]:
     place = {line.team.team_id: index for index, line in enumerate(before)}
     words = _("Ranks on the public board, left, and on the private board, right; the table below has the numbers.")
     moves = [(place[line.team.team_id], index, line.kind) for index, line in enumerate(after)]
-    return {"before": before, "after": after, "slopes": plots.slopes(moves, words), "is_cut": len(found.teams) > DRAWN}
+    return {
+        "before": before,
+        "after": after,
+        "slopes": plots.slope_chart(moves, words),
+        "is_cut": len(found.teams) > DRAWN,
+    }

@@ -7,7 +7,7 @@ import secrets
 from django.db import models
 from django.utils import timezone
 
-from leaderboard.accounts.models import User, digest_of
+from leaderboard.accounts.models import User, token_digest
 
 
 class CalendarAddress(models.Model):
@@ -24,11 +24,11 @@ class CalendarAddress(models.Model):
     def issue(cls, user: User) -> str:
         """The secret of a new address; the earlier one opens nothing any more."""
         secret = secrets.token_urlsafe(24)
-        cls.objects.update_or_create(user=user, defaults={"digest": digest_of(secret), "created_at": timezone.now()})
+        cls.objects.update_or_create(user=user, defaults={"digest": token_digest(secret), "created_at": timezone.now()})
         return secret
 
     @classmethod
     def owner_of(cls, secret: str) -> User | None:
         """The active person whom a secret belongs to."""
-        found = cls.objects.select_related("user").filter(digest=digest_of(secret), user__is_active=True).first()
+        found = cls.objects.select_related("user").filter(digest=token_digest(secret), user__is_active=True).first()
         return found.user if found else None

@@ -49,7 +49,7 @@ class Webhook(models.Model):
         return f"{self.service} …{self.address[-4:]}"
 
     @property
-    def wanted(self) -> list[ChatEvent]:
+    def wanted_events(self) -> list[ChatEvent]:
         return [event for event in ChatEvent if event.value in self.events]
 
 

@@ -28,7 +28,7 @@ class Mention(NamedTuple):
     key: str
 
 
-def mention(named: User | Team | Submission) -> str:
+def mark_mention(named: User | Team | Submission) -> str:
     """The name of a person, a team or a file, marked for `parted`."""
     if isinstance(named, User):
         kind, text = "user", named.get_username()
@@ -39,7 +39,7 @@ def mention(named: User | Team | Submission) -> str:
     return f"{_BEGIN}{kind}:{named.pk}{_MIDDLE}{re.sub(f'[{_BEGIN}-{_END}]', '', text)}{_END}"
 
 
-def parted(field: str, text: str, longest: int) -> tuple[str, list[Mention]]:
+def extract_mentions(field: str, text: str, longest: int) -> tuple[str, list[Mention]]:
     """The plain text of one with marks, cut at its longest, and what it mentions."""
     plain, found, read = "", list[Mention](), 0
     for one in _MARKED.finditer(text):
@@ -50,7 +50,7 @@ def parted(field: str, text: str, longest: int) -> tuple[str, list[Mention]]:
     return (plain + text[read:])[:longest], whole
 
 
-def with_names(
+def replace_mentions(
     field: str, text: str, mentions: list[Mention], name_of: Callable[[Mention, str], str | None]
 ) -> tuple[str, list[Mention]]:
     """The text with other names, and where they stand now; `name_of` gives None for a name that stays."""

@@ -12,11 +12,11 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted
+from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
 from .. import announcements
 from ..models import Announcement
@@ -87,12 +87,14 @@ def _people(number: int) -> str:
 def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Write an announcement; all that were written, withdrawn ones too."""
     competition, status = page_context.competition, 200
-    form = AnnouncementForm(competition, posted(request))
+    form = AnnouncementForm(competition, posted_data(request))
     if request.method == "POST":
         status = 422
         if form.is_valid():
             try:
-                sent = announcements.announce(competition=competition, user=person(page_context.user), **form.for_verb)
+                sent = announcements.announce(
+                    competition=competition, user=signed_in_user(page_context.user), **form.for_verb
+                )
                 messages.success(request, _("Sent to %(people)s.") % {"people": _people(sent.reached)})
                 return see_other("host_announcements", slug=competition.slug)
             except competitions.CannotHost as error:
@@ -108,7 +110,7 @@ def host_announcement(request: HttpRequest, page_context: PageContext, number: i
     """Change the words of one announcement, or take it back."""
     announcement = get_object_or_404(Announcement, competition=page_context.competition, pk=number)
     is_withdrawing = request.POST.get("action") == "withdraw"
-    form = AnnouncementTextForm(None if is_withdrawing else posted(request), instance=announcement)
+    form = AnnouncementTextForm(None if is_withdrawing else posted_data(request), instance=announcement)
     status = 422 if form.is_bound and not form.is_valid() else 200
     if request.method == "POST" and status == 200:
         try:
@@ -123,7 +125,7 @@ def host_announcement(request: HttpRequest, page_context: PageContext, number: i
 
 def _change(announcement: Announcement, page_context: PageContext, form: AnnouncementTextForm | None) -> str:
     """Do what the button says; the words for it."""
-    user = person(page_context.user)
+    user = signed_in_user(page_context.user)
     if form is None:
         announcements.withdraw_announcement(announcement=announcement, user=user)
         return _("The announcement is withdrawn; its notices say so.")

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.clock import database_now
-from leaderboard.common.responses import person
+from leaderboard.common.responses import signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.models.extension import extended_deadline
@@ -27,7 +27,7 @@ from ..models import CalendarAddress
 @open_page_to(SiteAudience.SIGNED_IN)
 def calendar(request: HttpRequest) -> HttpResponse:
     """Make the secret address, make another one, or end it. It is shown in the answer to making it, and never again."""
-    user, made = person(request.user), ""
+    user, made = signed_in_user(request.user), ""
     if request.POST.get("action") == "make":
         secret = CalendarAddress.issue(user)
         made = request.build_absolute_uri(reverse("my_calendar", kwargs={"secret": secret}))
@@ -45,7 +45,7 @@ def my_calendar(request: HttpRequest, secret: str) -> HttpResponse:
     owner = CalendarAddress.owner_of(secret)
     if owner is None:
         raise Http404(_("There is no calendar here, or not any more."))
-    dates = [_dates(request, competition, deadline) for competition, deadline in _mine(owner)]
+    dates = [_dates(request, competition, deadline) for competition, deadline in _competitions_of(owner)]
     answer = as_calendar(_("My competitions"), dates, database_now())
     answer["Cache-Control"] = "private, no-store"
     return answer
@@ -63,7 +63,7 @@ def competition_calendar(request: HttpRequest, page_context: PageContext) -> Htt
     return answer
 
 
-def _mine(user: User) -> Iterator[tuple[Competition, datetime]]:
+def _competitions_of(user: User) -> Iterator[tuple[Competition, datetime]]:
     """Launched ones that a person is in, and all that they host or assist in, with the deadline that holds for them."""
     held = Membership.objects.filter(user=user, competition=OuterRef("pk")).annotate(granted=extended_deadline("team"))
     deadline = Greatest(F("closes_at"), Coalesce(Subquery(held.values("granted")[:1]), F("closes_at")))

@@ -11,10 +11,10 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted
+from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
 from .. import chat_sending, chat_settings
 from ..models import Webhook, WebhookMessage
@@ -53,11 +53,11 @@ def host_chat(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Which channel hears of what, a test of it, and what became of the last messages."""
     competition, status = page_context.competition, 200
     hook = Webhook.objects.filter(competition=competition).first()
-    form = ChatForm(hook, posted(request) if request.POST.get("action") == "save" else None)
+    form = ChatForm(hook, posted_data(request) if request.POST.get("action") == "save" else None)
     if request.method == "POST":
         status = 422
         try:
-            if done := _do(request, page_context, form):
+            if done := _do_chat_action(request, page_context, form):
                 messages.success(request, done)
                 return see_other("host_chat", slug=competition.slug)
         except competitions.CannotHost as error:
@@ -69,9 +69,9 @@ def host_chat(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     return render(request, template, context, status=status)
 
 
-def _do(request: HttpRequest, page_context: PageContext, form: ChatForm) -> str:
+def _do_chat_action(request: HttpRequest, page_context: PageContext, form: ChatForm) -> str:
     """What the button says; the words for it, none when the form needs another look."""
-    competition, user = page_context.competition, person(page_context.user)
+    competition, user = page_context.competition, signed_in_user(page_context.user)
     action = request.POST.get("action")
     if action == "test":
         chat_settings.send_test(competition=competition)
@@ -88,7 +88,7 @@ def _do(request: HttpRequest, page_context: PageContext, form: ChatForm) -> str:
 def _last_messages(hook: Webhook | None) -> dict[str, Any]:
     """The messages sent last, each with what it came to."""
     found = list(hook.messages.all()[:SHOWN]) if hook else []
-    lines = [{"message": one, "why": chat_sending.explain(one.trouble)} for one in found]
+    lines = [{"message": one, "why": chat_sending.explain_outcome(one.trouble)} for one in found]
     return {"lines": lines, "waits": any(_is_awaited(one) for one in found)}
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.csrf import csrf_exempt
 
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.responses import person, see_other
+from leaderboard.common.responses import see_other, signed_in_user
 
 from .. import emails, notices
 from ..forms import PreferencesForm
@@ -23,7 +23,7 @@ PER_PAGE = 25
 @open_page_to(SiteAudience.SIGNED_IN)
 def notifications(request: HttpRequest) -> HttpResponse:
     """Everything that the viewer was told, unread first."""
-    user = person(request.user)
+    user = signed_in_user(request.user)
     if request.method == "POST":
         number = notices.mark_read(user=user)
         words = ngettext("%(number)s notice is marked as read.", "%(number)s notices are marked as read.", number)
@@ -39,7 +39,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
 @open_page_to(SiteAudience.SIGNED_IN)
 def notice(request: HttpRequest, number: int) -> HttpResponse:
     """Go where a notice leads; from then on it counts as read."""
-    user = person(request.user)
+    user = signed_in_user(request.user)
     wanted = get_object_or_404(user.notices, pk=number)
     notices.mark_read(user=user, number=wanted.pk)
     return redirect(wanted.link or "notifications")
@@ -48,7 +48,7 @@ def notice(request: HttpRequest, number: int) -> HttpResponse:
 @open_page_to(SiteAudience.SIGNED_IN)
 def preferences(request: HttpRequest) -> HttpResponse:
     """How the viewer wants each kind of notice."""
-    user = person(request.user)
+    user = signed_in_user(request.user)
     form = PreferencesForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         form.save_profile()

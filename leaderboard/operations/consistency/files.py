@@ -9,7 +9,7 @@ from itertools import islice
 
 from django.db.models import Count
 
-from leaderboard.common.storage import StorageUnreachable, reading
+from leaderboard.common.storage import StorageUnreachable, open_stored
 from leaderboard.competitions.models import GroundTruth, Submission
 
 from .verdict import CheckRun
@@ -36,7 +36,7 @@ def check_uploads_are_whole(findings: CheckRun) -> Iterator[str]:
 
 
 def _receipts() -> Iterator[Receipt]:
-    files = Submission.objects.with_bytes().order_by("file_key").values_list("pk", "file_key", "sha256", "size")
+    files = Submission.objects.with_stored_file().order_by("file_key").values_list("pk", "file_key", "sha256", "size")
     for pk, key, sha256, size in files.iterator(chunk_size=5000):
         yield f"submission {pk}", key, sha256, size
     for ground_truth, key, sha256 in GroundTruth.objects.values_list("pk", "file_key", "sha256"):
@@ -64,7 +64,7 @@ def _damage(receipt: Receipt) -> str:
 
 def _hash(key: str) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
-    with reading(key) as file:
+    with open_stored(key) as file:
         while part := file.read(CHUNK):
             digest.update(part)
             size += len(part)

@@ -25,7 +25,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.common.storage import store
+from leaderboard.common.storage import store_file
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission, Team
 from leaderboard.competitions.ranking import revealing
@@ -56,12 +56,12 @@ CALENDARS = {
 }
 
 
-def make(*, teams: int, report: Callable[[str], None]) -> list[Competition]:
+def make_demo(*, teams: int, report: Callable[[str], None]) -> list[Competition]:
     """Make what is missing and queue its files; gives the competitions that were made."""
     made = []
     for slug in CALENDARS:
         if _is_wanted(slug, report):
-            competition = make_one(slug, teams=teams)
+            competition = make_demo_competition(slug, teams=teams)
             report(f"Made “{competition}”.")
             made.append(competition)
     if made:
@@ -69,20 +69,20 @@ def make(*, teams: int, report: Callable[[str], None]) -> list[Competition]:
     return made
 
 
-def make_one(slug: str, *, teams: int = TEAMS) -> Competition:
+def make_demo_competition(slug: str, *, teams: int = TEAMS) -> Competition:
     """Import a folder and launch it; the first `teams` of the class take part in its competition."""
     now = timezone.now().replace(minute=0, second=0, microsecond=0)
     calendar = CALENDARS[slug]
     opens_at, closes_at = now + timedelta(days=calendar.opens), now + timedelta(days=calendar.closes)
     competition = folders.import_folder(FOLDER / slug, user=demo_user(HOST))
     # A launch wants a deadline to come, so that of a finished competition is set after it.
-    _update(competition, is_demo=True, opens_at=opens_at, closes_at=max(closes_at, now + timedelta(days=1)))
+    _set_demo_dates(competition, is_demo=True, opens_at=opens_at, closes_at=max(closes_at, now + timedelta(days=1)))
     if slug == CLASS:
         with transaction.atomic():
-            _enrol(competition, teams)
-            _receive(competition)
+            _enrol_teams(competition, teams)
+            _store_past_submissions(competition)
     launches.launch_competition(competition=competition)
-    _update(competition, launched_at=min(opens_at, now), closes_at=closes_at)
+    _set_demo_dates(competition, launched_at=min(opens_at, now), closes_at=closes_at)
     return competition
 
 
@@ -91,13 +91,13 @@ def score_here() -> int:
     waiting = Submission.objects.filter(competition__is_demo=True, status=Submission.Status.PENDING)
     keys = list(waiting.order_by("received_at").values_list("pk", flat=True))
     for key in keys:
-        score.score(key)
+        score.score_submission(key)
     for competition in Competition.objects.filter(is_demo=True, slug=CLASS, revealed_at=None):
         revealing.reveal_private_board(competition, competition.closes_at)
     return len(keys)
 
 
-def remove() -> int:
+def remove_demo() -> int:
     """Delete everything that a demo ever made; gives the number of competitions."""
     of_a_demo = Q(is_demo=True) | Q(hosts__email=f"{HOST}@{EMAIL_DOMAIN}", launched_at=None)
     competitions = list(Competition.objects.filter(of_a_demo).distinct())
@@ -108,7 +108,7 @@ def remove() -> int:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def demo_lock() -> Iterator[None]:
     """Wait until no other process makes or removes the demo; it would take our half for an interrupted one."""
     folder = Path(settings.FILES_DIR).parent
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -143,7 +143,7 @@ def _is_wanted(slug: str, report: Callable[[str], None]) -> bool:
     return False
 
 
-def _update(competition: Competition, **fields: bool | datetime) -> None:
+def _set_demo_dates(competition: Competition, **fields: bool | datetime) -> None:
     """Without the services: they know only the present, and no demo."""
     Competition.objects.filter(pk=competition.pk).update(**fields)
     competition.refresh_from_db()
@@ -154,7 +154,7 @@ def _rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def _enrol(competition: Competition, teams: int) -> None:
+def _enrol_teams(competition: Competition, teams: int) -> None:
     members: dict[str, list[str]] = {}
     for row in _rows("teams.csv"):
         members.setdefault(row["team"], []).append(row["user"])
@@ -174,7 +174,7 @@ def _enrol(competition: Competition, teams: int) -> None:
         )
 
 
-def _receive(competition: Competition) -> None:
+def _store_past_submissions(competition: Competition) -> None:
     """Store the files of the class as they were received in the past: `submitting` knows only the present."""
     teams = {team.name: team for team in competition.teams.all()}
     used: list[tuple[int, date]] = []
@@ -183,7 +183,7 @@ def _receive(competition: Competition) -> None:
             if (team := teams.get(row["team"])) is None:
                 continue
             received_at = competition.opens_at + timedelta(minutes=int(row["minutes_after_opening"]))
-            stored = store([files.read(f"{team.name}/{row['file']}")], f"submissions/{competition.pk}")
+            stored = store_file([files.read(f"{team.name}/{row['file']}")], f"submissions/{competition.pk}")
             Submission.objects.create(
                 competition=competition,
                 team=team,

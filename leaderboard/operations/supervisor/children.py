@@ -49,7 +49,7 @@ THRIFT = {
 }
 
 
-def spawn(
+def spawn_process(
     command: list[str], log: Path, env: Mapping[str, str], stdout: int | None = None, *, niceness: int = 0
 ) -> subprocess.Popen[bytes]:
     """Start a process that leads a group of its own, writes to a log and dies with this one."""
@@ -95,7 +95,7 @@ class ManagedProcess:
         if child_processes.READY_FILE in self.env:
             Path(self.env[child_processes.READY_FILE]).unlink(missing_ok=True)
         env = {**env, **self.env, child_processes.PART_VARIABLE: self.name}
-        self.process = spawn(self.command, log, env, niceness=self.niceness)
+        self.process = spawn_process(self.command, log, env, niceness=self.niceness)
         self.is_ready, self.started_at = False, time.monotonic()
 
     def check_ready(self) -> None:
@@ -123,7 +123,7 @@ class ManagedProcess:
                 (os.killpg if how == signal.SIGKILL else os.kill)(self.process.pid, how)
 
 
-def broker(place: SiteFolders, path: Path) -> ManagedProcess:
+def broker_process(place: SiteFolders, path: Path) -> ManagedProcess:
     """The embedded Valkey: a socket that only this user can open, no network, no eviction, nothing on the disk."""
     settings = {
         "port": "0",
@@ -136,10 +136,10 @@ def broker(place: SiteFolders, path: Path) -> ManagedProcess:
         "databases": "2",
     }
     options = [word for name, value in settings.items() for word in (f"--{name}", value)]
-    return ManagedProcess("valkey", [str(_valkey_server()), *options], lambda: _pongs(path))
+    return ManagedProcess("valkey", [str(_valkey_server()), *options], lambda: _broker_answers(path))
 
 
-def web(host: str, port: int) -> ManagedProcess:
+def web_process(host: str, port: int) -> ManagedProcess:
     command = _python("granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1")
     command += ["--blocking-threads", str(WEB_THREADS), "--log-level", "warning"]
     command += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
@@ -148,7 +148,7 @@ def web(host: str, port: int) -> ManagedProcess:
     return ManagedProcess("web", command, lambda: get_page(host, port, "/healthz")[0] == 200, env)
 
 
-def worker(place: SiteFolders, processes: int) -> ManagedProcess:
+def worker_process(place: SiteFolders, processes: int) -> ManagedProcess:
     command = _python("celery", "-A", "leaderboard.celery", "--quiet", "worker", "--pool", "prefork")
     command += ["--concurrency", str(processes), "--hostname", "worker@leaderboard", "--loglevel", "WARNING"]
     command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
@@ -184,7 +184,7 @@ def _valkey_server() -> Path:
     return program
 
 
-def _pongs(path: Path) -> bool:
+def _broker_answers(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as client, suppress(OSError):
         client.settimeout(0.5)
         client.connect(str(path))

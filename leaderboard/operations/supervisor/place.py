@@ -42,22 +42,22 @@ class SiteFolders:
             self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
         except PermissionError as error:
             parent = next(folder for folder in self.var.parents if folder.exists())
-            raise Trouble(f"{self.var} cannot be made. {_advice(parent)}") from error
+            raise Trouble(f"{self.var} cannot be made. {_permission_advice(parent)}") from error
         if self.var.stat().st_uid == os.geteuid():
             with contextlib.suppress(PermissionError):  # some volumes let nobody change rights
                 self.var.chmod(0o700)
         if not os.access(self.var, os.R_OK | os.W_OK | os.X_OK):
-            raise Trouble(f"{self.var} cannot be written. {_advice(self.var)}")
+            raise Trouble(f"{self.var} cannot be written. {_permission_advice(self.var)}")
         for folder in (self.run, self.logs):
             folder.mkdir(mode=0o700, exist_ok=True)
             try:
                 folder.chmod(0o700)
             except PermissionError as error:
-                raise Trouble(f"{folder} cannot be closed to other users. {_advice(folder)}") from error
+                raise Trouble(f"{folder} cannot be closed to other users. {_permission_advice(folder)}") from error
         for name in ("files", "cache", "leaderboard.sqlite3", "secret_key"):
             path = self.var / name
             if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-                raise Trouble(f"{path} cannot be used. {_advice(path)}")
+                raise Trouble(f"{path} cannot be used. {_permission_advice(path)}")
 
     def warning(self) -> str:
         """Who else could put another database in the place of ours, or `""`."""
@@ -123,7 +123,7 @@ class SiteFolders:
         return path
 
 
-def _advice(path: Path) -> str:
+def _permission_advice(path: Path) -> str:
     """Whose a path is, who asks for it, and what can be done; for a person who may know containers by name alone."""
     owner, user, groups = path.stat(), os.geteuid(), sorted({os.getegid(), *os.getgroups()})
     if os.statvfs(path).f_flag & os.ST_RDONLY:

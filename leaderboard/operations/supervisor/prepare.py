@@ -48,7 +48,7 @@ def make_operator(username: str, password: str, email: str) -> None:
         raise Trouble("The operator named in ADMIN_USERNAME was not made: " + " ".join(error.messages)) from None
     with transaction.atomic():
         person.save()
-        personal_data.note_rights(account=person, before={}, user=None)
+        personal_data.log_rights_changes(account=person, before={}, user=None)
 
 
 def setup_link() -> str | None:
@@ -70,7 +70,7 @@ def explain_database(error: DatabaseError) -> str:
     return f"The database ({where}) refused: {text}"
 
 
-def main() -> int:
+def prepare_site() -> int:
     answer: dict[str, str | None]
     try:
         django.setup()
@@ -86,4 +86,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(prepare_site())

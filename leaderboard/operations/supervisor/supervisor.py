@@ -63,7 +63,7 @@ class Supervisor:
         self, name: str, command: list[str], env: dict[str, str], stdout: int | None = None
     ) -> subprocess.Popen[bytes]:
         """Start a process that does one thing."""
-        process = children.spawn(command, self.place.log_of(name), {**self.env, **env}, stdout)
+        process = children.spawn_process(command, self.place.log_of(name), {**self.env, **env}, stdout)
         self.others[process.pid] = process
         return process
 
@@ -160,15 +160,15 @@ def _number(least: int, most: int) -> Callable[[str], int]:
     return number
 
 
-def main(arguments: list[str]) -> int:
+def run_up(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         "manage.py up", description="Start the whole site; Ctrl-C stops it.", allow_abbrev=False
     )
     add_arguments(parser)
-    return up(parser.parse_args(arguments))
+    return run_site(parser.parse_args(arguments))
 
 
-def up(options: argparse.Namespace) -> int:
+def run_site(options: argparse.Namespace) -> int:
     """Run the site until it is stopped; the exit code. Every foreseeable trouble is printed in words."""
     os.umask(0o077)
     place = SiteFolders()
@@ -199,14 +199,14 @@ def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
     supervisor = Supervisor(place, environment(options, place.var, broker_socket))
     try:
         if not os.environ.get("REDIS_URL"):
-            supervisor.add(children.broker(place, broker_socket))
+            supervisor.add(children.broker_process(place, broker_socket))
         link = prepare_database(supervisor)
-        web, worker = children.web(options.host, options.port), children.worker(place, options.workers)
+        web, worker = children.web_process(options.host, options.port), children.worker_process(place, options.workers)
         supervisor.add(web, worker, children.scheduler(place))
         supervisor.wait_for_start()
         url = url_of(options.host, options.port)
         place.note_address(f"{url} (process {os.getpid()})")
-        box = welcome(os.environ.get("SITE_URL") or url, link, place)
+        box = print_welcome(os.environ.get("SITE_URL") or url, link, place)
         print_text(f"{box}\nStarted in {time.monotonic() - began:.1f} s.")
         if options.demo:
             supervisor.run_once("demo", [sys.executable, str(BASE / "manage.py"), "demo"], {})
@@ -250,7 +250,7 @@ def prepare_database(supervisor: Supervisor) -> str | None:
     return found["link"]
 
 
-def welcome(url: str, link: str | None, place: SiteFolders) -> str:
+def print_welcome(url: str, link: str | None, place: SiteFolders) -> str:
     """The box with the address."""
     url = url.rstrip("/") + "/"
     lines = [f"Leaderboard runs at {url}", ""]

@@ -38,7 +38,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @open_page_to(SiteAudience.ANYONE)
 def healthz_deep(request: HttpRequest) -> JsonResponse:
     """Whether files can be scored, for who watches this site from outside; 503 when not."""
-    health = health_module.health()
+    health = health_module.site_health()
     status = 200 if health.is_able else 503
     return JsonResponse(health.as_dict(), status=status, headers={"Cache-Control": "no-store"})
 
@@ -128,7 +128,7 @@ def _operator(secret: str, given: dict[str, str]) -> User | None:
             operator = User.objects.create_superuser(
                 given["username"], given["email"], given["password"], can_host=True
             )
-            personal_data.note_rights(account=operator, before={}, user=operator)
+            personal_data.log_rights_changes(account=operator, before={}, user=operator)
             return operator
     except IntegrityError:
         return None

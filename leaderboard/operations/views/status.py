@@ -14,7 +14,7 @@ from .. import health
 
 @open_page_to(SiteAudience.OPERATORS)
 def status(request: HttpRequest) -> HttpResponse:
-    return render(request, "operators/status.html", health.overview())
+    return render(request, "operators/status.html", health.site_overview())
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -26,5 +26,7 @@ def prometheus(request: HttpRequest) -> HttpResponse:
     from .. import prometheus as prometheus_module  # most sites are never asked, and need not load its library
 
     return HttpResponse(
-        prometheus_module.text(), content_type=prometheus_module.CONTENT_TYPE, headers={"Cache-Control": "no-store"}
+        prometheus_module.metrics_text(),
+        content_type=prometheus_module.CONTENT_TYPE,
+        headers={"Cache-Control": "no-store"},
     )

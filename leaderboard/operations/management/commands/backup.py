@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         folder: Path = options["folder"]
         try:
-            manifest = backups.backup(folder)
+            manifest = backups.write_backup(folder)
         except backup_manifest.BackupError as error:
             raise CommandError("\n".join([error.message, *error.details, "No backup was made."])) from error
         counts = ", ".join(f"{number:,} {name}" for name, number in manifest.rows.items())

@@ -30,12 +30,12 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         # Without a broker every bell is a warning; the last line below says the same once.
         logging.getLogger("leaderboard.competitions.tasks").setLevel(logging.ERROR)
-        with demo.alone():
+        with demo.demo_lock():
             if options["remove"]:
-                number = demo.remove()
+                number = demo.remove_demo()
                 self.stdout.write(f"Removed {number} demo competitions and their people.")
                 return
-            demo.make(teams=options["teams"], report=self.stdout.write)
+            demo.make_demo(teams=options["teams"], report=self.stdout.write)
             if options["here"]:
                 self.stdout.write(f"Scored {demo.score_here()} files.")
                 return

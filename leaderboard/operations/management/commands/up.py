@@ -18,4 +18,4 @@ class Command(BaseCommand):
         supervisor.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        raise SystemExit(supervisor.up(argparse.Namespace(**options)))
+        raise SystemExit(supervisor.run_site(argparse.Namespace(**options)))
