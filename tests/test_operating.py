@@ -22,7 +22,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.scoring import workers
 from leaderboard.operations import health, prometheus
-from leaderboard.operations.models import Inspection
+from leaderboard.operations.models import ConsistencyRun
 from tests.conftest import answers, enter, hand_in
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,8 +86,8 @@ def test_rules_and_page_name_numbers_that_the_site_has(
     enter(pets, bo)
     hand_in(pets, bo, answers())
     workers.report_worker(swept=True)
-    Inspection.objects.create(
-        began_at=timezone.now(), seconds=1, is_whole=True, report={"promises": [{"number": 1, "broken": 0}]}
+    ConsistencyRun.objects.create(
+        began_at=timezone.now(), seconds=1, is_consistent=True, report={"promises": [{"number": 1, "broken": 0}]}
     )
     families = list(text_string_to_metric_families(prometheus.metrics_text().decode()))
     samples = {sample.name for family in families for sample in family.samples}

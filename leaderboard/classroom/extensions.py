@@ -129,7 +129,7 @@ def reset_failed_files(*, team: Team, user: User | None) -> None:
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
         now = database_now()
-        Team.objects.filter(pk=team.pk).update(forgiven_at=now)
+        Team.objects.filter(pk=team.pk).update(failed_files_reset_at=now)
         count = DailyAttempts.objects.filter(team=team.pk, day=now.astimezone(UTC).date()).first()
         if count is not None:
             DailyAttempts.objects.filter(pk=count.pk).update(refused=0)

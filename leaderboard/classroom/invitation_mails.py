@@ -66,7 +66,7 @@ def send_invitation(entry_id: int, server: Any) -> bool:
         return True
     code = entry.new_join_card_code(database_now())
     # Only while nobody has joined by the link before.
-    mine.update(slip_digest=entry.slip_digest, slip_expires_at=entry.slip_expires_at)
+    mine.update(join_card_digest=entry.join_card_digest, join_card_expires_at=entry.join_card_expires_at)
     try:
         send_email(build_invitation_email(entry, code), server)
     except EmailNotSent as error:

@@ -10,7 +10,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.competitions.models import Competition, Membership, Team, TeamOrigin
+from leaderboard.competitions.models import Competition, Membership, Team, TeamChange
 from leaderboard.competitions.models.competition import normalize_code
 from leaderboard.competitions.models.team_history import link_returning_person, record_team_change
 
@@ -74,7 +74,7 @@ def join_openly(*, user: User, competition: Competition) -> Membership:
 def join_by_card(*, user: User, digest: str) -> Membership:
     """Join as exactly the person of a one-time link, which is used up by it. Who has joined before is linked."""
     with transaction.atomic():
-        for competition_id in RosterEntry.objects.filter(slip_digest=digest).values_list("competition", flat=True):
+        for competition_id in RosterEntry.objects.filter(join_card_digest=digest).values_list("competition", flat=True):
             lock_teams(competition_id)
         waiting = RosterEntry.find_by_join_card(digest, database_now())
         if waiting is None or waiting.competition.launched_at is None:
@@ -198,7 +198,7 @@ def _move_membership(held: Membership, team: Team) -> None:
     left = held.team
     held.team = team
     held.save(update_fields=["team"])
-    if TeamOrigin.objects.filter(competition=team.competition_id, team=left.pk).exists():
+    if TeamChange.objects.filter(competition=team.competition_id, team=left.pk).exists():
         now = database_now()
         record_team_change(team, left.pk, at=now, now=now)
     if not left.memberships.exists():

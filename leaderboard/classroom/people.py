@@ -25,9 +25,9 @@ MEMBER_FACTS = (
 # What nobody reads of an entry before it is invited.
 UNREAD = (
     "added_at",
-    "came_with",
-    "slip_digest",
-    "slip_expires_at",
+    "roster_list",
+    "join_card_digest",
+    "join_card_expires_at",
     "mail_at",
     "mail_tries",
     "mail_asked_by",

@@ -197,7 +197,7 @@ def apply_roster(*, competition: Competition, user: User | None) -> RosterPrevie
             RosterList.objects.create(competition=held, file_name=draft.file_name, taken_by=user) if found.new else None
         )
         RosterEntry.objects.bulk_create(
-            [RosterEntry(competition=held, came_with=made, **change.line.values) for change in found.new],
+            [RosterEntry(competition=held, roster_list=made, **change.line.values) for change in found.new],
             batch_size=500,
         )
         for change in found.changed:
@@ -228,7 +228,7 @@ def remove_roster_list(*, competition: Competition, number: int, user: User | No
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         taken = held.roster_lists.filter(pk=number).first()
-        waiting = RosterEntry.objects.filter(competition=held, came_with=number, user=None)
+        waiting = RosterEntry.objects.filter(competition=held, roster_list=number, user=None)
         numbers = list(waiting.select_for_update().values_list("pk", flat=True)) if taken else []
         if taken is None or not numbers:
             raise CannotHost(_("Nobody of this list is left to remove: they have joined or are gone already."))
@@ -306,7 +306,7 @@ def make_join_cards(
         join_cards = [(entry, entry.new_join_card_code(at)) for entry in chosen]
         for entry, _code in join_cards:
             entry.invited_at, entry.mail_asked_at, entry.mail_at, entry.mail_problem = at, None, None, ""
-        fields = ["slip_digest", "slip_expires_at", "invited_at", "mail_asked_at", "mail_at", "mail_problem"]
+        fields = ["join_card_digest", "join_card_expires_at", "invited_at", "mail_asked_at", "mail_at", "mail_problem"]
         RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
         AuditEntry.append(AuditEvent.INVITED, user=user, competition=competition, after={"join slips": len(join_cards)})
     return join_cards

@@ -193,7 +193,7 @@ def _add_attempts(team: Team, other: Team) -> None:
             continue
         mine.used += count.used
         mine.refused += count.refused
-        mine.carried += count.carried
+        mine.carried_over += count.carried_over
         mine.limit += count.limit
         mine.save()
 

@@ -66,7 +66,7 @@ def class_activity(
     annotated = Competition.objects.filter(pk=competition.pk).annotate(
         number=Count("teams"),
         without=Count("teams", filter=~Exists(scored) & Q(teams__disqualified_at=None)),
-        heard=Subquery(Worker.objects.order_by("-seen_at").values("seen_at")[:1]),
+        heard=Subquery(Worker.objects.order_by("-last_seen_at").values("last_seen_at")[:1]),
     )
     teams, without, heard = annotated.values_list("number", "without", "heard").get()
     oldest = numbers.pop("oldest")

@@ -64,10 +64,10 @@ def _send_message(message: WebhookMessage) -> None:
     mine = WebhookMessage.objects.filter(pk=message.pk, claim=message.claim)
     webhook, now = message.webhook, timezone.now()
     if message.created_at < now - TOO_OLD:
-        mine.update(claim=None, due_at=None, trouble="old")
+        mine.update(claim=None, due_at=None, last_problem="old")
         return
     if not webhook.is_on and message.event != WebhookMessage.TEST:
-        mine.update(claim=None, due_at=None, trouble="off")
+        mine.update(claim=None, due_at=None, last_problem="off")
         return
     sent = WebhookMessage.objects.filter(webhook__competition=webhook.competition_id, sent_at__gt=Now() - HOUR)
     if len(lately := list(sent.values_list("sent_at", flat=True))) >= MOST_PER_HOUR:
@@ -76,16 +76,18 @@ def _send_message(message: WebhookMessage) -> None:
         return
     word = post_message(webhook.address, message.title, message.text)
     # Whoever pasted another address meanwhile reads nothing of this one.
-    Webhook.objects.filter(pk=webhook.pk, address=webhook.address).update(trouble=word)
+    Webhook.objects.filter(pk=webhook.pk, address=webhook.address).update(last_problem=word)
     if not word:
-        mine.update(claim=None, due_at=None, sent_at=Now(), trouble="")
+        mine.update(claim=None, due_at=None, sent_at=Now(), last_problem="")
         return
     with bound_contextvars(competition=webhook.competition.slug):
         log.warning("a message to a chat could not be sent: %s", word)
     # Whoever presses the button wants to know now, and presses again.
     is_test = message.event == WebhookMessage.TEST
     is_over = is_test or word in FINAL_OUTCOMES or message.tries >= MOST_TRIES
-    mine.update(claim=None, trouble=word, due_at=None if is_over else now + timedelta(minutes=4 ** (message.tries - 1)))
+    mine.update(
+        claim=None, last_problem=word, due_at=None if is_over else now + timedelta(minutes=4 ** (message.tries - 1))
+    )
 
 
 def explain_outcome(word: str) -> str:

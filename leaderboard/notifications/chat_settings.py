@@ -35,7 +35,7 @@ def set_webhook(
         if address:
             found = _read_webhook_address(address)
             if found.url != hook.address:
-                hook.trouble = ""
+                hook.last_problem = ""
             hook.address, hook.service = found.url, found.service
         # What happened while nobody listened is no news, nor is who was first meanwhile.
         hook.events, hook.is_on, hook.since = wanted, is_on, timezone.now()

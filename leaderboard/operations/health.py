@@ -34,7 +34,7 @@ from leaderboard.competitions.scoring.workers import (
 )
 from leaderboard.sandbox import outside_metrics
 
-from .models import Inspection
+from .models import ConsistencyRun
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ def site_health(read: Callable[[], tuple[PendingFiles, datetime | None]] | None 
 
 
 def _queue_and_workers() -> tuple[PendingFiles, datetime | None]:
-    return pending_files(), Worker.objects.aggregate(last=Max("seen_at"))["last"]
+    return pending_files(), Worker.objects.aggregate(last=Max("last_seen_at"))["last"]
 
 
 def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> SiteHealth:
@@ -111,7 +111,7 @@ def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> Si
 def _write_to_the_database() -> None:
     """A row that is taken back at once."""
     with transaction.atomic():
-        Worker.objects.create(host=f"probe {uuid.uuid4().hex}", process=0, version="", seen_at=Now())
+        Worker.objects.create(host=f"probe {uuid.uuid4().hex}", process=0, version="", last_seen_at=Now())
         transaction.set_rollback(True)
 
 
@@ -136,7 +136,7 @@ def site_overview() -> dict[str, Any]:
     final = Submission.objects.filter(finished_at__gte=now - timedelta(days=1))
     fates = dict(final.order_by().values_list("status").annotate(Count("pk")))
     known = list(Worker.objects.all())
-    workers = [worker for worker in known if worker.seen_at >= now - FORGOTTEN_AFTER]
+    workers = [worker for worker in known if worker.last_seen_at >= now - FORGOTTEN_AFTER]
     failed = Submission.objects.filter(status=Submission.Status.FAILED).select_related("competition", "team")
     newest = list(failed.order_by("-finished_at")[:SHOWN])
     held = Submission.objects.filter(queue_module.is_held()).select_related("competition", "team")
@@ -144,19 +144,19 @@ def site_overview() -> dict[str, Any]:
     return {
         "heard_within": HEARD_WITHIN.total_seconds(),
         "stuck": STUCK_AFTER,
-        "health": site_health(lambda: (queue, max((worker.seen_at for worker in known), default=None))),
+        "health": site_health(lambda: (queue, max((worker.last_seen_at for worker in known), default=None))),
         "pending": queue,
         "in_hand": held.order_by("received_at")[:SHOWN] if queue.in_hand else (),
         "queue": queue_length(),
-        "last_sweep": max((worker.swept_at for worker in workers if worker.swept_at), default=None),
-        "workers": [(worker, worker.seen_at >= now - HEARD_WITHIN) for worker in workers],
+        "last_sweep": max((worker.last_sweep_at for worker in workers if worker.last_sweep_at), default=None),
+        "workers": [(worker, worker.last_seen_at >= now - HEARD_WITHIN) for worker in workers],
         "fates": [
             (status.label, fates.get(status, 0))
             for status in (Submission.Status.SCORED, Submission.Status.INVALID, Submission.Status.FAILED)
         ],
         "failed": newest,
         "failed_number": len(newest) if len(newest) < SHOWN else failed.count(),
-        "inspection": Inspection.objects.first(),
+        "inspection": ConsistencyRun.objects.first(),
         "disks": disk_spaces(),
         "versions": software_versions(),
         "outside": outside_metrics.outside_metrics_status(),

@@ -8,16 +8,16 @@ from django.db import models
 from django.utils import timezone
 
 
-class Inspection(models.Model):
+class ConsistencyRun(models.Model):
     """One run of `check_invariants`; `report` is what its `--json` prints."""
 
     began_at = models.DateTimeField(default=timezone.now)
     seconds = models.FloatField()
-    is_whole = models.BooleanField()
+    is_consistent = models.BooleanField()
     report = models.JSONField()
 
     class Meta:
         ordering: ClassVar = ["-began_at"]
 
     def __str__(self) -> str:
-        return f"{self.began_at:%Y-%m-%d %H:%M}: {'holds' if self.is_whole else 'broken'}"
+        return f"{self.began_at:%Y-%m-%d %H:%M}: {'holds' if self.is_consistent else 'broken'}"

@@ -21,7 +21,7 @@ from leaderboard.competitions.models import Competition, DailyAttempts, Submissi
 from leaderboard.competitions.scoring import workers as workers_module
 
 from . import health
-from .models import Inspection
+from .models import ConsistencyRun
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
@@ -80,8 +80,8 @@ def queue_metrics() -> Iterator[Metric]:
 
 def worker_metrics() -> Iterator[Metric]:
     now = database_now()
-    heard = Worker.objects.filter(seen_at__gte=now - workers_module.HEARD_WITHIN)
-    last = Worker.objects.aggregate(swept=Max("swept_at"))["swept"]
+    heard = Worker.objects.filter(last_seen_at__gte=now - workers_module.HEARD_WITHIN)
+    last = Worker.objects.aggregate(swept=Max("last_sweep_at"))["swept"]
     yield single_gauge("leaderboard_workers", "Processes that score and were heard of lately.", heard.count())
     age = None if last is None else max(0.0, (now - last).total_seconds())
     yield single_gauge("leaderboard_last_sweep_seconds", "How long ago somebody looked for files that wait.", age)
@@ -91,7 +91,7 @@ def worker_metrics() -> Iterator[Metric]:
 
 
 def consistency_metrics() -> Iterator[Metric]:
-    last = Inspection.objects.order_by("-began_at").first()
+    last = ConsistencyRun.objects.order_by("-began_at").first()
     if last is None:
         return
     age = (timezone.now() - last.began_at).total_seconds()
@@ -117,7 +117,7 @@ def attempt_metrics() -> Iterator[Metric]:
 
 def process_metrics() -> Iterator[Metric]:
     """What processes counted: this one, and the workers that were heard of lately."""
-    workers = Worker.objects.filter(seen_at__gte=database_now() - workers_module.FORGOTTEN_AFTER)
+    workers = Worker.objects.filter(last_seen_at__gte=database_now() - workers_module.FORGOTTEN_AFTER)
     processes = [
         ({"part": "web", "host": "", "process": ""}, counters.counter_samples()),
         *(({"part": "worker", "host": one.host, "process": str(one.process)}, one.counts) for one in workers),

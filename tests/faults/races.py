@@ -73,7 +73,7 @@ def one_join_card_of_four_people(number: int) -> list[str]:
     found = at_once(lambda place: joining.join_by_card(user=people[place], digest=join_card_digest(code)))
     entry.refresh_from_db()
     assert Membership.objects.get(user__in=people).user_id == entry.user_id
-    assert entry.slip_digest == ""
+    assert entry.join_card_digest == ""
     return found
 
 
@@ -91,7 +91,7 @@ def two_join_cards_of_one_member(number: int) -> list[str]:
     codes = [code for _, code in roster.make_join_cards(competition=pets, entries=entries, user=None)]
     found = at_once(lambda place: joining.join_by_card(user=user, digest=join_card_digest(codes[place])))
     assert RosterEntry.objects.filter(user=user).count() == 1
-    assert RosterEntry.objects.filter(pk__in=entries, slip_digest="").count() == 1
+    assert RosterEntry.objects.filter(pk__in=entries, join_card_digest="").count() == 1
     assert Membership.objects.filter(user=user).count() == 1
     return found
 

@@ -30,7 +30,7 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
     Team,
-    TeamOrigin,
+    TeamChange,
     TruthDraft,
     Worker,
 )
@@ -120,24 +120,24 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "submission_final_has_a_time": lambda: submission(finished_at=None),
     "submission_tries_at_most_five": lambda: submission(tries=6),
     "only_a_ranked_file_is_selected": lambda: submission(is_late=True, is_selected=True),
-    "score_once_per_submission_ruler_and_split": lambda: score(split="public"),
+    "score_once_per_submission_truth_and_split": lambda: score(split="public"),
     "score_is_finite": lambda: score(value=float("inf")),
     "score_split_known": lambda: score(split="both"),
-    "one_refusal_per_ruler": lambda: twice(
+    "one_refusal_per_ground_truth": lambda: twice(
         Refusal, submission=Submission.objects.get(), ground_truth=GroundTruth.objects.get()
     ),
-    "worker_reports_once": lambda: twice(Worker, host="here", process=1, version="1", seen_at=timezone.now()),
-    "webhook_message_told_once": lambda: twice(
+    "worker_reports_once": lambda: twice(Worker, host="here", process=1, version="1", last_seen_at=timezone.now()),
+    "webhook_message_once": lambda: twice(
         WebhookMessage, webhook=Webhook.objects.create(**here(), address="a"), title="t", key="k"
     ),
     "a_pause_says_why": lambda: Limits.objects.update(paused_at=timezone.now()),
     "admission_kind_known": lambda: Admission.objects.update(kind="everybody"),
     "roster_user_once": lambda: twice(RosterEntry, **here(), user=bo()),
     "roster_email_once": lambda: [RosterEntry.objects.create(**here(), email=text) for text in ("a@b.org", "A@B.org")],
-    "roster_slip_once": lambda: twice(RosterEntry, **here(), slip_digest="d"),
+    "roster_join_card_once": lambda: twice(RosterEntry, **here(), join_card_digest="d"),
     "one_choice_per_kind_of_notice": lambda: twice(NoticeChoice, user=bo(), kind="reveal", delivery="page"),
     "notice_delivery_known": lambda: NoticeChoice.objects.create(user=bo(), kind="reveal", delivery="pigeon"),
-    "notice_told_once": lambda: twice(Notice, user=bo(), kind="reveal", title="t", key="k"),
+    "notice_once": lambda: twice(Notice, user=bo(), kind="reveal", title="t", key="k"),
     "grade_release_number_once": lambda: [release(), release()],
     "one_grade_per_person_and_release": lambda: twice(Grade, release=release(), user=bo()),
     "grade_is_not_negative": lambda: Grade.objects.create(release=release(), user=bo(), points=-1),
@@ -146,9 +146,9 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "one_offer_between_two_teams": lambda: twice(
         MergeOffer, team=team(), other=Team.objects.create(**here(), name="others")
     ),
-    "a_team_comes_from_another_one": lambda: TeamOrigin.objects.create(**here(), team=1, former=1, at=timezone.now()),
+    "a_team_comes_from_another_one": lambda: TeamChange.objects.create(**here(), team=1, former=1, at=timezone.now()),
     "an_offer_is_for_another_team": lambda: MergeOffer.objects.create(team=team(), other=team()),
-    "a_grant_gives_something": lambda: Extension.objects.create(team=team(), reason="none"),
+    "an_extension_gives_something": lambda: Extension.objects.create(team=team(), reason="none"),
     "role_invitation_once": lambda: twice(RoleInvitation, **here(), email="a@b.org", role="host", made_by=bo()),
     "role_invitation_known": lambda: RoleInvitation.objects.create(
         **here(), email="a@b.org", role="owner", made_by=bo()

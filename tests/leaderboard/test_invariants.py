@@ -36,7 +36,7 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import data_files, publishing, rescoring, truth_drafts
 from leaderboard.operations import consistency
-from leaderboard.operations.models import Inspection
+from leaderboard.operations.models import ConsistencyRun
 from tests.conftest import answers, enter, hand_in, make_competition, person
 
 
@@ -365,7 +365,7 @@ def test_olga_reads_a_line_per_promise_and_what_nobody_could_see(site: Submissio
     assert status == 0
     assert sum(" holds: " in line for line in text.splitlines()) == 11
     assert "not seen: bytes already sent" in text
-    assert Inspection.objects.get().is_whole
+    assert ConsistencyRun.objects.get().is_consistent
 
 
 def test_olga_reads_which_is_broken_and_the_command_says_no(site: Submission) -> None:
@@ -373,7 +373,7 @@ def test_olga_reads_which_is_broken_and_the_command_says_no(site: Submission) ->
     status, text = said_to_user()
     assert status == 1
     assert " 1 BROKEN (1): " in text
-    assert not Inspection.objects.get().is_whole
+    assert not ConsistencyRun.objects.get().is_consistent
 
 
 def test_programs_read_json(site: Submission) -> None:
@@ -387,7 +387,7 @@ def test_programs_read_json(site: Submission) -> None:
 
 def test_a_look_at_some_promises_is_not_kept_as_if_it_were_at_all(site: Submission) -> None:
     assert said_to_user("--only", "1,7")[1].count(" holds: ") == 2
-    assert not Inspection.objects.exists()
+    assert not ConsistencyRun.objects.exists()
 
 
 def test_a_check_that_stumbles_is_no_check_that_holds(site: Submission, settings: LazySettings) -> None:

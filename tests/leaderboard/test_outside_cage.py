@@ -85,7 +85,7 @@ def test_bos_file_fails_at_no_cost_and_ada_reads_why(
     set_sandbox_test(missing=NO_LANDLOCK)
     mine = hand_in(gaps, bo, MINE)
     assert (mine.status, mine.failure) == ("failed", queue.OUR_FAULT)
-    assert mine.told_to_host == f"Metrics that the operator added are off: {NO_LANDLOCK} {TRUST_HELP}"
+    assert mine.host_details == f"Metrics that the operator added are off: {NO_LANDLOCK} {TRUST_HELP}"
     assert sum(DailyAttempts.objects.filter(team__memberships__user=bo).values_list("used", flat=True)) == 0
     assert NO_LANDLOCK in page_of(ada, "/host/gaps/submissions/")
     assert "Landlock" not in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")

@@ -96,7 +96,7 @@ def test_ada_chooses_it_and_bo_is_scored_by_it(gaps: Competition, bo: User) -> N
     assert gaps.ground_truth is not None
     assert gaps.ground_truth.metric_version == metrics.get("gap").version
     mine = hand_in(gaps, bo, MINE)
-    assert mine.status == "scored", mine.problems or mine.told_to_host
+    assert mine.status == "scored", mine.problems or mine.host_details
     assert values(mine) == {"public": 2.0, "private": 1.0}
     assert values(hand_in(gaps, bo, PERFECT)) == {"public": 0.0, "private": 0.0}
     (line,) = boards.ranked_lines(gaps, Split.PUBLIC)
@@ -146,7 +146,7 @@ def test_what_it_says_of_itself_reaches_ada_alone(
 ) -> None:
     mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,99"))
     assert (mine.status, mine.failure) == ("failed", queue.OUR_FAULT)
-    assert mine.told_to_host.startswith("The metric gap raised ValueError in line 14. ValueError: canary [1, 3, 1")
+    assert mine.host_details.startswith("The metric gap raised ValueError in line 14. ValueError: canary [1, 3, 1")
     assert used(bo) == 0
     assert "canary" not in caplog.text
     assert "The metric gap raised ValueError" in caplog.text
@@ -166,7 +166,7 @@ def test_one_that_never_ends_gives_the_attempt_back(
     monkeypatch.setenv("METRICS_SECONDS", "1")
     mine = hand_in(competition, bo, MINE.replace(b"\n1,2", b"\n1,17"))
     assert mine.status == "failed"
-    assert "1 s" in mine.told_to_host
+    assert "1 s" in mine.host_details
     assert used(bo) == 0
 
 
@@ -206,7 +206,7 @@ def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
     forget()
     late = hand_in(gaps, bo, PERFECT)
     assert late.status == "failed"
-    assert late.told_to_host.startswith('No metric is called "gap@')
+    assert late.host_details.startswith('No metric is called "gap@')
     for url in ("", "leaderboard/", "submissions/", f"submissions/{late.pk}/", "submit/"):
         page_of(bo, f"/c/gaps/{url}")
     for url in ("", "truth/", "submissions/"):
@@ -227,7 +227,7 @@ def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
         pass
     assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": queue.OUR_FAULT}]
     first.refresh_from_db()
-    assert "canary" in first.told_to_host
+    assert "canary" in first.host_details
 
 
 def test_an_upside_down_board_is_not_published(metrics_folder: Path, ada: User) -> None:

@@ -262,7 +262,7 @@ def test_what_another_try_does_not_change_is_not_tried_again(
     look()
     chat_sending.send_due_messages()
     message = WebhookMessage.objects.get()
-    assert (message.state, message.trouble) == ("given_up", word)
+    assert (message.state, message.last_problem) == ("given_up", word)
     assert "Its operator finds more" not in chat_sending.explain_outcome(word)
 
 
@@ -307,7 +307,7 @@ def test_old_news_and_channels_that_were_switched_off_meanwhile_get_nothing(
     Webhook.objects.update(is_on=False)
     chat_sending.send_due_messages()
     assert posted == []
-    assert set(WebhookMessage.objects.values_list("trouble", "due_at")) == {("old", None), ("off", None)}
+    assert set(WebhookMessage.objects.values_list("last_problem", "due_at")) == {("old", None), ("off", None)}
 
 
 # --- a secret ---------------------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def test_a_sending_to_an_earlier_address_says_nothing_of_the_new_one(
 
     monkeypatch.setattr(chat_sending, "post_message", fail_late)
     chat_sending.send_due_messages()
-    assert Webhook.objects.get().trouble == ""
+    assert Webhook.objects.get().last_problem == ""
 
 
 def test_a_test_needs_a_channel(ada: User, pets: Competition) -> None:

@@ -88,7 +88,7 @@ def test_files_are_counted_by_the_hours_of_the_clock(pets: Competition, bo: User
 
 def test_the_dashboard_says_whether_a_scorer_is_at_work(pets: Competition, client: Client) -> None:
     assert "Not heard of" in text_of(client.get("/host/pets/"))
-    Worker.objects.create(host="here", process=1, version="1", seen_at=Now())
+    Worker.objects.create(host="here", process=1, version="1", last_seen_at=Now())
     assert "At work" in text_of(client.get("/host/pets/"))
 
 

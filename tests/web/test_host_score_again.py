@@ -101,7 +101,7 @@ def test_a_whole_list_is_scored_again_and_what_has_a_score_is_left(
     assert "Score 1 file again?" in page
     client.post(ADDRESS, {"status": "failed"})
     good.refresh_from_db()
-    assert good.again_at is None
+    assert good.rescored_requested_at is None
     assert work() == 2
     assert sorted(Submission.objects.values_list("status", flat=True)) == ["invalid", "scored", "scored", "scored"]
     assert broken() == {}

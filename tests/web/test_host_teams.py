@@ -212,7 +212,7 @@ def test_a_host_frees_the_limit_of_failed_files(pets: Competition, client: Clien
     team = enter(pets, bo).team
     assert client.post(f"/host/pets/teams/{team.pk}/", {"action": "forgive"}).status_code == 303
     team.refresh_from_db()
-    assert team.forgiven_at is not None
+    assert team.failed_files_reset_at is not None
 
 
 def test_the_team_of_another_competition_is_not_there(pets: Competition, client: Client) -> None:

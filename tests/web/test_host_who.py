@@ -128,7 +128,7 @@ def test_a_join_slip_ends_when_its_person_has_an_account(hers: Client, pets: Com
     membership = enter(pets, bo)
     roster.make_join_cards(competition=pets, entries=[entry("Bo Berg").pk], user=None)
     identifying.link_accounts(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
-    assert entry("Bo Berg").slip_digest == ""
+    assert entry("Bo Berg").join_card_digest == ""
 
 
 def test_a_wrong_account_is_taken_off_again_and_keeps_its_team(hers: Client, pets: Competition, bo: User) -> None:

@@ -19,7 +19,7 @@ from leaderboard.competitions.models import Competition, Submission, Worker
 from leaderboard.competitions.scoring import queue, workers
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import health
-from leaderboard.operations.models import Inspection
+from leaderboard.operations.models import ConsistencyRun
 from tests.conftest import answers, enter, hand_in
 
 TOKEN = "a-token-for-tests-4711"
@@ -101,7 +101,9 @@ def test_where_nothing_waits_and_nothing_answers_numbers_are_still_there(
 
 def test_broken_promises_are_told_by_number(client: Client, db: None) -> None:
     report = {"promises": [{"number": 1, "broken": 0}, {"number": 7, "broken": 2}]}
-    Inspection.objects.create(began_at=timezone.now() - timedelta(hours=5), seconds=1, is_whole=False, report=report)
+    ConsistencyRun.objects.create(
+        began_at=timezone.now() - timedelta(hours=5), seconds=1, is_consistent=False, report=report
+    )
     samples = scrape(client)
     assert value(samples, "leaderboard_promises_broken", check="7") == 2
     assert value(samples, "leaderboard_promises_broken", check="1") == 0
@@ -186,7 +188,7 @@ def test_names_of_people_files_and_competitions_are_in_no_number(client: Client,
 def test_workers_of_other_versions_break_no_scrape(client: Client, db: None) -> None:
     newer = {"labels": {"status": "scored", "new": "x"}, "value": 2, "newer": 1}
     counts = [{**newer, "name": "leaderboard_scoring_seconds_sum"}, {**newer, "name": "leaderboard_new_total"}]
-    Worker.objects.create(host="x", process=1, version="2", seen_at=timezone.now(), counts=counts)
+    Worker.objects.create(host="x", process=1, version="2", last_seen_at=timezone.now(), counts=counts)
     samples = scrape(client)
     assert value(samples, "leaderboard_workers") == 1
     assert value(samples, "leaderboard_worker_versions", version="2") == 1
@@ -198,6 +200,6 @@ def test_a_scrape_costs_a_handful_of_queries_however_many_files_there_are(
     enter(pets, bo)
     for _ in range(3):
         hand_in(pets, bo, answers())
-    Worker.objects.create(host="x", process=1, version="1", seen_at=timezone.now(), counts=json.loads("[]"))
+    Worker.objects.create(host="x", process=1, version="1", last_seen_at=timezone.now(), counts=json.loads("[]"))
     with django_assert_max_num_queries(20):
         scrape(client)

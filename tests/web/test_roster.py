@@ -186,7 +186,7 @@ def test_a_new_slip_ends_the_one_before_and_an_old_one_ends_by_itself(
     client = signed_in(bo)
     statuses = {code: client.get(f"/slip/{code}/").status_code for code in (first, second, newer)}
     assert statuses == {first: 404, second: 200, newer: 200}
-    RosterEntry.objects.update(slip_expires_at="2020-01-01T00:00:00+00:00")
+    RosterEntry.objects.update(join_card_expires_at="2020-01-01T00:00:00+00:00")
     assert client.get(f"/slip/{newer}/").status_code == 404
 
 

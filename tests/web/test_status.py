@@ -84,7 +84,7 @@ def test_olga_sees_waiting_files_workers_fates_and_versions(
 def test_olga_reads_why_a_file_failed_and_where_it_is(client: Client, olga: User, pets: Competition, bo: User) -> None:
     enter(pets, bo)
     failed = waiting(pets, bo, seconds=5)
-    Submission.objects.filter(pk=failed.pk).update(tries=5, deaths=2, told_to_host="ZeroDivisionError")
+    Submission.objects.filter(pk=failed.pk).update(tries=5, deaths=2, host_details="ZeroDivisionError")
     queue.fail_spent_submissions()
     page = status_page(client, olga)
     assert "Scoring failed through no fault of your file" in page
@@ -140,7 +140,7 @@ def test_with_a_worker_at_work_the_site_is_able(client: Client, db: None) -> Non
 def test_without_a_worker_it_is_not(client: Client, db: None) -> None:
     assert deep(client)[0] == 503
     workers.report_worker()
-    Worker.objects.update(seen_at=timezone.now() - timedelta(seconds=31))
+    Worker.objects.update(last_seen_at=timezone.now() - timedelta(seconds=31))
     status, answer = deep(client)
     assert (status, answer["able"]) == (503, False)
     assert answer["worker_heard"] >= 31
@@ -232,7 +232,7 @@ def test_a_worker_sweeps_where_the_beat_does_not(pets: Competition, bo: User, mo
     assert len(rung) == 1
     tasks.report_and_sweep()
     assert len(rung) == 1, "somebody swept a moment ago"
-    Worker.objects.update(swept_at=timezone.now() - timedelta(seconds=8))
+    Worker.objects.update(last_sweep_at=timezone.now() - timedelta(seconds=8))
     tasks.report_and_sweep()
     assert len(rung) == 2
 
@@ -241,12 +241,12 @@ def test_a_worker_sweeps_where_the_beat_does_not(pets: Competition, bo: User, mo
 def test_a_sweep_from_before_the_clock_was_set_back_is_none(db: None) -> None:
     workers.report_worker(swept=True)
     assert workers.was_swept_lately()
-    Worker.objects.update(swept_at=timezone.now() + timedelta(hours=1))
+    Worker.objects.update(last_sweep_at=timezone.now() + timedelta(hours=1))
     assert not workers.was_swept_lately()
 
 
 def test_workers_that_were_silent_for_an_hour_are_forgotten(db: None) -> None:
-    Worker.objects.create(host="old", process=1, version="1", seen_at=timezone.now() - timedelta(hours=2))
+    Worker.objects.create(host="old", process=1, version="1", last_seen_at=timezone.now() - timedelta(hours=2))
     workers.report_worker()
     assert [worker.host for worker in Worker.objects.all()] != ["old"]
     assert Worker.objects.count() == 1

@@ -61,12 +61,12 @@ class RosterEntry(models.Model):
     section = models.CharField(max_length=200, blank=True)
     added_at = models.DateTimeField(default=timezone.now, editable=False)
     # Nothing: from before lists were remembered.
-    came_with = models.ForeignKey(RosterList, null=True, on_delete=models.SET_NULL, related_name="people")
+    roster_list = models.ForeignKey(RosterList, null=True, on_delete=models.SET_NULL, related_name="people")
     joined_at = models.DateTimeField(null=True, editable=False)
     left_at = models.DateTimeField(null=True, editable=False)
 
-    slip_digest = models.CharField(max_length=64, blank=True, editable=False)
-    slip_expires_at = models.DateTimeField(null=True, editable=False)
+    join_card_digest = models.CharField(max_length=64, blank=True, editable=False)
+    join_card_expires_at = models.DateTimeField(null=True, editable=False)
     # A mail was asked for and has not gone out, and when it is next tried; then when it, or a printed slip, did.
     mail_asked_at = models.DateTimeField(null=True, editable=False)
     mail_at = models.DateTimeField(null=True, editable=False)
@@ -86,7 +86,9 @@ class RosterEntry(models.Model):
                 fields=["competition", "user"], name="roster_user_once", condition=Q(user__isnull=False)
             ),
             models.UniqueConstraint("competition", Lower("email"), name="roster_email_once", condition=~Q(email="")),
-            models.UniqueConstraint(fields=["slip_digest"], name="roster_slip_once", condition=~Q(slip_digest="")),
+            models.UniqueConstraint(
+                fields=["join_card_digest"], name="roster_join_card_once", condition=~Q(join_card_digest="")
+            ),
         ]
         indexes: ClassVar = [
             models.Index(fields=["mail_at"], condition=Q(mail_at__isnull=False), name="roster_to_mail"),
@@ -122,7 +124,7 @@ class RosterEntry(models.Model):
     def new_join_card_code(self, at: datetime) -> str:
         """The code of a new one-time link, which cannot be read again; the one before stops working. Not saved."""
         code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(JOIN_CARD_CODE_LENGTH))
-        self.slip_digest, self.slip_expires_at = token_digest(code), at + JOIN_CARD_LIFETIME
+        self.join_card_digest, self.join_card_expires_at = token_digest(code), at + JOIN_CARD_LIFETIME
         return code
 
     @classmethod
@@ -130,15 +132,15 @@ class RosterEntry(models.Model):
         """The entry that waits behind a one-time link that still works."""
         return (
             cls.objects.select_related("competition")
-            .filter(slip_digest=digest, slip_expires_at__gt=at, user=None, left_at=None)
-            .exclude(slip_digest="")
+            .filter(join_card_digest=digest, join_card_expires_at__gt=at, user=None, left_at=None)
+            .exclude(join_card_digest="")
             .first()
         )
 
 
 def joined_values(user_id: int, at: datetime) -> dict[str, Any]:
     """What an entry is set to once it is known whose it is: its link and its letter end."""
-    ended = {"slip_digest": "", "slip_expires_at": None, "mail_asked_at": None, "mail_at": None}
+    ended = {"join_card_digest": "", "join_card_expires_at": None, "mail_asked_at": None, "mail_at": None}
     return {"user": user_id, "joined_at": at, **ended}
 
 

@@ -128,7 +128,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
         "join_cards": rows,
         "address": _address(request),
         "opening_command": absolute_addresses.opening_command(request),
-        "expires_at": join_cards[0][0].slip_expires_at,
+        "expires_at": join_cards[0][0].join_card_expires_at,
     }
     response = render(request, "hosts/host_join_cards.html", context)
     response["Cache-Control"] = "private, no-store"

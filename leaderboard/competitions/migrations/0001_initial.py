@@ -229,14 +229,14 @@ class Migration(migrations.Migration):
                 ('problems', models.JSONField(default=list)),
                 ('warnings', models.JSONField(default=list)),
                 ('failure', models.CharField(blank=True, max_length=500)),
-                ('told_to_host', models.TextField(blank=True)),
+                ('host_details', models.TextField(blank=True)),
                 ('claim', models.UUIDField(editable=False, null=True)),
                 ('lease_until', models.DateTimeField(editable=False, null=True)),
                 ('tries', models.PositiveSmallIntegerField(default=0, editable=False)),
                 ('deaths', models.PositiveSmallIntegerField(default=0, editable=False)),
                 ('is_slow', models.BooleanField(default=False, editable=False)),
                 ('finished_at', models.DateTimeField(editable=False, null=True)),
-                ('again_at', models.DateTimeField(editable=False, null=True)),
+                ('rescored_requested_at', models.DateTimeField(editable=False, null=True)),
                 ('baseline', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='submission', to='competitions.baseline')),
                 ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='submissions', to='competitions.competition')),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='submissions', to=settings.AUTH_USER_MODEL)),
@@ -270,7 +270,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('disqualified_at', models.DateTimeField(editable=False, null=True)),
                 ('disqualified_reason', models.CharField(blank=True, editable=False, max_length=300)),
-                ('forgiven_at', models.DateTimeField(editable=False, null=True)),
+                ('failed_files_reset_at', models.DateTimeField(editable=False, null=True)),
                 ('vacated_at', models.DateTimeField(editable=False, null=True)),
                 ('captain', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='teams', to='competitions.competition')),
@@ -351,13 +351,13 @@ class Migration(migrations.Migration):
                 ('day', models.DateField()),
                 ('used', models.PositiveIntegerField(default=0)),
                 ('refused', models.PositiveIntegerField(default=0)),
-                ('carried', models.PositiveIntegerField(default=0)),
+                ('carried_over', models.PositiveIntegerField(default=0)),
                 ('limit', models.PositiveIntegerField(default=0)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='daily_attempts', to='competitions.team')),
             ],
         ),
         migrations.CreateModel(
-            name='TeamOrigin',
+            name='TeamChange',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('team', models.BigIntegerField()),
@@ -403,8 +403,8 @@ class Migration(migrations.Migration):
                 ('process', models.PositiveIntegerField()),
                 ('version', models.CharField(max_length=40)),
                 ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('seen_at', models.DateTimeField()),
-                ('swept_at', models.DateTimeField(null=True)),
+                ('last_seen_at', models.DateTimeField()),
+                ('last_sweep_at', models.DateTimeField(null=True)),
                 ('counts', models.JSONField(default=list)),
             ],
             options={
@@ -509,11 +509,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='score',
-            index=models.Index(fields=['ground_truth', 'split', 'submission', 'value'], name='score_by_ruler'),
+            index=models.Index(fields=['ground_truth', 'split', 'submission', 'value'], name='score_by_ground_truth'),
         ),
         migrations.AddConstraint(
             model_name='score',
-            constraint=models.UniqueConstraint(fields=('submission', 'ground_truth', 'split'), name='score_once_per_submission_ruler_and_split'),
+            constraint=models.UniqueConstraint(fields=('submission', 'ground_truth', 'split'), name='score_once_per_submission_truth_and_split'),
         ),
         migrations.AddConstraint(
             model_name='score',
@@ -525,7 +525,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='refusal',
-            constraint=models.UniqueConstraint(fields=('submission', 'ground_truth'), name='one_refusal_per_ruler'),
+            constraint=models.UniqueConstraint(fields=('submission', 'ground_truth'), name='one_refusal_per_ground_truth'),
         ),
         migrations.AddConstraint(
             model_name='team',
@@ -609,7 +609,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='extension',
-            constraint=models.CheckConstraint(condition=models.Q(('extra_attempts__gt', 0), ('closes_at__isnull', False), _connector='OR'), name='a_grant_gives_something'),
+            constraint=models.CheckConstraint(condition=models.Q(('extra_attempts__gt', 0), ('closes_at__isnull', False), _connector='OR'), name='an_extension_gives_something'),
         ),
         migrations.AddConstraint(
             model_name='dailyattempts',
@@ -620,7 +620,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(('refused__gte', 0), ('used__gte', 0)), name='attempts_not_negative'),
         ),
         migrations.AddConstraint(
-            model_name='teamorigin',
+            model_name='teamchange',
             constraint=models.CheckConstraint(condition=models.Q(('team', models.F('former')), _negated=True), name='a_team_comes_from_another_one'),
         ),
         migrations.AddConstraint(

@@ -10,7 +10,7 @@ from .scoring_environment import ScoringEnvironment
 from .settings import Admission, BoardSettings, LaunchPlan, Limits
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, MergeOffer, Team
-from .team_history import FormerMember, TeamOrigin
+from .team_history import FormerMember, TeamChange
 from .truth_check import StudentPreview, TruthCheck
 from .worker import Worker
 
@@ -37,7 +37,7 @@ __all__ = [
     "StudentPreview",
     "Submission",
     "Team",
-    "TeamOrigin",
+    "TeamChange",
     "TruthCheck",
     "TruthDraft",
     "Uncertainty",

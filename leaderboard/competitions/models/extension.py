@@ -53,7 +53,7 @@ class Extension(models.Model):
         ordering: ClassVar = ["-at", "-pk"]
         constraints: ClassVar = [
             models.CheckConstraint(
-                name="a_grant_gives_something", condition=Q(extra_attempts__gt=0) | Q(closes_at__isnull=False)
+                name="an_extension_gives_something", condition=Q(extra_attempts__gt=0) | Q(closes_at__isnull=False)
             ),
         ]
 

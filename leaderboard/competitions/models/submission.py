@@ -68,7 +68,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
 
 def waiting_since() -> Coalesce:
     """Since when a pending file waits, as an expression for queries."""
-    return Coalesce("again_at", "received_at")
+    return Coalesce("rescored_requested_at", "received_at")
 
 
 class Submission(models.Model):
@@ -112,7 +112,7 @@ class Submission(models.Model):
     warnings = models.JSONField(default=list)
     failure = models.CharField(max_length=500, blank=True)
     # What a metric from outside said when it broke. It may quote the truth: only hosts and operators read it.
-    told_to_host = models.TextField(blank=True)
+    host_details = models.TextField(blank=True)
     claim = models.UUIDField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False)
     tries = models.PositiveSmallIntegerField(default=0, editable=False)
@@ -122,7 +122,7 @@ class Submission(models.Model):
     is_slow = models.BooleanField(default=False, editable=False)
     finished_at = models.DateTimeField(null=True, editable=False)
     # When a host had a file without a score scored again: how long it waits is counted from there.
-    again_at = models.DateTimeField(null=True, editable=False)
+    rescored_requested_at = models.DateTimeField(null=True, editable=False)
 
     objects = SubmissionQuerySet.as_manager()
 
@@ -193,7 +193,7 @@ class Score(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["submission", "ground_truth", "split"],
-                name="score_once_per_submission_ruler_and_split",
+                name="score_once_per_submission_truth_and_split",
             ),
             models.CheckConstraint(
                 name="score_is_finite", condition=Q(value__gte=-LARGEST_FLOAT, value__lte=LARGEST_FLOAT)
@@ -202,7 +202,7 @@ class Score(models.Model):
         ]
         indexes: ClassVar = [
             # Whoever reads all scores of a ruler reads this and no rows, which are many times as large.
-            models.Index(fields=["ground_truth", "split", "submission", "value"], name="score_by_ruler"),
+            models.Index(fields=["ground_truth", "split", "submission", "value"], name="score_by_ground_truth"),
         ]
 
     def __str__(self) -> str:
@@ -247,7 +247,7 @@ class Refusal(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["submission", "ground_truth"], name="one_refusal_per_ruler"),
+            models.UniqueConstraint(fields=["submission", "ground_truth"], name="one_refusal_per_ground_truth"),
         ]
 
     def __str__(self) -> str:

@@ -40,7 +40,7 @@ class Team(models.Model):
     disqualified_at = models.DateTimeField(null=True, editable=False)
     disqualified_reason = models.CharField(max_length=300, blank=True, editable=False)
     # Files that failed before this moment do not count against the limit of failed files of a day.
-    forgiven_at = models.DateTimeField(null=True, editable=False)
+    failed_files_reset_at = models.DateTimeField(null=True, editable=False)
     # When the account of its last member was deleted. Until the reveal such a team stands on no board.
     vacated_at = models.DateTimeField(null=True, editable=False)
 
@@ -136,7 +136,7 @@ class DailyAttempts(models.Model):
     used = models.PositiveIntegerField(default=0)
     refused = models.PositiveIntegerField(default=0)
     # Of `used`, what a member who left another team on this day brought along; no file of this team stands for it.
-    carried = models.PositiveIntegerField(default=0)
+    carried_over = models.PositiveIntegerField(default=0)
     # The most a team could use when it took its last attempt: a host may change the limit at any time.
     limit = models.PositiveIntegerField(default=0)
 

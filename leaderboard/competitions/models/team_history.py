@@ -21,7 +21,7 @@ from .team import DailyAttempts, Team
 COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
 
 
-class TeamOrigin(models.Model):
+class TeamChange(models.Model):
     """At a moment, a member of one team came to another: by leaving, joining, merging, or signing up again.
 
     The teams are numbers and no keys, because a row outlives the teams it names.
@@ -99,7 +99,7 @@ def link_returning_person(user: User, team: Team, now: datetime) -> None:
 
 def record_team_change(team: Team, former: int, *, at: datetime, now: datetime) -> None:
     """Store that a member of `former` came to a team, and count the attempts that `former` had used on this day."""
-    TeamOrigin.objects.create(competition_id=team.competition_id, team=team.pk, former=former, at=at)
+    TeamChange.objects.create(competition_id=team.competition_id, team=team.pk, former=former, at=at)
     recount_attempts(team, now)
     today = DailyAttempts.objects.filter(day=now.astimezone(UTC).date())
     refused = today.filter(team=former).values_list("refused", flat=True).first()
@@ -128,12 +128,12 @@ def recount_attempts(team: Team, now: datetime) -> None:
     carried = len(_files_of_linked_teams(team, handed_in) - own)
     if own or carried or DailyAttempts.objects.filter(team=team, day=day).exists():
         count, _ = DailyAttempts.objects.get_or_create(team=team, day=day)
-        DailyAttempts.objects.filter(pk=count.pk).update(used=len(own) + carried, carried=carried)
+        DailyAttempts.objects.filter(pk=count.pk).update(used=len(own) + carried, carried_over=carried)
 
 
 def _files_of_linked_teams(team: Team, files: Sequence[tuple[UUID, int, datetime]]) -> set[UUID]:
     """The files that other teams handed in before a member of them came here, over any number of teams between."""
-    origins = list(TeamOrigin.objects.filter(competition=team.competition_id).values_list("team", "former", "at"))
+    origins = list(TeamChange.objects.filter(competition=team.competition_id).values_list("team", "former", "at"))
     merged = Submission.objects.filter(team=team).order_by().values_list("former_team", flat=True).distinct()
     waiting: list[tuple[int, datetime | None]] = [(former or team.pk, None) for former in {None, *merged}]
     seen, found = set(waiting), set[UUID]()

@@ -15,8 +15,8 @@ class Worker(models.Model):
     process = models.PositiveIntegerField()
     version = models.CharField(max_length=40)
     started_at = models.DateTimeField(default=timezone.now)
-    seen_at = models.DateTimeField()
-    swept_at = models.DateTimeField(null=True)
+    last_seen_at = models.DateTimeField()
+    last_sweep_at = models.DateTimeField(null=True)
     # What it has done since it started, as `counting.samples` writes it.
     counts = models.JSONField(default=list)
 

@@ -22,7 +22,7 @@ from django.db.models import Q, QuerySet
 
 import metrics
 
-from ..models import BoardSettings, Competition, GroundTruth, Score, Standing, Submission, Team, TeamOrigin
+from ..models import BoardSettings, Competition, GroundTruth, Score, Standing, Submission, Team, TeamChange
 from ..models.competition import Split
 from .transfers import Origin, ScoredFile, linked_teams, replay_transfers
 
@@ -195,7 +195,7 @@ def teams_with_moves(ground_truth: GroundTruth) -> set[int]:
 
 def origins_of(ground_truth: GroundTruth) -> list[Origin]:
     """Who came from where in the competition of a ground truth; one query."""
-    rows = TeamOrigin.objects.filter(competition=ground_truth.competition_id).order_by("at", "pk")
+    rows = TeamChange.objects.filter(competition=ground_truth.competition_id).order_by("at", "pk")
     return [Origin(*row) for row in rows.values_list("team", "former", "at")]
 
 

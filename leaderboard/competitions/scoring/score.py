@@ -165,7 +165,7 @@ def _write_outcome(
         problems=list(outcome.problems),
         warnings=list(outcome.warnings),
         failure=outcome.failure,
-        told_to_host=outcome.host_details,
+        host_details=outcome.host_details,
         claim=None,
         lease_until=None,
         finished_at=Now(),
@@ -277,7 +277,7 @@ def _rescore_one(submission: Submission, ground_truth: GroundTruth) -> None:
         else:
             problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
             if outcome.host_details:  # a refusal is read by the file's author too
-                Submission.objects.filter(pk=submission.pk).update(told_to_host=outcome.host_details)
+                Submission.objects.filter(pk=submission.pk).update(host_details=outcome.host_details)
             Refusal.objects.create(submission=submission, ground_truth=ground_truth, problems=problems)
 
 

@@ -32,20 +32,22 @@ PENDING_TOO_LONG = 60.0
 
 def report_worker(*, swept: bool = False) -> None:
     """Say that this process is at work; forget those who have been silent for long."""
-    fields: dict[str, Any] = {"seen_at": Now(), "version": __version__, "counts": counters.counter_samples()}
+    fields: dict[str, Any] = {"last_seen_at": Now(), "version": __version__, "counts": counters.counter_samples()}
     if swept:
-        fields["swept_at"] = Now()
+        fields["last_sweep_at"] = Now()
     host, process = socket.gethostname()[:200], os.getpid()
     if Worker.objects.filter(host=host, process=process).update(**fields):
         return
     with transaction.atomic():
-        Worker.objects.filter(seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
+        Worker.objects.filter(last_seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
         Worker.objects.update_or_create(host=host, process=process, defaults=fields)
 
 
 def was_swept_lately() -> bool:
     """Whether somebody sweeps; a sweep that seems to lie ahead was noted before a clock was set back."""
-    return Worker.objects.filter(swept_at__gte=Now() - SWEPT_LATELY, swept_at__lte=Now() + SWEPT_LATELY).exists()
+    return Worker.objects.filter(
+        last_sweep_at__gte=Now() - SWEPT_LATELY, last_sweep_at__lte=Now() + SWEPT_LATELY
+    ).exists()
 
 
 @dataclass(frozen=True)

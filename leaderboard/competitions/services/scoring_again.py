@@ -47,11 +47,11 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
             status=Submission.Status.PENDING,
             problems=[],
             failure="",
-            told_to_host="",
+            host_details="",
             tries=0,
             deaths=0,
             finished_at=None,
-            again_at=database_now(),
+            rescored_requested_at=database_now(),
         )
         _count_attempts(chosen)
         for key in keys[: queue.LONG_QUEUE]:  # whoever is awake goes on with the others

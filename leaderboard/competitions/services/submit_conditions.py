@@ -143,7 +143,7 @@ def _files_today(membership: Membership, at: datetime, status: str) -> QuerySet[
     return Submission.objects.filter(
         competition=membership.competition_id,
         status=status,
-        received_at__gte=max(midnight, membership.team.forgiven_at or midnight),
+        received_at__gte=max(midnight, membership.team.failed_files_reset_at or midnight),
         received_at__lt=midnight + timedelta(days=1),
     ).order_by()
 

@@ -31,7 +31,7 @@ PER_PAGE = 50
 # What the lists below show of files; they need not read more.
 SHOWN = (
     "competition", "file_name", "note", "received_at", "is_late", "is_selected", "hidden_at", "hidden_reason", "status",
-    "problems", "failure", "told_to_host", "team__name", "baseline__name", "user__username",
+    "problems", "failure", "host_details", "team__name", "baseline__name", "user__username",
 )  # fmt: skip
 
 

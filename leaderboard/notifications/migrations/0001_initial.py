@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 ('is_on', models.BooleanField(default=True)),
                 ('since', models.DateTimeField(default=django.utils.timezone.now)),
                 ('first_seen_at', models.DateTimeField(null=True)),
-                ('trouble', models.CharField(blank=True, max_length=40)),
+                ('last_problem', models.CharField(blank=True, max_length=40)),
                 ('competition', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='webhook', to='competitions.competition')),
                 ('first_team', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='competitions.team')),
             ],
@@ -81,7 +81,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-created_at', '-pk'],
                 'indexes': [models.Index(condition=models.Q(('read_at', None)), fields=['user'], name='notice_unread'), models.Index(fields=['user', '-created_at'], name='notice_by_user'), models.Index(condition=models.Q(('mail_at__isnull', False)), fields=['mail_at'], name='notice_to_mail'), models.Index(condition=models.Q(('mail_claim__isnull', False)), fields=['mail_claim'], name='notice_in_the_mail')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('key', ''), _negated=True), fields=('user', 'key'), name='notice_told_once')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('key', ''), _negated=True), fields=('user', 'key'), name='notice_once')],
             },
         ),
         migrations.CreateModel(
@@ -109,13 +109,13 @@ class Migration(migrations.Migration):
                 ('claim', models.UUIDField(null=True)),
                 ('tries', models.PositiveIntegerField(default=0)),
                 ('sent_at', models.DateTimeField(null=True)),
-                ('trouble', models.CharField(blank=True, max_length=40)),
+                ('last_problem', models.CharField(blank=True, max_length=40)),
                 ('webhook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='notifications.webhook')),
             ],
             options={
                 'ordering': ['-created_at', '-pk'],
                 'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='webhook_message_due')],
-                'constraints': [models.UniqueConstraint(fields=('webhook', 'key'), name='webhook_message_told_once')],
+                'constraints': [models.UniqueConstraint(fields=('webhook', 'key'), name='webhook_message_once')],
             },
         ),
     ]

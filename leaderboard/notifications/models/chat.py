@@ -38,7 +38,7 @@ class Webhook(models.Model):
     first_team = models.ForeignKey(Team, null=True, on_delete=models.SET_NULL, related_name="+")
     first_seen_at = models.DateTimeField(null=True)
     # Why the last sending to this address failed; empty when it was taken, and before there was one.
-    trouble = models.CharField(max_length=40, blank=True)
+    last_problem = models.CharField(max_length=40, blank=True)
 
     def __str__(self) -> str:
         return self.shown_address
@@ -67,14 +67,14 @@ class WebhookMessage(models.Model):
     claim = models.UUIDField(null=True)
     tries = models.PositiveIntegerField(default=0)
     sent_at = models.DateTimeField(null=True)
-    trouble = models.CharField(max_length=40, blank=True)
+    last_problem = models.CharField(max_length=40, blank=True)
 
     TEST: ClassVar = "test"
 
     class Meta:
         ordering: ClassVar = ["-created_at", "-pk"]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["webhook", "key"], name="webhook_message_told_once"),
+            models.UniqueConstraint(fields=["webhook", "key"], name="webhook_message_once"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="webhook_message_due"),

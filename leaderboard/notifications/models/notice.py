@@ -111,7 +111,7 @@ class Notice(models.Model):
     class Meta:
         ordering: ClassVar = ["-created_at", "-pk"]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["user", "key"], condition=~Q(key=""), name="notice_told_once"),
+            models.UniqueConstraint(fields=["user", "key"], condition=~Q(key=""), name="notice_once"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["user"], condition=Q(read_at=None), name="notice_unread"),

@@ -88,10 +88,10 @@ def _do_chat_action(request: HttpRequest, page_context: PageContext, form: ChatF
 def _last_messages(hook: Webhook | None) -> dict[str, Any]:
     """The messages sent last, each with what it came to."""
     found = list(hook.messages.all()[:SHOWN]) if hook else []
-    lines = [{"message": one, "why": chat_sending.explain_outcome(one.trouble)} for one in found]
+    lines = [{"message": one, "why": chat_sending.explain_outcome(one.last_problem)} for one in found]
     return {"lines": lines, "waits": any(_is_awaited(one) for one in found)}
 
 
 def _is_awaited(message: WebhookMessage) -> bool:
     """Whether it is worth looking again soon: a message before its first answer."""
-    return message.state == "waiting" and not message.trouble
+    return message.state == "waiting" and not message.last_problem

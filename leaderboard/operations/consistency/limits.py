@@ -25,7 +25,7 @@ def check_attempts(findings: CheckRun) -> Iterator[str]:
         counted[team, received_at.astimezone(UTC).date()] += 1
         findings.looked_at += 1
     for team, day, used, carried, limit in DailyAttempts.objects.values_list(
-        "team", "day", "used", "carried", "limit"
+        "team", "day", "used", "carried_over", "limit"
     ).iterator(chunk_size=5000):
         files_of_day = counted.pop((team, day), 0)
         if used != files_of_day + carried:

@@ -11,12 +11,12 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Inspection',
+            name='ConsistencyRun',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('began_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('seconds', models.FloatField()),
-                ('is_whole', models.BooleanField()),
+                ('is_consistent', models.BooleanField()),
                 ('report', models.JSONField()),
             ],
             options={

@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.common import child_processes
 
 from ... import consistency
-from ...models import Inspection
+from ...models import ConsistencyRun
 
 MAX_STORED_RUNS = 60
 
@@ -41,11 +41,11 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(report, ensure_ascii=False))
         if only is None:
-            Inspection.objects.create(
-                began_at=began_at, seconds=time.monotonic() - began, is_whole=is_whole, report=report
+            ConsistencyRun.objects.create(
+                began_at=began_at, seconds=time.monotonic() - began, is_consistent=is_whole, report=report
             )
-            newest = Inspection.objects.values_list("pk", flat=True)[:MAX_STORED_RUNS]
-            Inspection.objects.exclude(pk__in=list(newest)).delete()
+            newest = ConsistencyRun.objects.values_list("pk", flat=True)[:MAX_STORED_RUNS]
+            ConsistencyRun.objects.exclude(pk__in=list(newest)).delete()
         if not is_whole:
             raise SystemExit(1)
 
