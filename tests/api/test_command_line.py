@@ -251,7 +251,7 @@ def test_an_export_that_broke_off_leaves_no_file(adas: Terminal, ada: User, tmp_
     assert not list(tmp_path.glob("pets.zip*"))
 
 
-def test_a_folder_with_its_truth_becomes_a_draft_with_a_ruler(adas: Terminal, tmp_path: Path) -> None:
+def test_a_folder_with_its_truth_becomes_a_draft_with_a_ground_truth(adas: Terminal, tmp_path: Path) -> None:
     assert adas.run("init birds").code == 0
     (tmp_path / "birds/truth.csv").write_text(TRUTH)
     (tmp_path / "birds/data/train.csv").write_bytes(TRAIN)

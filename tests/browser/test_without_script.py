@@ -85,7 +85,7 @@ def test_a_refused_file_is_explained(page_of: Callable[[User], Page], pets: Comp
     assert not Submission.objects.exists()
 
 
-def test_a_host_announces_pauses_and_grants(
+def test_a_host_announces_pauses_and_extensions(
     page_of: Callable[[User], Page], pets: Competition, ada: User, bo: User
 ) -> None:
     enter(pets, bo)

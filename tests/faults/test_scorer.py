@@ -157,14 +157,16 @@ def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_n
     checks_hold()
 
 
-def test_a_candidate_ruler_that_kills_its_child_refuses_the_file_after_three(pets: Competition, bo: User) -> None:
+def test_a_candidate_ground_truth_that_kills_its_child_refuses_the_file_after_three(
+    pets: Competition, bo: User
+) -> None:
     submission = upload(pets, bo, "die")
     assert pets.ground_truth is not None
     found = measuring.measure_slow_submission(submission, pets.ground_truth)
     assert found.failure == queue.OUR_FAULT
 
 
-def test_a_killed_keeper_costs_the_file_in_hand_one_death(alone: None, pets: Competition, bo: User) -> None:
+def test_a_killed_truth_process_costs_the_file_in_hand_one_death(alone: None, pets: Competition, bo: User) -> None:
     assert score.score_submission(upload(pets, bo).pk) == "scored"
     submission = upload(pets, bo, "sleep")
     root = _client._running[0].process.pid

@@ -57,12 +57,12 @@ def team_of_two(pets: Competition) -> None:
     Limits.objects.filter(pk=pets.pk).update(team_size=2)
 
 
-def test_one_slip_lets_one_of_four_in(pets: Competition, tmp_path: Path) -> None:
+def test_one_join_card_lets_one_of_four_in(pets: Competition, tmp_path: Path) -> None:
     for answers in race("one_join_card_of_four_people", tmp_path):
         assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
 
 
-def test_a_member_who_opens_several_slips_is_one_person_of_the_roster(pets: Competition, tmp_path: Path) -> None:
+def test_a_member_who_opens_several_join_cards_is_one_person_of_the_roster(pets: Competition, tmp_path: Path) -> None:
     for answers in race("two_join_cards_of_one_member", tmp_path):
         assert Counter(answers) == {"done": 1, "refused": PROCESSES - 1}
 

@@ -100,7 +100,7 @@ def uploads(site: Site, tokens: list[str]) -> Iterator[list[str]]:
             student.join()
 
 
-def test_a_backup_under_load_restores_to_a_site_that_keeps_every_promise(tmp_path: Path) -> None:
+def test_a_backup_under_load_restores_to_a_site_that_passes_every_check(tmp_path: Path) -> None:
     var, busy, quiet = tmp_path / "var", tmp_path / "busy", tmp_path / "quiet"
     with running_site(var) as site:
         tokens = site.shell(SET_UP).splitlines()[-2:]

@@ -98,7 +98,7 @@ LOOK = (
 )
 
 
-def test_the_worker_measures_the_walk_and_the_beat_launches_at_the_planned_time(site: Site, olga: Browser) -> None:
+def test_the_worker_measures_the_preview_and_the_beat_launches_at_the_planned_time(site: Site, olga: Browser) -> None:
     prepare(olga, "pond")
     olga.send("/host/pond/walk/", {})
     until(lambda: "Private, for you alone" in olga.get("/host/pond/walk/"), what="the sample's score")
@@ -115,7 +115,7 @@ def test_the_worker_measures_the_walk_and_the_beat_launches_at_the_planned_time(
     assert found == ["olga", [["olga", "“pond” is launched, as planned."]], 0, 0]
 
 
-def test_a_planned_launch_without_the_walk_stays_a_draft_and_says_why(site: Site, olga: Browser) -> None:
+def test_a_planned_launch_without_the_preview_stays_a_draft_and_says_why(site: Site, olga: Browser) -> None:
     prepare(olga, "lake")
     plan(olga, "lake")
     page = "/host/lake/setup/launch/"

@@ -55,7 +55,7 @@ def without_guards() -> Iterator[None]:
             cursor.execute(statement)
 
 
-def test_everything_ada_does_is_in_the_trail_with_her_name(
+def test_everything_ada_does_is_in_the_audit_log_with_her_name(
     ada: User, bo: User, cy: User, work: Callable[[], int]
 ) -> None:
     pets = make_competition(ada)
@@ -113,7 +113,7 @@ def test_saving_a_form_without_a_change_is_no_deed(pets: Competition, ada: User)
     assert events() == before
 
 
-def test_the_trail_of_a_new_truth_names_its_fingerprint_and_no_answer(
+def test_the_audit_log_of_a_new_truth_names_its_fingerprint_and_no_answer(
     ada: User, bo: User, work: Callable[[], int]
 ) -> None:
     truth = "id,label,Usage\n" + "".join(

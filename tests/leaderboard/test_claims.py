@@ -153,7 +153,7 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
     assert (len(asked), again(mine).status, again(mine).tries) == (1, "pending", 0)
 
 
-def test_one_more_file_behind_a_long_queue_needs_no_bell(
+def test_one_more_file_behind_a_long_queue_needs_no_wake_up(
     pets: Competition, bo: User, cy: User, wake_ups: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where files of one team alone wait for each other, somebody else's is rung for: a worker may be idle."""
@@ -212,7 +212,7 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
 
 
 @pytest.mark.fault(5)
-def test_a_claim_is_of_one_bell_and_one_try(mine: Submission) -> None:
+def test_a_claim_is_of_one_wake_up_and_one_try(mine: Submission) -> None:
     assert queue_module.claim_submission(mine.pk, "bell") == queue_module.claim_of("bell", 1)
     assert queue_module.claim_submission(mine.pk, "bell") is None
     Submission.objects.filter(pk=mine.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
@@ -387,7 +387,7 @@ def test_a_broker_that_takes_nothing_is_asked_once_per_sweep(
 
 
 @pytest.mark.fault(21)
-def test_ada_gets_one_letter_an_hour(
+def test_ada_gets_one_email_an_hour(
     pets: Competition,
     bo: User,
     mine: Submission,
@@ -422,7 +422,7 @@ def test_without_a_mail_server_ada_reads_it_on_her_pages_alone(
     assert queue_module.OUR_FAULT in client.get("/host/pets/submissions/?status=failed").content.decode()
 
 
-def test_invalid_files_are_nobodys_letter(pets: Competition, bo: User, settings: LazySettings) -> None:
+def test_invalid_files_are_nobodys_email(pets: Competition, bo: User, settings: LazySettings) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     enter(pets, bo)
     assert failures_module.notify_hosts_of_failure(hand_in(pets, bo, b"id,label\n1,cat\n").pk) is False

@@ -62,7 +62,7 @@ def test_the_run_upwards_ends_at_the_first_who_is_clearly_better(pets: Competiti
     assert ties(pets) == [("t0", None), ("t1", 1), ("t2", 2), ("t3", 3)]
 
 
-def test_nothing_is_said_of_a_score_without_a_doubt_nor_through_it(pets: Competition) -> None:
+def test_nothing_is_said_of_a_score_without_an_uncertainty_nor_through_it(pets: Competition) -> None:
     standing(pets, [0.9, 0.899, 0.898], without=(1,))
     assert ties(pets) == [("t0", None), ("t1", None), ("t2", None)]
 
@@ -82,7 +82,7 @@ def test_a_tie_goes_on_from_the_page_before(pets: Competition, monkeypatch: pyte
     assert ties(pets, page=2) == [("t2", 1), ("t3", None)]
 
 
-def test_a_private_doubt_is_no_part_of_the_public_board(pets: Competition) -> None:
+def test_a_private_uncertainty_is_no_part_of_the_public_board(pets: Competition) -> None:
     first, second = teams(pets, "a", "b")
     for number, team in enumerate((first, second)):
         with_uncertainties(scored(team, 0.9 - number / 1000), number, split=Split.PRIVATE)

@@ -161,7 +161,7 @@ def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pe
     assert sheet_of(pets).faults == ()
 
 
-def test_a_change_of_the_rules_is_written_to_the_trail_and_saving_the_same_again_is_not(
+def test_a_change_of_the_rules_is_written_to_the_audit_log_and_saving_the_same_again_is_not(
     pets: Competition, ada: User
 ) -> None:
     saved_rules.set_grade_rules(competition=pets, values=RULES, user=ada)
@@ -227,7 +227,7 @@ def test_released_grades_stay_as_they_were_told_until_they_are_released_again(
     assert list(Grade.objects.order_by("release__number").values_list("points", flat=True)) == [50, 75]
 
 
-def test_grades_can_be_withdrawn_and_both_deeds_are_in_the_trail(pets: Competition, ada: User, bo: User) -> None:
+def test_grades_can_be_withdrawn_and_both_deeds_are_in_the_audit_log(pets: Competition, ada: User, bo: User) -> None:
     set_rules(pets)
     enter(pets, bo)
     close(pets)

@@ -97,7 +97,7 @@ def test_extra_attempts_of_one_day_are_for_that_day_alone(strict: Competition, a
     assert submitting.allowance_of(membership, now + timedelta(days=1)).left == 5
 
 
-def test_a_grant_taken_back_leaves_what_was_used_and_the_promises_hold(
+def test_an_extension_taken_back_leaves_what_was_used_and_the_checks_hold(
     strict: Competition, ada: User, bo: User
 ) -> None:
     membership = enter(strict, bo)
@@ -134,7 +134,9 @@ def test_attempts_for_a_day_that_is_over_are_refused(strict: Competition, ada: U
 
 
 @pytest.mark.parametrize("what", [{}, {"day": datetime(2026, 1, 1, tzinfo=UTC).date()}, {"extra_attempts": 1001}])
-def test_a_grant_gives_something_possible(strict: Competition, ada: User, bo: User, what: dict[str, object]) -> None:
+def test_an_extension_gives_something_possible(
+    strict: Competition, ada: User, bo: User, what: dict[str, object]
+) -> None:
     membership = enter(strict, bo)
     with pytest.raises(ValidationError):
         give(membership, ada, **what)

@@ -55,7 +55,7 @@ def files_in(settings: LazySettings) -> list[Path]:
 # --- rulers -----------------------------------------------------------------------------------------------------
 
 
-def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, cy: User) -> None:
+def test_a_board_never_mixes_two_ground_truths(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo)
     enter(pets, cy)
     hand_in(pets, bo, answers(public=1))
@@ -81,7 +81,7 @@ def test_a_board_never_mixes_two_rulers(pets: Competition, ada: User, bo: User, 
     assert standings.standing_differences(pets.ground_truth) == []
 
 
-def test_files_that_wait_get_the_new_ruler(pets: Competition, ada: User, bo: User) -> None:
+def test_files_that_wait_get_the_new_ground_truth(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     waiting = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()], note="")
     publish_again(pets, ada, TRUTH.replace("1,cat,Public\n2", "1,bird,Public\n2"))
@@ -90,7 +90,7 @@ def test_files_that_wait_get_the_new_ruler(pets: Competition, ada: User, bo: Use
     assert set(Score.objects.values_list("ground_truth__number", flat=True)) == {2}
 
 
-def test_a_file_the_new_ruler_cannot_read_is_in_the_preview(pets: Competition, ada: User, bo: User) -> None:
+def test_a_file_the_new_ground_truth_cannot_read_is_in_the_preview(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
     publish_again(pets, ada, TRUTH + "99,cat,Public\n")
@@ -124,7 +124,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     assert hand_in(pets, bo, answers() + b"99,cat\n").status == "scored"
 
 
-def test_before_the_launch_a_ruler_is_current_at_once(ada: User) -> None:
+def test_before_the_launch_a_ground_truth_is_current_at_once(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     publish_again(competition, ada, TRUTH)
     assert competition.candidate is None
@@ -197,7 +197,7 @@ def test_a_column_with_a_name_too_long_to_be_kept_is_refused_in_words(
     assert sorted(settings.FILES_DIR.rglob("*.*")) == files
 
 
-def test_drafts_leave_one_file_and_their_publication_none_but_the_ruler(
+def test_drafts_leave_one_file_and_their_publication_none_but_the_ground_truth(
     pets: Competition, ada: User, settings: LazySettings
 ) -> None:
     before = len(files_in(settings))

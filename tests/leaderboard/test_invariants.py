@@ -79,14 +79,14 @@ def sql(*statements: str) -> None:
             cursor.execute("PRAGMA ignore_check_constraints = OFF")
 
 
-def test_a_site_in_use_keeps_all_its_promises(site: Submission) -> None:
+def test_a_site_in_use_passes_all_its_checks(site: Submission) -> None:
     results = found()
     assert {number: result.examples for number, result in results.items() if not result.holds} == {}
     assert set(results) == set(range(1, 12))
     assert all(result.looked_at for number, result in results.items() if number != 2)
 
 
-def test_leaving_a_team_and_a_second_ruler_break_nothing(
+def test_leaving_a_team_and_a_second_ground_truth_break_nothing(
     site: Submission, pets: Competition, ada: User, bo: User, cy: User, work: Callable[[], int]
 ) -> None:
     team = site.team
@@ -326,7 +326,7 @@ OFFENCES: dict[Callable[[], None], tuple[int, str]] = {
 }
 
 
-def test_who_breaks_a_promise_is_found(site: Submission, tmp_path: Path, settings: LazySettings) -> None:
+def test_who_breaks_a_check_is_found(site: Submission, tmp_path: Path, settings: LazySettings) -> None:
     """Each offence on the same site, which is put right again after it."""
     whole, unseen = tmp_path / "whole", []
     shutil.copytree(settings.FILES_DIR, whole)
@@ -343,7 +343,7 @@ def test_who_breaks_a_promise_is_found(site: Submission, tmp_path: Path, setting
     assert [result.line for result in found().values() if not result.holds] == []
 
 
-def test_no_promise_is_without_an_offence() -> None:
+def test_no_check_is_without_an_offence() -> None:
     assert {number for number, _ in OFFENCES.values()} == {check.number for check in consistency.CONSISTENCY_CHECKS}
 
 
@@ -360,7 +360,7 @@ def said_to_user(*options: str) -> tuple[int, str]:
     return 0, out.getvalue()
 
 
-def test_olga_reads_a_line_per_promise_and_what_nobody_could_see(site: Submission) -> None:
+def test_olga_reads_a_line_per_check_and_what_nobody_could_see(site: Submission) -> None:
     status, text = said_to_user()
     assert status == 0
     assert sum(" holds: " in line for line in text.splitlines()) == 11
@@ -385,7 +385,7 @@ def test_programs_read_json(site: Submission) -> None:
     assert [check["number"] for check in report["promises"] if not check["holds"]] == [7]
 
 
-def test_a_look_at_some_promises_is_not_kept_as_if_it_were_at_all(site: Submission) -> None:
+def test_a_look_at_some_checks_is_not_kept_as_if_it_were_at_all(site: Submission) -> None:
     assert said_to_user("--only", "1,7")[1].count(" holds: ") == 2
     assert not ConsistencyRun.objects.exists()
 

@@ -182,7 +182,7 @@ def test_up_says_its_words_in_the_same_form(
 
 
 @pytest.mark.parametrize(("site", "warns"), [("", True), ("https://class.example", False)])
-def test_up_says_where_letters_would_hold_no_links(site: str, warns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_up_says_where_emails_would_hold_no_links(site: str, warns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMAIL_URL", "smtp://mail.example")
     monkeypatch.setenv("SITE_URL", site)
     assert (

@@ -67,7 +67,7 @@ def test_everything_of_both_belongs_to_the_one_that_offered(
     checks_hold()
 
 
-def test_it_is_in_the_trail_and_both_are_told(two: tuple[Membership, Membership], cy: User, bo: User) -> None:
+def test_it_is_in_the_audit_log_and_both_are_told(two: tuple[Membership, Membership], cy: User, bo: User) -> None:
     united(*two)
     entry = AuditEntry.objects.get(event=AuditEvent.TEAMS_MERGED)
     assert (entry.by, entry.about) == (cy.pk, f"team #{two[0].team_id}")
@@ -216,7 +216,7 @@ def test_picks_that_fit_stay(two: tuple[Membership, Membership], pets: Competiti
     assert Submission.objects.filter(is_selected=True).count() == 2
 
 
-def test_of_grants_the_kinder_stays_and_they_do_not_add_up(
+def test_of_extensions_the_kinder_stays_and_they_do_not_add_up(
     two: tuple[Membership, Membership], pets: Competition
 ) -> None:
     bo, cy = two

@@ -123,7 +123,7 @@ def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_receipt_stays(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_promises_and_a_backup_know_of_removed_files(pets: Competition, bo: User, tmp_path: Path) -> None:
+def test_the_checks_and_a_backup_know_of_removed_files(pets: Competition, bo: User, tmp_path: Path) -> None:
     enter(pets, bo)
     hand_in(pets, bo, b"id,label\n1,cat\n")
     invalid_files.remove_invalid_files(at=timezone.now() + 2 * invalid_files.INVALID_FILES_STAY)

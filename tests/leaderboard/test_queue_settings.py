@@ -29,7 +29,7 @@ def test_a_worker_takes_one_message_at_a_time() -> None:
     assert app.conf.worker_prefetch_multiplier == 1
 
 
-def test_a_bell_whose_receipt_the_broker_does_not_note_is_in_nobodys_hands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wake_up_whose_receipt_the_broker_does_not_note_is_in_nobodys_hands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a worker that takes one at a time would take none any more."""
     monkeypatch.setattr(broker.Channel, "QoS", broker.QoS)
     monkeypatch.setattr(gc, "freeze", lambda: None)
@@ -65,7 +65,7 @@ def test_a_task_ends_half_a_minute_after_the_time_of_its_metric(settings: LazySe
     assert score.FINISH_WITHIN < settings.CELERY_TASK_TIME_LIMIT
 
 
-def test_the_beat_sweeps_each_five_seconds_and_proves_the_promises_each_night() -> None:
+def test_the_beat_sweeps_each_five_seconds_and_proves_the_checks_each_night() -> None:
     schedule = app.conf.beat_schedule
     assert schedule["sweep"]["schedule"].total_seconds() == tasks.SWEEP_EVERY == 5
     assert schedule["promises"]["task"] == check_consistency.name

@@ -233,7 +233,7 @@ def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path:
     assert "done" not in found.values(), found
 
 
-def test_a_keeper_that_its_truth_took_over_reaches_nothing_but_the_files_of_this_truth(
+def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_of_this_truth(
     ground_truth: TruthSpec, tmp_path: Path
 ) -> None:
     if explain_missing_sandbox():
@@ -296,7 +296,7 @@ def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
     assert state() == before
 
 
-def test_a_keeper_has_one_thread_when_it_forks(measure: Measure) -> None:
+def test_a_truth_process_has_one_thread_when_it_forks(measure: Measure) -> None:
     scorer.close_scorer()
     for _ in range(3):
         measure(answers())
@@ -447,7 +447,7 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
     processes_module.close()
 
 
-def test_a_child_that_was_taken_over_opens_no_cage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_was_taken_over_opens_no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(
         "leaderboard.scorer._elsewhere.run_outside", lambda job, metric, request, write: asked.append(request)

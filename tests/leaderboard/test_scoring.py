@@ -50,7 +50,7 @@ def test_both_scores_are_written_in_full_precision(pets: Competition, bo: User) 
     assert submission.finished_at is not None
 
 
-def test_each_score_comes_with_its_doubt(pets: Competition, bo: User) -> None:
+def test_each_score_comes_with_its_uncertainty(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     submission = hand_in(pets, bo, answers(public=2, private=1))
     for score in Score.objects.filter(submission=submission).select_related("uncertainty"):
@@ -65,7 +65,7 @@ def test_each_score_comes_with_its_doubt(pets: Competition, bo: User) -> None:
         assert uncertainty.values.std(ddof=1) == pytest.approx(uncertainty.standard_error, rel=0.2)
 
 
-def test_where_a_scale_has_no_end_the_doubt_has_none(pets: Competition, bo: User) -> None:
+def test_where_a_scale_has_no_end_the_uncertainty_has_none(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     score = Score.objects.filter(submission=hand_in(pets, bo, answers())).first()
     assert score is not None
@@ -80,7 +80,7 @@ def test_ringing_ten_times_scores_once(pets: Competition, bo: User) -> None:
     assert Score.objects.count() == 2
 
 
-def test_a_bell_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo: User) -> None:
+def test_a_wake_up_for_a_row_that_is_gone_harms_nobody(pets: Competition, bo: User) -> None:
     assert score_module.score_submission(uuid.uuid4()) == "busy"
 
 
@@ -196,7 +196,7 @@ def test_waiting_files_are_rung_in_turn_over_competitions(ada: User, bo: User, c
     assert rung == [str(burst[0].pk), str(late.pk), str(burst[1].pk), str(burst[2].pk)]
 
 
-def test_the_ruler_is_never_edited(pets: Competition) -> None:
+def test_the_ground_truth_is_never_edited(pets: Competition) -> None:
     ground_truth = GroundTruth.objects.get()
     ground_truth.metric = "f1"
     with pytest.raises(ImmutableRow):
@@ -286,7 +286,7 @@ class TestRescoring:
         assert Score.objects.count() == 2 * len(before)
         assert list(Submission.objects.order_by("pk").values_list("pk", "received_at")) == receipts
 
-    def test_a_file_the_new_ruler_cannot_read_is_shown_to_ada(
+    def test_a_file_the_new_ground_truth_cannot_read_is_shown_to_ada(
         self, pets: Competition, ada: User, two_files: object, work: Callable[[], int]
     ) -> None:
         self.correct(pets, ada, self.CORRECTED + "13,cat,Public\n")
@@ -298,7 +298,7 @@ class TestRescoring:
         assert Submission.objects.filter(status="scored").count() == 2
 
     @pytest.mark.fault(36)
-    def test_a_file_measured_while_the_ruler_changed_is_measured_again(
+    def test_a_file_measured_while_the_ground_truth_changed_is_measured_again(
         self, pets: Competition, ada: User, cy: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         submission = waiting_file(pets, cy)

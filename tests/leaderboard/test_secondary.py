@@ -45,7 +45,7 @@ def tides(ada: User) -> Competition:
     return make_competition(ada, slug="tides", truth=TRUTH, metric="mae", secondary=ASKED)
 
 
-def test_the_ruler_carries_them_with_versions_parameters_and_steps(tides: Competition, ada: User) -> None:
+def test_the_ground_truth_carries_them_with_versions_parameters_and_steps(tides: Competition, ada: User) -> None:
     ground_truth = tides.ground_truth
     assert ground_truth is not None
     assert ground_truth.submission_columns == ["id", "y"]
@@ -170,7 +170,7 @@ def test_a_folder_that_asks_for_nonsense_is_refused_by_name(tides: Competition, 
     assert refused.value.details == ['No metric is called "r3".']
 
 
-def test_promise_9_covers_them(tides: Competition, bo: User) -> None:
+def test_check_9_covers_them(tides: Competition, bo: User) -> None:
     enter(tides, bo)
     mine = hand_in(tides, bo, a_file(first="-0.5"))
     assert broken() == []

@@ -117,7 +117,7 @@ def test_a_file_leaves_the_queue_after_twenty_times_what_the_quickest_took(pets:
     assert ground_truth.quickest_seconds < 1000
 
 
-def test_slow_files_that_wait_for_each_other_break_no_promise_and_those_that_nobody_measures_do(
+def test_slow_files_that_wait_for_each_other_break_no_check_and_those_that_nobody_measures_do(
     pets: Competition, bo: User, cy: User
 ) -> None:
     enter(pets, bo), enter(pets, cy)

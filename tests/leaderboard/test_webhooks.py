@@ -314,7 +314,7 @@ def test_old_news_and_channels_that_were_switched_off_meanwhile_get_nothing(
 
 
 @pytest.mark.attack("a channel's address read or logged; names that call people in a chat")
-def test_the_address_is_in_no_log_no_trail_and_no_copy(
+def test_the_address_is_in_no_log_no_audit_log_and_no_copy(
     ada: User, pets: Competition, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     hook = listen(pets, ada)

@@ -138,7 +138,7 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
 
 
 @pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
-def test_one_slip_lets_one_of_sixteen_in(pets: Competition, ada: User) -> None:
+def test_one_join_card_lets_one_of_sixteen_in(pets: Competition, ada: User) -> None:
     entry = RosterEntry.objects.create(competition=pets, name="Dee")
     [(_entry, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=ada)
     people = [person(f"student-{number}") for number in range(16)]

@@ -31,7 +31,7 @@ SIGN_UP = {
 }
 
 
-def test_eve_confirms_her_address_by_the_letter_and_a_button(
+def test_eve_confirms_her_address_by_the_email_and_a_button(
     pets: Competition, client: Client, post: list[mail.EmailMessage]
 ) -> None:
     client.get(f"/join/{pets.admission.join_code}/")
@@ -66,7 +66,7 @@ def test_who_confirms_an_address_on_the_way_into_a_competition_goes_on_joining(
     assert "What others will see of you" in text_of(telephone.post("/accounts/login/", given, follow=True))
 
 
-def test_who_has_an_account_already_goes_on_joining_from_the_letter_with_the_old_password_or_a_new_one(
+def test_who_has_an_account_already_goes_on_joining_from_the_email_with_the_old_password_or_a_new_one(
     pets: Competition, bo: User, client: Client, post: list[mail.EmailMessage]
 ) -> None:
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)

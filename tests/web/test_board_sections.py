@@ -363,7 +363,7 @@ def test_a_student_asks_the_database_no_more_often_for_a_section(open_labs: Comp
     assert max(numbers.values()) <= 12, numbers
 
 
-def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_trail_says_so(
+def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_audit_log_says_so(
     ada: User, labs: Competition, tmp_path: Path
 ) -> None:
     hers, admission = signed_in(ada), "/host/pets/people/admission/"

@@ -173,7 +173,7 @@ def test_a_wrong_parameter_is_refused_in_the_hosts_language(ada: User) -> None:
 # --- what was said elsewhere ------------------------------------------------------------------------------------
 
 
-def test_what_a_new_ruler_cannot_read_is_said_in_each_readers_language(pets: Competition, bo: User) -> None:
+def test_what_a_new_ground_truth_cannot_read_is_said_in_each_readers_language(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     submission = hand_in(pets, bo, REFUSED)
     refusal = Refusal(submission=submission, problems=submission.problems[:1])

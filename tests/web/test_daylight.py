@@ -158,7 +158,7 @@ def test_a_launch_planned_beside_the_change_happens_at_that_minute(
 
 
 @over_changes
-def test_daily_letters_come_at_seven_by_the_clocks_of_their_reader(
+def test_daily_emails_come_at_seven_by_the_clocks_of_their_reader(
     zone: str, day: date, hours: int, offset: int
 ) -> None:
     at, found = datetime.combine(day - 2 * DAY, time(12), UTC), []

@@ -48,7 +48,7 @@ def test_everybody_reads_it_on_the_overview_on_their_page_and_by_mail(
     assert "See **data**." in mail.outbox[0].body
 
 
-def test_a_letter_is_signed_by_who_wrote_it_and_tells_no_address_of_theirs(
+def test_an_email_is_signed_by_who_wrote_it_and_tells_no_address_of_theirs(
     pets: Competition, ada: User, bo: User, cy: User, post: list[mail.EmailMessage]
 ) -> None:
     """Answers go where the competition says whom to ask, if that is an address."""
@@ -76,7 +76,7 @@ def test_a_letter_is_signed_by_who_wrote_it_and_tells_no_address_of_theirs(
     assert "ada@example.org" not in str(third.message()) + str(first.message())
 
 
-def test_a_letter_of_the_site_itself_is_signed_by_nobody(
+def test_an_email_of_the_site_itself_is_signed_by_nobody(
     pets: Competition, ada: User, bo: User, post: list[mail.EmailMessage]
 ) -> None:
     team = enter(pets, bo).team

@@ -109,7 +109,7 @@ def test_long_trails_come_in_pages(pets: Competition, ada: User) -> None:
     assert "Competition created" in text_of(client.get("/host/pets/audit/?page=2"))
 
 
-def test_the_trail_of_a_competition_is_its_hosts_alone(pets: Competition, ada: User, bo: User) -> None:
+def test_the_audit_log_of_a_competition_is_its_hosts_alone(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     hal = person("hal", can_host=True)
     make_competition(hal, slug="other", title="Hal's own")
@@ -118,7 +118,7 @@ def test_the_trail_of_a_competition_is_its_hosts_alone(pets: Competition, ada: U
     assert "Hal's own" not in text_of(signed_in(ada).get("/host/pets/audit/"))
 
 
-def test_the_admin_shows_the_trail_and_edits_nothing(pets: Competition, ada: User, olga: User) -> None:
+def test_the_admin_shows_the_audit_log_and_edits_nothing(pets: Competition, ada: User, olga: User) -> None:
     make_competition(person("hal", can_host=True), slug="other", title="Hal's own")
     ada.is_staff = True
     ada.save()
@@ -135,7 +135,7 @@ def test_the_admin_shows_the_trail_and_edits_nothing(pets: Competition, ada: Use
         assert client.get("/admin/common/auditentry/add/").status_code == 403
 
 
-def test_rights_are_in_the_trail(olga: User, bo: User, cy: User) -> None:
+def test_rights_are_in_the_audit_log(olga: User, bo: User, cy: User) -> None:
     client = signed_in(olga)
     fields = {"username": "bo", "is_active": "on", "is_superuser": "on", "is_staff": "on", "email": bo.email}
     client.post(f"/admin/accounts/user/{bo.pk}/change/", fields)
@@ -147,7 +147,7 @@ def test_rights_are_in_the_trail(olga: User, bo: User, cy: User) -> None:
     assert AuditEntry.objects.count() == 2  # Olga could host before
 
 
-def test_hosts_set_in_the_admin_are_in_the_trail(pets: Competition, olga: User, ada: User, cy: User) -> None:
+def test_hosts_set_in_the_admin_are_in_the_audit_log(pets: Competition, olga: User, ada: User, cy: User) -> None:
     fields = {**FILLED, "slug": "pets", "hosts": [cy.pk]}
     signed_in(olga).post(f"/admin/competitions/competition/{pets.pk}/change/", fields)
     found = AuditEntry.objects.filter(event__in=[AuditEvent.HOST_ADDED, AuditEvent.HOST_REMOVED]).values_list(
@@ -156,7 +156,7 @@ def test_hosts_set_in_the_admin_are_in_the_trail(pets: Competition, olga: User, 
     assert set(found) == {(AuditEvent.HOST_ADDED, cy.pk, olga.pk), (AuditEvent.HOST_REMOVED, ada.pk, olga.pk)}
 
 
-def test_the_first_operator_is_in_the_trail(client: Client, db: None) -> None:
+def test_the_first_operator_is_in_the_audit_log(client: Client, db: None) -> None:
     secret = SetupLink.issue()
     given = {"username": "olga", "email": "olga@example.org", "password": "a-long-one-4711"}
     client.post(f"/setup/{secret}/", given)

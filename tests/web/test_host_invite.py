@@ -58,7 +58,7 @@ def soon() -> None:
     waiting.update(mail_at=timezone.now() - timedelta(hours=1))
 
 
-def test_everybody_not_invited_yet_gets_a_letter_with_their_own_link(
+def test_everybody_not_invited_yet_gets_an_email_with_their_own_link(
     hers: Client, post: list[mail.EmailMessage]
 ) -> None:
     page = text_of(hers.get(INVITE))
@@ -103,7 +103,7 @@ def test_without_a_tick_ada_is_shown_first_how_many_letters_there_would_be(
     assert not emails.is_mail_due()
 
 
-def test_the_link_of_a_letter_lets_exactly_its_person_in(
+def test_the_link_of_an_email_lets_exactly_its_person_in(
     hers: Client, post: list[mail.EmailMessage], bo: User, dee: User, pets: Competition
 ) -> None:
     hers.post(INVITE, {"entry": entry("Bo Berg").pk})
@@ -115,7 +115,7 @@ def test_the_link_of_a_letter_lets_exactly_its_person_in(
     assert list(Membership.objects.values_list("user", flat=True)) == [bo.pk]
 
 
-def test_a_letter_sent_again_ends_the_link_before(hers: Client, post: list[mail.EmailMessage], bo: User) -> None:
+def test_an_email_sent_again_ends_the_link_before(hers: Client, post: list[mail.EmailMessage], bo: User) -> None:
     for _ in range(2):
         hers.post(INVITE, {"entry": entry("Bo Berg").pk})
         emails.send_due_emails()
@@ -124,7 +124,7 @@ def test_a_letter_sent_again_ends_the_link_before(hers: Client, post: list[mail.
     assert signed_in(bo).get(f"/slip/{new}/").status_code == 200
 
 
-def test_no_link_is_kept_that_could_be_read_and_the_trail_says_who_was_invited(
+def test_no_link_is_kept_that_could_be_read_and_the_audit_log_says_who_was_invited(
     hers: Client, post: list[mail.EmailMessage], ada: User
 ) -> None:
     hers.post(INVITE, ALL)
@@ -136,7 +136,7 @@ def test_no_link_is_kept_that_could_be_read_and_the_trail_says_who_was_invited(
     assert dict((name, after) for name, _, after in event.changes)["emails"] == 2
 
 
-def test_a_server_that_is_away_gets_the_letters_later_and_the_last_link_works(
+def test_a_server_that_is_away_gets_the_emails_later_and_the_last_link_works(
     hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch, bo: User
 ) -> None:
     hers.post(INVITE, ALL)
@@ -200,7 +200,7 @@ def test_a_server_that_never_answers_is_given_up_one_day(
     assert not emails.is_mail_due()
 
 
-def test_two_workers_send_one_letter(
+def test_two_workers_send_one_email(
     hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = mail.EmailMessage.send
@@ -215,7 +215,7 @@ def test_two_workers_send_one_letter(
     assert len(post) == 1
 
 
-def test_who_left_joined_or_got_a_slip_meanwhile_gets_no_letter(
+def test_who_left_joined_or_got_a_join_card_meanwhile_gets_no_email(
     hers: Client, post: list[mail.EmailMessage], pets: Competition, ada: User
 ) -> None:
     hers.post(INVITE, ALL)
@@ -227,7 +227,7 @@ def test_who_left_joined_or_got_a_slip_meanwhile_gets_no_letter(
     assert entry("Cy Clay").state == RosterEntry.State.INVITED
 
 
-def test_after_the_deadline_a_waiting_letter_is_not_sent_and_ada_reads_why(
+def test_after_the_deadline_a_waiting_email_is_not_sent_and_ada_reads_why(
     hers: Client, post: list[mail.EmailMessage], pets: Competition
 ) -> None:
     hers.post(INVITE, ALL)
@@ -238,7 +238,7 @@ def test_after_the_deadline_a_waiting_letter_is_not_sent_and_ada_reads_why(
     assert "nobody can join any more" in text_of(hers.get(INVITE))
 
 
-def test_a_letter_is_in_the_language_of_the_host_who_asked_for_it(
+def test_an_email_is_in_the_language_of_the_host_who_asked_for_it(
     hers: Client, post: list[mail.EmailMessage], ada: User
 ) -> None:
     with second_language():
@@ -252,7 +252,7 @@ def test_a_letter_is_in_the_language_of_the_host_who_asked_for_it(
     assert all("⟦" in str(email.body) for email in post)
 
 
-def test_a_letter_whose_language_left_the_site_is_in_that_of_the_site(
+def test_an_email_whose_language_left_the_site_is_in_that_of_the_site(
     hers: Client, post: list[mail.EmailMessage], ada: User
 ) -> None:
     with second_language():
@@ -262,7 +262,7 @@ def test_a_letter_whose_language_left_the_site_is_in_that_of_the_site(
     assert {email.subject for email in post} == {"Invitation: Cats or dogs"}
 
 
-def test_why_a_letter_did_not_go_out_is_read_in_the_language_of_the_host(
+def test_why_an_email_did_not_go_out_is_read_in_the_language_of_the_host(
     hers: Client, post: list[mail.EmailMessage], pets: Competition, ada: User
 ) -> None:
     hers.post(INVITE, ALL)
@@ -273,7 +273,7 @@ def test_why_a_letter_did_not_go_out_is_read_in_the_language_of_the_host(
         assert "⟦The deadline passed before the letter was sent.⟧" in hers.get(PEOPLE).content.decode()
 
 
-def test_a_site_without_a_mail_server_says_so_and_offers_slips(hers: Client) -> None:
+def test_a_site_without_a_mail_server_says_so_and_offers_join_cards(hers: Client) -> None:
     page = hers.get(INVITE).content.decode()
     assert "no mail server" in page
     assert 'action="/host/pets/people/slips/"' in page
@@ -287,7 +287,7 @@ def test_a_draft_invites_nobody(hers: Client, post: list[mail.EmailMessage]) -> 
     assert not emails.is_mail_due()
 
 
-def test_a_host_can_ask_for_so_many_letters_a_day_and_no_more(
+def test_a_host_can_ask_for_so_many_emails_a_day_and_no_more(
     hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inviting, "MAX_INVITATIONS_PER_DAY", 3)

@@ -162,7 +162,7 @@ def test_waiting_is_counted_from_the_host_and_not_from_the_receipt(pets: Competi
     assert broken() == {}
 
 
-def test_the_team_is_told_and_the_trail_says_who_asked(pets: Competition, ada: User, bo: User, cy: User) -> None:
+def test_the_team_is_told_and_the_audit_log_says_who_asked(pets: Competition, ada: User, bo: User, cy: User) -> None:
     enter(pets, bo), enter(pets, cy)
     file = failed(pets, bo)
     signed_in(ada).post(ADDRESS, {"file": str(file.pk)})

@@ -83,7 +83,7 @@ def test_the_list_asks_as_much_for_sixty_teams_as_for_one(
     assert "Page 1 of 2" in page
 
 
-def test_a_grant_of_nothing_is_refused_in_words_alone(pets: Competition, client: Client, bo: User) -> None:
+def test_an_extension_of_nothing_is_refused_in_words_alone(pets: Competition, client: Client, bo: User) -> None:
     address = f"/host/pets/teams/{enter(pets, bo).team.pk}/"
     nothing = {"action": "grant", "extra_attempts": "", "day": "", "closes_at": "", "reason": "Ill"}
     response = client.post(address, nothing)
@@ -122,7 +122,7 @@ def test_ada_gives_more_attempts_and_time_and_takes_them_back(pets: Competition,
         ({"reason": "why", "closes_at": "soon"}, "Write a date with a time"),
     ],
 )
-def test_a_grant_with_mistakes_says_which_and_keeps_what_was_typed(
+def test_an_extension_with_mistakes_says_which_and_keeps_what_was_typed(
     pets: Competition, client: Client, bo: User, sent: dict[str, str], words: str
 ) -> None:
     team = enter(pets, bo).team

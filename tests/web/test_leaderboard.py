@@ -251,7 +251,7 @@ def test_an_empty_board_invites(client: Client, ada: User) -> None:
     assert "Nobody is ranked" in page(client)
 
 
-def test_a_draft_without_a_ruler_has_no_board_yet(client: Client, ada: User) -> None:
+def test_a_draft_without_a_ground_truth_has_no_board_yet(client: Client, ada: User) -> None:
     now = timezone.now()
     competitions.create_competition(
         user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timedelta(days=1)

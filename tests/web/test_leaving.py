@@ -283,7 +283,7 @@ def test_what_is_about_others_stays_as_it_was(traces: None, bo: User, cy: User, 
     assert Notice.objects.get(user=cy, title="You are the captain").text.startswith("You lead “Former member 1”")
 
 
-def test_the_trail_tells_of_lists_and_roles_that_an_account_took_its_address_from(
+def test_the_audit_log_tells_of_lists_and_roles_that_an_account_took_its_address_from(
     traces: None, pets: Competition, bo: User
 ) -> None:
     delete_account(account=bo, user=bo)

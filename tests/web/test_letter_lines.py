@@ -26,7 +26,7 @@ def check(text: str) -> None:
         assert "https://" not in line or " " not in line.strip(), f"a link has a line of its own: {line}"
 
 
-def test_every_letter_of_the_site_has_short_lines(
+def test_every_email_of_the_site_has_short_lines(
     pets: Competition, ada: User, bo: User, post: list[mail.EmailMessage]
 ) -> None:
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)

@@ -171,7 +171,7 @@ def test_who_left_the_site_is_told_nothing(bo: User) -> None:
 # --- letters ----------------------------------------------------------------------------------------------------
 
 
-def test_a_letter_goes_out_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
+def test_an_email_goes_out_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
     tell(bo, competition=pets)
     for _ in range(3):
         assert emails.send_due_emails() is False
@@ -183,7 +183,7 @@ def test_a_letter_goes_out_once(bo: User, pets: Competition, post: list[mail.Ema
     assert Notice.objects.get().mailed_at is not None
 
 
-def test_the_sweep_rings_for_letters_that_are_due(
+def test_the_sweep_rings_for_emails_that_are_due(
     bo: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[str] = []
@@ -225,7 +225,7 @@ def test_a_server_that_lets_us_wait_holds_up_no_file(
     assert rounds == [True, True, False], "one thread sends until nothing is left"
 
 
-def test_a_letter_in_somebodys_hands_is_not_sent_by_another(
+def test_an_email_in_somebodys_hands_is_not_sent_by_another(
     bo: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell(bo)
@@ -241,7 +241,7 @@ def test_a_letter_in_somebodys_hands_is_not_sent_by_another(
     assert len(post) == 1
 
 
-def test_a_server_that_refuses_gets_the_letter_later(
+def test_a_server_that_refuses_gets_the_email_later(
     bo: User, cy: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
@@ -281,7 +281,7 @@ def test_one_wrong_address_holds_up_nobody(
     assert Notice.objects.get(user=bo).mail_at is None  # given up; the page still says it
 
 
-def test_a_letter_after_a_death_has_the_same_name(bo: User, post: list[mail.EmailMessage]) -> None:
+def test_an_email_after_a_death_has_the_same_name(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo)
     emails.send_due_emails()
     # As if the process had died before it noted that the server took the letter.
@@ -311,7 +311,7 @@ def prefer(user: User, **choices: str) -> Any:
     return signed_in(user).post("/account/preferences/", {**current, **choices})
 
 
-def test_bo_wants_no_letters_about_deadlines(bo: User, post: list[mail.EmailMessage]) -> None:
+def test_bo_wants_no_emails_about_deadlines(bo: User, post: list[mail.EmailMessage]) -> None:
     assert prefer(bo, deadline="page").status_code == 303
     tell(bo)
     emails.send_due_emails()
@@ -331,7 +331,7 @@ def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
     assert tell(bo) == 1
 
 
-def test_a_day_of_news_is_one_letter_in_the_morning(bo: User, post: list[mail.EmailMessage]) -> None:
+def test_a_day_of_news_is_one_email_in_the_morning(bo: User, post: list[mail.EmailMessage]) -> None:
     prefer(bo, deadline="digest", extension="digest")
     tell(bo), tell(bo, kind="grant", title="Two more attempts")
     emails.send_due_emails()
@@ -344,7 +344,7 @@ def test_a_day_of_news_is_one_letter_in_the_morning(bo: User, post: list[mail.Em
     assert "Two more attempts" in email.body
 
 
-def test_a_change_of_mind_holds_for_letters_that_wait(bo: User, post: list[mail.EmailMessage]) -> None:
+def test_a_change_of_mind_holds_for_emails_that_wait(bo: User, post: list[mail.EmailMessage]) -> None:
     prefer(bo, deadline="digest")
     tell(bo)
     prefer(bo, deadline="page")
@@ -382,7 +382,7 @@ def unsubscribe_link(email: mail.EmailMessage) -> str:
     return found.group(1)
 
 
-def test_one_click_in_the_mail_program_ends_letters_of_that_kind_without_signing_in(
+def test_one_click_in_the_mail_program_ends_emails_of_that_kind_without_signing_in(
     bo: User, post: list[mail.EmailMessage]
 ) -> None:
     tell(bo)
@@ -424,7 +424,7 @@ def test_a_subject_names_the_competition_once(bo: User, pets: Competition, post:
     assert post[0].subject == "Your grade in Cats or dogs"
 
 
-def test_a_link_that_a_host_wrote_leads_to_the_site_from_a_letter_too(
+def test_a_link_that_a_host_wrote_leads_to_the_site_from_an_email_too(
     bo: User, pets: Competition, post: list[mail.EmailMessage]
 ) -> None:
     tell(bo, kind="announcement", text="See [the data](/c/pets/data/).", competition=pets)

@@ -99,7 +99,7 @@ def test_where_nothing_waits_and_nothing_answers_numbers_are_still_there(
     assert ("leaderboard_last_sweep_seconds", ()) not in samples
 
 
-def test_broken_promises_are_told_by_number(client: Client, db: None) -> None:
+def test_broken_checks_are_told_by_number(client: Client, db: None) -> None:
     report = {"promises": [{"number": 1, "broken": 0}, {"number": 7, "broken": 2}]}
     ConsistencyRun.objects.create(
         began_at=timezone.now() - timedelta(hours=5), seconds=1, is_consistent=False, report=report
@@ -155,7 +155,7 @@ def test_what_workers_did_is_told_by_each_of_them(
     assert 0 < value(samples, "leaderboard_scoring_seconds_sum", part="worker") < 60
 
 
-def test_a_bell_that_the_broker_did_not_take_is_counted(
+def test_a_wake_up_that_the_broker_did_not_take_is_counted(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object, **__: object) -> None:

@@ -137,7 +137,7 @@ def test_nobody_takes_back_a_list_of_another_competition(hers: Client, pets: Com
     assert RosterEntry.objects.count() == 2
 
 
-def test_each_slip_has_its_link_as_a_picture_for_telephones(hers: Client, pets: Competition) -> None:
+def test_each_join_card_has_its_link_as_a_picture_for_telephones(hers: Client, pets: Competition) -> None:
     read(hers)
     page = hers.post("/host/pets/people/slips/", {}).content.decode()
     drawn = re.findall(r'<svg[^>]* class="qr">.*?</svg>', page)
@@ -156,7 +156,7 @@ def test_no_list_is_refused_in_words(hers: Client, pets: Competition, data: dict
     assert "Please look at this again" in text_of(response)
 
 
-def test_a_slip_lets_exactly_one_person_in_once(hers: Client, pets: Competition, dee: User, cy: User) -> None:
+def test_a_join_card_lets_exactly_one_person_in_once(hers: Client, pets: Competition, dee: User, cy: User) -> None:
     read(hers)
     bo_entry = RosterEntry.objects.get(student_id="7")
     (code,) = join_cards_of(hers, entry=bo_entry.pk)
@@ -175,7 +175,7 @@ def test_a_slip_lets_exactly_one_person_in_once(hers: Client, pets: Competition,
     assert not Membership.objects.filter(user=cy).exists()
 
 
-def test_a_new_slip_ends_the_one_before_and_an_old_one_ends_by_itself(
+def test_a_new_join_card_ends_the_one_before_and_an_old_one_ends_by_itself(
     hers: Client, pets: Competition, bo: User
 ) -> None:
     read(hers)
@@ -190,7 +190,7 @@ def test_a_new_slip_ends_the_one_before_and_an_old_one_ends_by_itself(
     assert client.get(f"/slip/{newer}/").status_code == 404
 
 
-def test_slips_without_a_tick_are_for_the_list_that_is_shown(hers: Client, pets: Competition) -> None:
+def test_join_cards_without_a_tick_are_for_the_list_that_is_shown(hers: Client, pets: Competition) -> None:
     read(hers)
     page = hers.get("/host/pets/people/?section=Lab+2").content.decode()
     assert "those of this list who are not invited yet" in text_of(hers.get("/host/pets/people/?section=Lab+2"))
@@ -202,7 +202,7 @@ def test_slips_without_a_tick_are_for_the_list_that_is_shown(hers: Client, pets:
     assert RosterEntry.objects.get(name="Bo Berg").invited_at is None
 
 
-def test_a_slip_is_a_way_to_an_account(hers: Client, pets: Competition, client: Client) -> None:
+def test_a_join_card_is_a_way_to_an_account(hers: Client, pets: Competition, client: Client) -> None:
     assert client.get("/accounts/signup/").content.decode().count("password1") == 0
     read(hers)
     code = join_cards_of(hers)[0]
@@ -287,7 +287,7 @@ def test_members_with_a_confirmed_address_are_found_on_the_list(hers: Client, pe
     assert "Cy Clay" not in text_of(hers.get("/host/pets/people/?section=Lab+1"))
 
 
-def test_the_slip_of_whom_a_list_found_works_no_more_not_even_once_they_are_parted(
+def test_the_join_card_of_whom_a_list_found_works_no_more_not_even_once_they_are_parted(
     hers: Client, pets: Competition, bo: User, dee: User
 ) -> None:
     enter(pets, bo)

@@ -146,7 +146,7 @@ def test_what_a_fall_is_put_down_to(beyond: float, noise: float | None, has_many
     assert _reason(beyond, noise, has_many=has_many) == reason
 
 
-def test_both_splits_doubts_make_the_noise(ended: Competition) -> None:
+def test_both_splits_uncertainties_make_the_noise(ended: Competition) -> None:
     Uncertainty.objects.filter(score__split="public").update(standard_error=0.03)
     Uncertainty.objects.filter(score__split="private").update(standard_error=0.04)
     boards.reveal_competition(competition=ended)
@@ -158,7 +158,7 @@ def test_both_splits_doubts_make_the_noise(ended: Competition) -> None:
     assert found.beyond_chance == 2
 
 
-def test_hindsight_says_what_bo_should_have_picked(
+def test_missed_final_says_what_bo_should_have_picked(
     pets: Competition, bo: User, cy: User, work: Callable[[], int]
 ) -> None:
     team = enter(pets, bo).team

@@ -412,7 +412,7 @@ def test_nobody_launches_from_a_page_without_having_walked(hers: Client, ready: 
     assert Competition.objects.get().launched_at is None
 
 
-def test_the_walk_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Competition) -> None:
+def test_the_preview_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Competition) -> None:
     student_preview(hers)
     found = StudentPreview.objects.get()
     assert found.public is not None
@@ -442,7 +442,7 @@ def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     assert "Missing: You have walked" in text_of(hers.post("/host/pond/launch/", follow=True))
 
 
-def test_a_walk_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Competition) -> None:
+def test_a_preview_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Competition) -> None:
     hers.post("/host/pond/walk/")
     waiting = hers.get("/host/pond/walk/", headers={"HX-Request": "true"})
     assert waiting.status_code == 200
@@ -451,7 +451,7 @@ def test_a_walk_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Compe
     assert hers.get("/host/pond/walk/", headers={"HX-Request": "true"}).status_code == 286
 
 
-def test_a_walk_whose_bell_was_lost_is_rung_for_again(
+def test_a_preview_whose_wake_up_was_lost_is_rung_for_again(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hers.post("/host/pond/walk/")
@@ -529,7 +529,7 @@ def planned(client: Client, competition: Competition) -> None:
     LaunchPlan.objects.filter(pk=competition.pk).update(launches_at=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_planned_launch_happens_by_itself_and_is_in_the_trail(hers: Client, ready: Competition) -> None:
+def test_a_planned_launch_happens_by_itself_and_is_in_the_audit_log(hers: Client, ready: Competition) -> None:
     student_preview(hers)
     tasks.launch_due_competitions()
     assert Competition.objects.get().launched_at is None
@@ -808,7 +808,7 @@ def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: C
     assert not pets.baselines.exists()
 
 
-def test_a_deletion_takes_walks_and_checks_along(hers: Client, ready: Competition) -> None:
+def test_a_deletion_takes_previews_and_checks_along(hers: Client, ready: Competition) -> None:
     student_preview(hers)
     competitions.delete_competition(competition=ready)
     assert not StudentPreview.objects.exists()
