@@ -1,4 +1,4 @@
-"""Leaderboard page against a bare Django view, each figure beside its goal.
+"""Leaderboard page against a bare Django view, each figure next to its goal.
 
     python -m bench.board [--teams 100 1000 10000] [--http]
 

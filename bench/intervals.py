@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the true value, beside the goal of 90 to 98 %: ``python -m bench.intervals``.
+"""How often 95 % intervals hold the true value, next to the goal of 90 to 98 %: ``python -m bench.intervals``.
 
 Each line makes 500 data sets of the same kind, scores one file on each, and counts the intervals that hold the value
 of an endless sample of that kind. Two to three standard errors of such a count are 3 points. The lines without a goal

@@ -1,4 +1,4 @@
-"""How long `check_invariants` takes on a big site, each promise beside its time.
+"""How long `check_consistency` takes on a big site, each promise next to its time.
 
     python -m bench.invariants [--submissions 50000] [--rows 200]
 

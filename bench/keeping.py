@@ -1,4 +1,4 @@
-"""Backing up and restoring a site with many submissions, each figure beside its goal.
+"""Backing up and restoring a site with many submissions, each figure next to its goal.
 
     python -m bench.keeping [--submissions 10000] [--rows 1000]
 

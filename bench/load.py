@@ -1,4 +1,4 @@
-"""A class at its worst moment, each figure beside its goal: ``python -m bench.load [NAME …]``.
+"""A class at its worst moment, each figure next to its goal: ``python -m bench.load [NAME …]``.
 
 Names: ``uploads`` (50 a second for ten seconds), ``scoring`` (files of 10,000 rows per second), ``board`` (100 readers
 a second of a board with 500 teams and 50,000 submissions, while files are scored), ``signins`` (200 in a minute),

@@ -1,4 +1,4 @@
-"""How fast files are scored, each figure beside its goal and a baseline of the same run: ``python -m bench.metrics``.
+"""How fast files are scored, each figure next to its goal and a baseline of the same run: ``python -m bench.metrics``.
 
 Figures are medians of five as ratios, because machines differ; what is compared takes turns and is measured in
 processor time, because machines are busy at times. Nothing here uses more than one thread. "Floor" is pyarrow reading

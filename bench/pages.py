@@ -6,7 +6,7 @@ A temporary database gets a class of 50 teams with 20 files each, then one of 50
 of the site is asked for as its reader would, through all middleware; pages about the competition again where its board
 is steady or hidden, while another ground truth waits, between deadline and reveal, and after the reveal. The slowest
 twentieth counts. Goals: 12 queries, 60 KB compressed, and a time of its own of 60 ms with 50 teams and 120 ms with
-500: processor time of this process, in which SQLite works too. The time on the clock stands beside it; it is larger
+500: processor time of this process, in which SQLite works too. The time on the clock stands next to it; it is larger
 where the machine has other things to do. Last stands what the first look after a change costs, for which is made what
 all readers share until the next one: its queries, which have the same limit, and its time.
 """

@@ -1,7 +1,7 @@
 """How long files wait behind slow files of others, with one worker: ``python -m bench.slow_files [--slow 3]``.
 
 Teams hand in files that take many seconds each; one student after another then hands in a file of a tenth of a second
-and reads it until it has its score. Printed are the waits of these students beside the goal.
+and reads it until it has its score. Printed are the waits of these students next to the goal.
 """
 
 from __future__ import annotations

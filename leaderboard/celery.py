@@ -1,4 +1,4 @@
-"""The bell: Celery carries wake-ups, the database is the queue of record (design: the way of a submission)."""
+"""Celery carries wake-ups for workers; the database is the queue of record."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _set_up_django(**_: object) -> None:
 
 
 # Celery's own Django fixup closes the database after every task. Closing the last connection to SQLite writes its log
-# back, which took four times as long as scoring a file; connections are kept here as they are between web requests.
+# back, which took four times as long as scoring a file; connections stay open here, as they do between web requests.
 app = Celery("leaderboard", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.beat_schedule = {
@@ -56,8 +56,8 @@ app.conf.beat_schedule = {
     "sessions": {"task": "leaderboard.competitions.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
 }
 if child_processes.current_part() != "worker":
-    # Who only rings waits less for a frozen broker: it is asked twice, and an upload is answered within 3 s. A worker
-    # listens for a second at a time and needs more than that.
+    # A process that only sends wake-ups waits less for a frozen broker: it tries twice, so an upload is answered
+    # within 3 s. A worker listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.2}
 if not _is_scheduler:
     app.autodiscover_tasks(["leaderboard.competitions", "leaderboard.notifications", "leaderboard.operations"])
@@ -72,8 +72,9 @@ def _drop_broken_connections(**_: object) -> None:
 
 @worker_init.connect
 def _acknowledge_without_receipt(**_: object) -> None:
-    """A worker takes one bell at a time, and kombu counts one as in its hands until the broker has noted its receipt.
-    Where the broker dies or freezes in that moment Celery notes the error and goes on: it would never listen again."""
+    """A worker takes one message at a time, and kombu counts a message as unacknowledged until the broker has noted
+    its receipt. Where the broker dies or freezes in that moment Celery notes the error and goes on: it would never
+    listen again."""
     from kombu.transport import redis, virtual
 
     class QoS(redis.QoS):

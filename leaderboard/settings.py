@@ -29,7 +29,7 @@ if VAR_DIR.stat().st_mode & 0o077:
 
 
 def _secret_key() -> str:
-    """The key of this installation, made once and kept beside the database."""
+    """The key of this installation, made once and stored next to the database."""
     path = VAR_DIR / "secret_key"
     if not path.exists():
         partial = path.with_name(f"secret_key.{os.getpid()}")
@@ -62,7 +62,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SECURE_SSL_REDIRECT = IS_HTTPS
 SECURE_SSL_HOST = urlsplit(SITE_URL).netloc or None
 SECURE_REDIRECT_EXEMPT = [r"^healthz", r"^prometheus$"]  # asked from this machine, without the proxy
-# Promises for whole domains, which this site cannot make for its neighbours.
+# Headers for whole domains, which this site cannot set for its neighbours.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -227,7 +227,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 FILES_DIR = VAR_DIR / "files"
-# Where files lie if not in that folder; then copies of those used last are kept here, and no more than so many bytes.
+# Where files lie if not in that folder; then this folder caches those used last, up to so many bytes.
 STORAGE_URL = env.str("STORAGE_URL", default="")
 CACHE_DIR = VAR_DIR / "cache"
 CACHE_BYTES = env.int("CACHE_BYTES", default=2 * 1024**3)
@@ -276,7 +276,7 @@ CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A worker to which a full broker says no asks again; otherwise Celery would end it, with all that it has in hand.
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True
-# A frozen or full broker must not hold up an upload: the bell is rung within this time or not at all.
+# A frozen or full broker must not hold up an upload: the wake-up is sent within this time or not at all.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 2.0,
     "socket_connect_timeout": 1.0,
@@ -339,7 +339,7 @@ PROMETHEUS_TOKEN = env.str("PROMETHEUS_TOKEN", default="")
 if PROMETHEUS_TOKEN and len(PROMETHEUS_TOKEN) < 16:
     raise ImproperlyConfigured("PROMETHEUS_TOKEN has at least 16 characters or is not set.")
 
-# Hosts beside Slack, Discord and Teams that messages to a chat may go to.
+# Further hosts than Slack, Discord and Teams that chat messages may be posted to.
 WEBHOOK_HOSTS = env.list("WEBHOOK_HOSTS", default=[])
 
 # Readable lines, or one JSON object per line for programs that collect logs.

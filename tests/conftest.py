@@ -146,7 +146,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 
 @pytest.fixture(autouse=True, scope="session")
 def emptied_audit_log() -> Iterator[None]:
-    """A test with real transactions empties all tables afterwards; for that moment alone the audit trail lets it."""
+    """A test with real transactions empties all tables afterwards; for that moment alone the audit log lets it."""
     guards = import_module("leaderboard.common.migrations.0001_initial")
     # Of all connections: the event loop of a browser has one of its own.
     operations = type(connection.ops)
@@ -166,7 +166,7 @@ def emptied_audit_log() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def trusted_where_nothing_can_be_sealed() -> None:
-    """On a kernel without a cage metrics from outside would be off; those of the tests mean no harm."""
+    """On a kernel without a sandbox metrics from outside would be off; those of the tests mean no harm."""
     if explain_missing_sandbox():
         os.environ["TRUST_METRICS"] = "1"
 
@@ -184,7 +184,7 @@ def cheap_passwords_and_counts_of_this_process_alone() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def static_files_found_once() -> Iterator[None]:
-    """Every client of a test loads the middleware anew, which looks through all folders of static files."""
+    """Every client of a test loads the middleware again, which looks through all folders of static files."""
     look, found = WhiteNoiseMiddleware.add_files_from_finders, dict[str, Any]()
 
     def look_once(self: Any) -> None:
@@ -226,7 +226,7 @@ def same_splits_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests not marked `slow` do a child's work at home, ring no bell and fear no power cut."""
+    """Tests not marked `slow` do a child's work at home, ring no wake-up and fear no power cut."""
     if request.node.get_closest_marker("slow"):
         return
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
@@ -271,7 +271,7 @@ def olga(db: None) -> User:
 
 
 def _checked_once(truth: str, **others: Any) -> dict[str, Any]:
-    """The report on a truth with nothing beside it, which thousands of tests begin with, is made once."""
+    """The report on a truth with nothing next to it, which thousands of tests begin with, is made once."""
     if others["sample"] or others["tests"] or metrics.get(others["metric"]).is_outside:
         return _jobs.check_truth(truth=truth, **others)
     asked = json.dumps([Path(truth).read_text(), others], sort_keys=True)

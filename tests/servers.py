@@ -42,7 +42,7 @@ class Lacking(Exception):
 
 
 def program(name: str, package: str) -> str:
-    """Where a server's program lies; Debian keeps PostgreSQL's beside the path."""
+    """Where a server's program lies; Debian keeps PostgreSQL's next to the path."""
     newest = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
     found = str(newest[-1]) if newest else shutil.which(name)
     if found is None:

@@ -129,7 +129,7 @@ class Site:
 
 
 def site_environment(folder: Path, **variables: str) -> dict[str, str]:
-    """What a site of its own in `folder` is told, with Olga as its operator."""
+    """What a site of its own in `folder` is notified, with Olga as its operator."""
     return {
         **{name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "DATABASE_URL")},
         "VAR_DIR": str(folder),
@@ -143,7 +143,7 @@ def site_environment(folder: Path, **variables: str) -> dict[str, str]:
 
 @contextmanager
 def running_site(folder: Path, *, up: tuple[str, ...] = (), **variables: str) -> Iterator[Site]:
-    """Start everything in `folder` and stop it at the end; `up` is what else the command is told.
+    """Start everything in `folder` and stop it at the end; `up` is what else the command is notified.
 
     A site that has no database yet finds one with empty tables.
     """

@@ -1,4 +1,4 @@
-"""Who may have an account, under which name, and what the links of our e-mails lead to.
+"""Rules for accounts: sign-up, names, and the links in our e-mails.
 
 An account is made with a join code or an invitation: whoever opened a valid one may sign up for as long as it is valid.
 `OPEN_SIGN_UP` lets everybody.
@@ -38,7 +38,7 @@ from .viewers import find_viewer
 
 # The cookie with the code or invitation that was opened without an account.
 WAY_IN = "way_in"
-# What is read after a letter with a link to choose another password was asked for.
+# The page after a password reset was requested.
 RESET_ASKED = "account_reset_password_done"
 # A class sits behind one address, so a right password passes there whatever others tried; it only waits.
 WRONG_SIGN_INS_PER_ADDRESS = 60
@@ -49,7 +49,7 @@ PAIRS = SlowLane("sign_in_pair", seconds=3600, pause=2.0, refuses=True)
 
 
 def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
-    """Let who gets this answer make an account: `code` or `invitation` was found to be valid.
+    """Allow the receiver of this response to sign up: `code` or `invitation` was found to be valid.
 
     It is signed and theirs to keep. In a session it would be a row for each request without cookies.
     """
@@ -110,7 +110,7 @@ def _pair_key(request: HttpRequest, credentials: dict[str, Any]) -> str:
 class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
     """Names or e-mail addresses with passwords, at the price of one password hash whatever is wrong.
 
-    django-allauth's own tries an address twice and an unknown one once, which tells by the time who has an account.
+    django-allauth's own tries an address twice and an unknown one once, whose time reveals who has an account.
     """
 
     def _authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
@@ -192,7 +192,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return False
 
     def render_mail(self, *given: Any, **named: Any) -> EmailMessage:
-        """In lines like every letter of this site."""
+        """Wrapped like every e-mail of this site."""
         letter: EmailMessage = super().render_mail(*given, **named)
         letter.body = email_lines.wrap_email_text(str(letter.body))
         return letter
@@ -226,7 +226,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        """Leads on to where the reader was going; a letter is often opened in another browser than the form was."""
+        """Leads on to where the reader was going; an e-mail is often opened in another browser than the form was."""
         address = _own_address(super().get_email_confirmation_url(request, emailconfirmation))
         going_to = get_next_redirect_url(request)
         return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")

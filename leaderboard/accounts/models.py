@@ -1,4 +1,4 @@
-"""Who signs in, and with what: people, API tokens, the one-time setup link."""
+"""Users, API tokens, the one-time setup link."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class User(AbstractUser):
 
     @property
     def signature(self) -> str:
-        """What stands under a letter of theirs: their name, else the user name; empty where that is an address."""
+        """The signature of their e-mails: their name, else the user name; empty where that is an address."""
         name = " ".join(self.get_full_name().split()) or self.username
         return "" if "@" in name else name
 
@@ -69,7 +69,7 @@ Viewer = User | AnonymousUser
 
 
 class ApiToken(models.Model):
-    """A key for programs. Only its digest is kept; the token itself is shown once."""
+    """A key for programs. Only its digest is stored; the token itself is shown once."""
 
     class Scope(models.TextChoices):
         """What a program may do with it; each may do what is named before it as well."""

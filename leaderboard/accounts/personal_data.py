@@ -1,4 +1,4 @@
-"""A person's data: taken along as a zip, or deleted for good. And who was given which rights."""
+"""Export and deletion of a person's data, and the log of their rights."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rights_of(account: User) -> dict[str, bool]:
 
 
 def log_rights_changes(*, account: User, before: dict[str, bool], user: User | None) -> None:
-    """Write into the audit trail what differs from `before`; part of the transaction that saved the account."""
+    """Write into the audit log what differs from `before`; part of the transaction that saved the account."""
     after = rights_of(account)
     differing = [name for name in RIGHTS if before.get(name, False) != after[name]]
     if differing:

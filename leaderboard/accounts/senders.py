@@ -1,4 +1,4 @@
-"""Who sends a request, for what has to know before any of it is read."""
+"""The user of a request, for code that must know before the body is read."""
 
 from __future__ import annotations
 

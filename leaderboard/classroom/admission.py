@@ -1,4 +1,4 @@
-"""Whether a person may join a competition at all: the code alone, the roster, or a list of addresses.
+"""Admission to a competition: by code alone, by roster, or by a list of addresses.
 
 An address counts only once its owner has confirmed it; anybody can sign up with somebody else's.
 """

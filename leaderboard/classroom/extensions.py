@@ -125,7 +125,7 @@ def readmit_team(*, team: Team, user: User | None) -> None:
 
 
 def reset_failed_files(*, team: Team, user: User | None) -> None:
-    """Begin to count today's failed and unreadable files of a team anew, so that it can hand in again."""
+    """Reset today's count of a team's failed and unreadable files, so that it can hand in again."""
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
         now = database_now()

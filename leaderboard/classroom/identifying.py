@@ -1,4 +1,4 @@
-"""Who an account is on the roster, where neither a confirmed address nor a join slip says so: a host does."""
+"""A host links an account to a roster entry, where neither a confirmed address nor a join card did."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def unlinked_members(competition: Competition) -> tuple[list[UnlinkedMember], Un
 
 
 def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: User | None) -> int:
-    """Membership → entry: these accounts are these people. Links and letters of the entries end. Gives how many.
+    """Membership → entry: these accounts are these people. One-time links and waiting invitations of the entries end.
+    Gives how many.
 
     All or nothing. Raises `CannotHost` where an account or a person was taken meanwhile.
     """

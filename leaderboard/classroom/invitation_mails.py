@@ -1,7 +1,7 @@
-"""Invitations by mail to people of a roster: each letter has a one-time link of its own.
+"""Invitations by mail to people of a roster: each e-mail has a one-time link of its own.
 
-The entry is the queue. The link is made at the moment its letter is sent and only its digest is kept, so a letter that
-goes out again ends the link of the one before.
+The entry is the queue. The link is made when its e-mail is sent and only its digest is stored, so a second
+e-mail ends the link of the first.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def are_invitations_due() -> bool:
 
 
 def send_invitation(entry_id: int, server: Any) -> bool:
-    """Send one person their letter; False when the server answers nobody. Whoever claims the entry first sends it."""
+    """Send one person their invitation; False when the server refuses everything. The first process that claims the
+    entry sends it."""
     until = database_now() + LEASE
     taken = RosterEntry.objects.filter(pk=entry_id, mail_at__lte=Now())
     if not taken.update(mail_at=until, mail_tries=F("mail_tries") + 1):
@@ -78,8 +79,8 @@ def send_invitation(entry_id: int, server: Any) -> bool:
 
 
 def _obstacle_to_sending(entry: RosterEntry) -> str | None:
-    """Why a letter that was asked for is not sent any more, as `RosterEntry` keeps it for the host; empty where there
-    is nothing to say."""
+    """Why a requested invitation is not sent any more, as `RosterEntry` stores it for the host; empty where it is
+    sent."""
     if entry.user_id or entry.left_at:
         return ""
     if not entry.email:
@@ -107,7 +108,7 @@ def _retry_later(entry: RosterEntry, error: EmailNotSent) -> None:
 
 
 def build_invitation_email(entry: RosterEntry, code: str) -> EmailMessage:
-    """The letter with a person's own link, in plain text; nothing else in it is about them but their name."""
+    """The e-mail with a person's own link, in plain text; nothing else in it is about them but their name."""
     link = settings.SITE_URL.rstrip("/") + reverse("join_card", kwargs={"code": code})
     host = entry.mail_asked_by.signature if entry.mail_asked_by else ""
     subject, text = invitation_text(

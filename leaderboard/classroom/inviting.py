@@ -26,7 +26,7 @@ MAX_INVITATIONS_PER_DAY = 1_000
 
 
 def not_invited(competition: Competition) -> QuerySet[RosterEntry]:
-    """Who can get a first letter: has an address, has not joined, left or been invited in any way."""
+    """Entries that can get a first invitation: with an address, and not joined, left or invited yet."""
     return _invitable_entries(competition).filter(invited_at=None)
 
 
@@ -35,7 +35,7 @@ def _invitable_entries(competition: Competition) -> QuerySet[RosterEntry]:
 
 
 def invitations_left(user: User) -> int:
-    """How many letters a host may still ask for today."""
+    """How many invitations a host may still send today."""
     today = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
     asked = AuditEntry.objects.filter(by=user.pk, event=AuditEvent.INVITED.value, at__gte=today)
     sent: int = sum(json.loads(after).get("emails", 0) for after in asked.values_list("after", flat=True))
@@ -43,7 +43,7 @@ def invitations_left(user: User) -> int:
 
 
 def why_nobody_is_invited(competition: Competition) -> str:
-    """Why no letters go out for this competition now, in words for its host; empty where they can."""
+    """Why no invitations can be sent for this competition now, for its host; empty where they can."""
     if obstacle := invitation_mails.why_no_emails():
         return obstacle
     if competition.launched_at is None:
@@ -54,9 +54,9 @@ def why_nobody_is_invited(competition: Competition) -> str:
 
 
 def invite_entries(*, competition: Competition, entries: Sequence[int], user: User) -> int:
-    """Ask for a letter with a new one-time link to each chosen person who has not joined; gives how many.
+    """Queue an invitation with a new one-time link for each chosen person who has not joined; gives how many.
 
-    Who was invited before gets a new letter, and its link ends the one before. Raises `CannotHost`.
+    A second invitation ends the link of the first. Raises `CannotHost`.
     """
     if obstacle := why_nobody_is_invited(competition):
         raise CannotHost(obstacle)

@@ -102,7 +102,7 @@ def enter_competition(*, user: User, competition: Competition, entry: RosterEntr
 
 
 def _create_membership(user: User, competition: Competition, entry: RosterEntry | None) -> Membership:
-    """Under the lock with which roles are given too: whoever hosts does not compete."""
+    """Takes the lock of role changes too, because hosts must not compete."""
     held = Membership.objects.filter(competition=competition, user=user).first()
     if held is None:
         if database_now() >= competition.closes_at:
@@ -145,7 +145,7 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
 
 
 def obstacle_to_moving(team: Team, held: Membership | None) -> str:
-    """Why somebody who holds this membership (or none) cannot move into a team; empty when they can."""
+    """Why the holder of this membership (or of none) cannot move into a team; empty when they can."""
     competition = team.competition
     if reason := competition.why_teams_are_closed(database_now()):
         return reason

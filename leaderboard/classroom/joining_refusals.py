@@ -1,4 +1,4 @@
-"""Why somebody does not get in, or a team does not change."""
+"""Refusals of joining and of changing teams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everybody of a class: who is on the roster, who takes part, and who does both."""
+"""Everybody of a class: people on the roster, members of teams, or both."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _REMOVED = {HostingRole.HOST: AuditEvent.HOST_REMOVED, HostingRole.ASSISTANT: Au
 
 
 class UnknownAddress(CannotHost):
-    """Nobody has confirmed an address yet; a role can be kept for it (`offer_role`)."""
+    """No account has confirmed this address yet; a role can be offered to it (`offer_role`)."""
 
 
 def add_host(*, competition: Competition, name: str, user: User | None = None) -> User:
@@ -81,7 +81,7 @@ def give_role(*, competition: Competition, name: str, role: HostingRole, user: U
 def take_role(*, competition: Competition, name: str, role: HostingRole, user: User | None = None) -> None:
     """Take a person from the hosts or the assistants; one host always remains. Raises `CannotHost`.
 
-    Of whoever gives up a role themselves (`user` is the person) the hosts are told.
+    Where a person gives up their own role (`user` is the person), the hosts are notified.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
@@ -97,7 +97,7 @@ def take_role(*, competition: Competition, name: str, role: HostingRole, user: U
 
 
 def _notify_role_given(person: User, role: HostingRole, competition: Competition) -> None:
-    """Nobody hears of rights only from what a page suddenly shows, or no longer does."""
+    """Notify a person of new rights, so that they do not learn of them from changed pages."""
     what = {"title": competition.title}
     title = (
         gettext_lazy("You host “%(title)s”") if role is HostingRole.HOST else gettext_lazy("You assist in “%(title)s”")
@@ -155,9 +155,9 @@ def _notify_role_given_up(person: User, role: HostingRole, competition: Competit
 
 
 def offer_role(*, competition: Competition, address: str, role: HostingRole, user: User) -> RoleInvitation:
-    """Keep a role for whoever confirms an address; offering another role to it changes the offer. Raises `CannotHost`.
+    """Offer a role to the person who confirms an address; another offer to it replaces the first. Raises `CannotHost`.
 
-    Only where addresses are confirmed by a letter: elsewhere nobody can show whose they are.
+    Only where addresses are confirmed by e-mail: elsewhere ownership cannot be shown.
     """
     if obstacle := invitation_mails.why_no_emails():
         raise CannotHost(obstacle + " " + _("So nobody can confirm an address; ask the person for their user name."))
@@ -208,7 +208,7 @@ def _offer_label(offer: RoleInvitation) -> str:
 
 
 def _notify_unconfirmed_accounts(address: str, title: Callable[[], str], text: Callable[[], str]) -> None:
-    """Tell accounts that say this address is theirs. They have not shown it, so no competition and no host is named."""
+    """Notify accounts with this unconfirmed address. Ownership is not shown, so no competition and no host is named."""
     has_address = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
     people = User.objects.filter(has_address, is_active=True).distinct()
     notices.notify(
@@ -217,14 +217,14 @@ def _notify_unconfirmed_accounts(address: str, title: Callable[[], str], text: C
 
 
 def take_up_roles(*, address: str) -> int:
-    """Give what is kept for an address that was just confirmed; gives how many roles. What cannot be given any more
-    is gone too, and whoever made it reads why."""
+    """Give the roles offered to an address that was just confirmed; gives how many. Offers that cannot be given any
+    more are deleted, and the host who made them is notified."""
     taken = 0
     for number, competition_id in RoleInvitation.objects.filter(email=address.casefold()).values_list(
         "pk", "competition"
     ):
         with transaction.atomic():
-            # First, as everywhere; what is kept may have changed until we have it.
+            # The lock comes first, as everywhere; the offers may change until it is held.
             Competition.objects.select_for_update().get(pk=competition_id)
             invitations = RoleInvitation.objects.select_for_update(of=("self",)).select_related(
                 "competition", "made_by"

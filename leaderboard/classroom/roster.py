@@ -1,4 +1,4 @@
-"""The roster: look at a file before anything is stored, take it over, invite, print slips, mark who left.
+"""The roster: look at a file before anything is stored, take it over, invite, print join cards, mark people who left.
 
 People are never deleted by a file: those who are missing from it are listed, and a host may mark them.
 """
@@ -140,7 +140,7 @@ def _add_to_preview(found: RosterPreview, line: roster_files.RosterLine, entry: 
     if entry is None:
         found.new.append(RosterChange(line))
         return
-    # An empty cell says nothing: what another file told stays.
+    # An empty cell says nothing: the value of an earlier file stays.
     differing = [(name, getattr(entry, name), value) for name, value in line.values.items() if value]
     differences = tuple(one for one in differing if one[1] != one[2])
     (found.changed if differences else found.unchanged).append(RosterChange(line, entry, differences))
@@ -167,7 +167,7 @@ class _EntryIndex:
         }
         if keyed:
             return list(keyed.values())
-        # By name only where neither says anything that would tell two people of one name apart.
+        # By name only where neither has a value that would distinguish two people of one name.
         named = self._by.get(("name", values.get("name", "").casefold()), []) if values.get("name") else []
         candidates = [entry for entry in named if not self._contradict(entry, values)]
         return (
@@ -296,7 +296,7 @@ def make_join_cards(
 ) -> list[tuple[RosterEntry, str]]:
     """A new one-time code for each chosen person who has not joined; the code before stops working.
 
-    The codes are in the answer and nowhere else: only their digests are kept.
+    The codes are in the answer and nowhere else: only their digests are stored.
     """
     at = database_now()
     with transaction.atomic():

@@ -74,7 +74,7 @@ class SkippedLine:
     text: str
     reason: str
     is_bad: bool = True
-    """False for what every such file holds beside people, as Canvas' row of points."""
+    """False for lines that every such file holds in addition to people, as Canvas' row of points."""
 
 
 @dataclass

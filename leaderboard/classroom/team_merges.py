@@ -51,7 +51,7 @@ def offer_merge(*, membership: Membership, invitation: str) -> MergeOffer:
     """Offer a team, known by its invitation link or the code at its end, to become one with the own. Raises
     `CannotMerge`; offering twice is one offer.
 
-    Both read each other's real name, as the link tells it: who reads a pseudonym here would know whose it is.
+    Both read each other's real name, as the link does: a pseudonym shown here would be identified.
     """
     code = invitation.strip().rstrip("/").rpartition("/")[2]
     with transaction.atomic():
@@ -144,7 +144,7 @@ def _extra_attempts(team: Team, today: date, days: int) -> int:
 
 
 def _check_can_merge(competition: Competition, team: Team, other: Team) -> AttemptBalance:
-    """Raise for what stands between two teams; else the numbers of the attempt rule."""
+    """Raise `CannotMerge` with the obstacle between two teams; else give the numbers of the attempt rule."""
     now = database_now()
     if team == other:
         raise CannotMerge(_("This is your own team’s link. Ask the other captain for theirs."))
@@ -232,7 +232,7 @@ def _members_of(team: Team) -> list[str | None]:
 
 
 def _notice_key(what: str, team: Team, other: Team) -> str:
-    """Once a day and pair of teams: who offers and takes back in turns floods nobody's page."""
+    """One notice per day and pair of teams, so that repeated offers flood no page."""
     return f"merge:{what}:{team.pk}:{other.pk}:{database_now().astimezone(UTC):%Y%m%d}"
 
 

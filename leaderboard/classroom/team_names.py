@@ -15,6 +15,6 @@ def clean_team_name(name: str) -> str:
 
 def free_name(competition: Competition, user: User) -> str:
     """What a new team of one is called: like its member, with a number where another team is. Under pseudonyms there
-    is no number, because it would tell that somebody has the name."""
+    is no number, because a number would reveal that another team has the name."""
     base = clean_team_name(user.get_username()) or "team"
     return base if competition.board.uses_pseudonyms else name_with_number(competition, base)

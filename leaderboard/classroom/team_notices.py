@@ -1,4 +1,4 @@
-"""What members of a team are told of each other."""
+"""Notices for members of a team about each other."""
 
 from __future__ import annotations
 

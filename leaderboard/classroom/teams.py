@@ -84,7 +84,7 @@ def _next_captain(team: Team, left: User) -> User | None:
 
 
 def lock_teams(competition_id: int) -> None:
-    """Until the end of the transaction nobody else joins or is given a role, no other team of the competition changes,
+    """Lock until the end of the transaction: no one joins or gets a role, no other team of the competition changes,
     and no file is taken: one lock for all of it, taken first, so that nobody waits for each other."""
     list(Competition.objects.select_for_update(no_key=True).filter(pk=competition_id).values_list("pk"))
 

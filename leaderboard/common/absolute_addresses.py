@@ -1,4 +1,4 @@
-"""Addresses that people hand on to others: on a slip, on the board of a class, in a chat."""
+"""Addresses that people hand on to others: on a join card, on the board of a class, in a chat."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ BARS_WIDTH, BARS_HEIGHT = 480, 72
 
 
 def small_bars(values: Sequence[int], words: str) -> SafeString:
-    """Counts side by side, on a common scale from nothing; whoever shows it puts the numbers beside it as a table."""
+    """Counts side by side, on a common scale from nothing; the page shows the numbers next to it as a table."""
     tallest, width = max([1, *values]), BARS_WIDTH / max(1, len(values))
     drawn = format_html_join(
         "",

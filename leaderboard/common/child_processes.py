@@ -1,6 +1,6 @@
 """Processes that end with the one that started them, also after `kill -9`.
 
-The kernel sees to it (`PR_SET_PDEATHSIG`), so no process has to watch another. The promise holds on Linux; on macOS
+The kernel sees to it (`PR_SET_PDEATHSIG`), so no process has to watch another. This works on Linux; on macOS
 these functions do nothing and only an orderly stop takes everybody along.
 """
 

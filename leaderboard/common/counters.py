@@ -1,7 +1,7 @@
 """What this process has done since it started, as metrics for Prometheus.
 
 A web process shows its own when it is asked; a worker, which Prometheus cannot reach, leaves its own in its row
-(`Worker.counts`). What the database knows anyway is not counted here.
+(`Worker.process_metrics`). What the database knows anyway is not counted here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The lines of a letter: short enough for every mail program, and no link broken."""
+"""The lines of an e-mail: short enough for every mail program, and no link broken."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def language_of_request(request: HttpRequest) -> str:
 
 
 def note_language(request: HttpRequest, response: HttpResponse) -> None:
-    """Tell caches and browsers in which language an answer is, where it could be another."""
+    """Set the headers that say in which language a response is, where it could be another."""
     if len(settings.LANGUAGES) > 1 and not request.path_info.startswith(ENGLISH_ALONE):
         patch_vary_headers(response, ["Accept-Language"])
         response.headers.setdefault("Content-Language", request.LANGUAGE_CODE)

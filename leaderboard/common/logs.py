@@ -55,7 +55,7 @@ def log_errors(**facts: object) -> Iterator[None]:
 
 
 class RedactingFilter(logging.Filter):
-    """Libraries tell too much: Django the path of a request, Celery the words of what a task raised."""
+    """Removes what libraries log too much of: Django's request paths, Celery's exception texts."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name == "celery.app.trace" and record.exc_info and isinstance(record.args, dict):

@@ -1,7 +1,8 @@
 """Names that people give: tidied, and compared as an eye compares them.
 
-Unicode has many letters that look alike. A name counts as taken when another one has the same skeleton, as in Unicode
-TR39: compatibility forms unified, each letter replaced by the one that stands for all of its looks, case ignored.
+Unicode has many letters that look the same. A name counts as taken when another one has the same skeleton, as in
+Unicode TR39: compatibility forms unified, each letter replaced by the one that stands for all of its looks, case
+ignored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many digits of a score are told."""
+"""How many digits of a score are shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def decimals_of(error: float) -> int:
 
 
 def rounded_end(end: float | None, error: float) -> float | None:
-    """The end of an interval as pages show it. All its digits would tell one file's right rows apart from others."""
+    """The end of an interval as pages show it. All its digits would distinguish the right rows of one file from those
+    of another."""
     if end is None or error == 0:
         return end
     return float(f"{end:.3g}") if abs(end) >= 1e7 else round(end, decimals_of(error))

@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 LINE = 36
-"""Height of a line of text beside a chart of slopes; `--line` in the stylesheet is the same."""
+"""Height of a line of text next to a slope chart; `--line` in the stylesheet is the same."""
 WIDTH = HEIGHT = 100
 
 

@@ -1,4 +1,4 @@
-"""What pages of every audience answer alike."""
+"""Responses that pages of every audience share."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 @cache
 def known_zones() -> frozenset[str]:
-    """Every name that a clock can be set by: to look them up takes a walk through the folders of the system."""
+    """All names of time zones. Listing them reads the time zone folders of the system."""
     return frozenset(zoneinfo.available_timezones())
 
 
@@ -30,7 +30,7 @@ def time_zones() -> tuple[str, ...]:
 
 
 def day_and_time_text(when: datetime) -> str:
-    """By the clocks of its own zone, as every page and every letter writes it."""
+    """In the zone of the moment, in the format of every page and e-mail."""
     return f"{day_text(when)}, {when.hour:02}:{when.minute:02}"
 
 

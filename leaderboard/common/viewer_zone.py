@@ -1,4 +1,4 @@
-"""In whose clocks times are shown: the viewer's own choice, else their browser's, else those of the competition."""
+"""The time zone of pages: the viewer's own choice, else their browser's, else the competition's."""
 
 from __future__ import annotations
 

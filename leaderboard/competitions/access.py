@@ -52,7 +52,7 @@ class Audience(StrEnum):
     GRADERS = "graders"
 
 
-# Those who run a competition; for others, who are not told that it exists.
+# Those who run a competition; for everybody else it does not exist.
 HOST_AUDIENCES = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
 
 
@@ -115,7 +115,7 @@ class PageContext:
 
     @property
     def may_view(self) -> bool:
-        """Whether the competition is there for this person; for members without a query of its own."""
+        """Whether this person may see the competition; for members without a query."""
         is_member = self.competition.launched_at is not None and self.membership is not None
         return is_member or self.competition.is_visible_to(self.user)
 

@@ -35,7 +35,7 @@ from .services import launching
 
 log = logging.getLogger(__name__)
 
-# Seconds that a swept message lives: the next sweeps ring again, so a long queue does not fill with repetitions.
+# Seconds that a swept message lives: the next sweeps send it again, so a long queue does not fill with repetitions.
 SWEEP_MESSAGE_LIFETIME = 20
 SWEEP_EVERY = 5.0
 # `up` gives a worker 2.2 s to finish what it has in hand; from here on that is put back, so that it waits for no lease.
@@ -60,7 +60,7 @@ def _start_scorer(**_: object) -> None:
 
 
 def _report_and_sweep_forever() -> None:
-    """Tell that this process lives, and sweep where nobody else does: without the beat nothing stays behind."""
+    """Report that this process lives, and sweep where no scheduler does, so that no file is left behind."""
     while True:
         try:
             close_old_connections()
@@ -138,10 +138,11 @@ def has_known_schema(task: Any) -> bool:
 
 @app.task(name="leaderboard.competitions.tasks.score_submission", bind=True)
 def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> None:
-    """Measure the file whose turn it is and those after it, for a moment; the ids say what rang.
+    """Measure the file whose turn it is and those after it, for a moment; the ids say which submission caused the
+    wake-up.
 
-    Who is awake stays awake while files wait: at the end of the moment it rings for itself, so that other messages have
-    their turn. Others may be quicker with a file, so it looks a few times.
+    The worker stays awake while files wait: at the end of the moment it sends itself a wake-up, so that other messages
+    have their turn. Other workers may claim a file first, so it looks a few times.
     """
     if not has_known_schema(self):
         return
@@ -184,7 +185,7 @@ def rescore_candidate(self: Any, ground_truth_id: int) -> None:
 
 @app.task(name="leaderboard.competitions.tasks.measure_preview", bind=True)
 def measure_preview(self: Any, ground_truth_id: int) -> None:
-    """Measure a ruler's sample submission for the host who walks the student's way."""
+    """Measure a ground truth's sample submission for a student preview."""
     if not has_known_schema(self):
         return
     with bound_contextvars(ground_truth=ground_truth_id):
@@ -231,7 +232,7 @@ def clear_sessions() -> None:
 
 
 def score_slow_files() -> None:
-    """Measure what takes long in one process beside this one, which goes on with the queue meanwhile. Where it ends the
+    """Measure slow files in another process, while this one goes on with the queue. Where it ends the
     next sweep starts it again; at most one slow file is measured at a time."""
     if "score_slow_files" not in {thread.name for thread in threading.enumerate()}:
         run_command("score_slow_files")
@@ -245,7 +246,7 @@ def run_command(*command: str) -> None:
     threading.Thread(target=subprocess.run, name=command[0], args=(words,), kwargs=how).start()
 
 
-# --- the bell ---------------------------------------------------------------------------------------------------
+# --- wake-ups -------------------------------------------------------------------------------------------------
 
 
 def wake_workers(task: Any, *arguments: object, expires: float | None = None) -> bool:

@@ -178,7 +178,7 @@ def _is_computed(text: str) -> bool:
 
 @dataclass(frozen=True)
 class StudentMatch:
-    """A line and a person who are the same, and by which column we know."""
+    """A matched line and person, and the column that matched."""
 
     record: CanvasRecord
     person: GradedPerson
@@ -192,7 +192,7 @@ class StudentMatch:
 
 @dataclass
 class GradebookMatching:
-    """Who was found, and who was not on either side."""
+    """The matched students, and those without a match on either side."""
 
     matches: list[StudentMatch] = field(default_factory=list)
     records: list[CanvasRecord] = field(default_factory=list)
@@ -204,7 +204,7 @@ class GradebookMatching:
 
 
 def match_students(book: CanvasGradebook, people: Sequence[GradedPerson]) -> GradebookMatching:
-    """Find each other by ID, then SIS User ID, then login, then name; only where one line and one person agree."""
+    """Match lines and people by ID, then SIS User ID, then login, then name; only unique matches count."""
     found = GradebookMatching(records=list(book.students), people=list(people))
     for column, names_of in _KEYS:
         place = book.place(column)

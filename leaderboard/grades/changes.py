@@ -30,7 +30,7 @@ class GradeMove:
 
 @dataclass(frozen=True)
 class TouchedGrades:
-    """The moves, the largest first. With `faults` the rules cannot grade under one of the two rulers."""
+    """The moves, the largest first. With `faults` the rules cannot grade under one of the two ground truths."""
 
     students: int
     moves: tuple[GradeMove, ...]

@@ -124,7 +124,7 @@ def _person_of_row(row: GradeRow, decimals: int) -> people_module.GradedPerson:
 
 
 def _first_and_last_name(student: Student) -> tuple[str, str]:
-    """First and last name, as far as one can tell."""
+    """First and last name, as far as they can be separated."""
     if student.first_name or student.last_name:
         return student.first_name, student.last_name
     last, comma, first = student.name.partition(",")

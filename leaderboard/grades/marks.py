@@ -149,7 +149,7 @@ def mark_team(rules: GradingRules, field_: MarkingScale, work: TeamWork) -> Mark
 
 
 def _reason_not_counted(rules: GradingRules, field_: MarkingScale, late: GradableFile, points: float) -> Reason:
-    """Whoever handed in a better file late reads why it does not count."""
+    """Add the reason why a better late file does not count."""
     percent = plain_number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
     return reason_text("late_is_no_more", **_score_fact(field_, late.value), less=percent, points=_shown(points))
 
@@ -187,7 +187,7 @@ def _final_mark(rules: GradingRules, points: float, reasons: list[Reason], valid
 
 
 def round_points(points: float, decimals: int) -> float:
-    """Half up, as people do, on the decimal number that they see and not on the binary one beside it."""
+    """Half up, as people do, on the decimal number that is shown, not on the nearest binary one."""
     seen = Decimal(repr(round(points, 9)))
     return float(seen.quantize(_step(decimals), ROUND_HALF_UP))
 

@@ -28,7 +28,7 @@ class GradeRules(models.Model):
 
 
 class GradeRelease(models.Model):
-    """Grades as their students were told them, numbered per competition; what comes later changes nothing in them.
+    """Released grades, numbered per competition. They never change.
 
     The newest counts, unless it was withdrawn. `rules` are those they were made by.
     """

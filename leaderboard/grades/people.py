@@ -1,4 +1,4 @@
-"""Somebody with a grade, as files know them."""
+"""A person with a grade, as files name them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GradedPerson:
-    """Somebody with a grade, by all names that a platform may know; `points` is as written, None for no grade.
+    """A person with a grade, by all names that a platform may know; `points` is as written, None for no grade.
 
-    `is_listed` tells that the names are the teacher's own, from the roster; others were chosen by the person.
+    `is_listed`: the names are those of the roster; otherwise the person chose them.
     """
 
     name: str
@@ -27,5 +27,5 @@ class GradedPerson:
 
     @property
     def university_id(self) -> str:
-        """The number that platforms share. Beside it the `student_id` of a Canvas list is one that Canvas gave."""
+        """The number that platforms share. In a Canvas list that has one, `student_id` is Canvas's own number."""
         return self.sis_user_id or self.student_id

@@ -1,4 +1,4 @@
-"""Why a mark is what it is: kept as a code with its facts, and said in the language of whoever reads it."""
+"""Reasons for a mark: stored as a code with its facts, shown in the reader's language."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ class Reason:
 
     @classmethod
     def from_json(cls, stored: str | Facts) -> Reason:
-        """What `as_json` gave. Earlier a sentence was kept, in the language of who released the grades; that is said
-        as it was."""
+        """Read what `as_json` gave. A plain sentence of an earlier version is shown as it is."""
         if isinstance(stored, str):
             return reason_text("sentence", sentence=stored)
         return cls(stored["code"], {name: fact for name, fact in stored.items() if name != "code"})

@@ -1,4 +1,4 @@
-"""Grades are released to students, stay as they were told, and can be withdrawn."""
+"""Release grades to students and withdraw them. Released grades do not change."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def withdraw_grades(*, competition: Competition, user: User | None) -> None:
 
 
 def _notify_students(competition: Competition, students: list[int]) -> None:
-    """Without the grade itself: a letter is read over shoulders."""
+    """The notice does not contain the grade, because others may see an e-mail on a screen."""
     notices.notify(
         User.objects.filter(pk__in=students),
         kind=NoticeKind.GRADE,

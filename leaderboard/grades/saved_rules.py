@@ -53,7 +53,7 @@ def proposed_rules(competition: Competition, scores: Mapping[str, float]) -> rul
 def set_grade_rules(
     *, competition: Competition, values: Mapping[str, Any], user: User | None
 ) -> rules_module.GradingRules:
-    """Replace the rules; what was released stays as it was told. Raises `CannotHost` with every fault."""
+    """Replace the rules; released grades do not change. Raises `CannotHost` with every fault."""
     try:
         rules = rules_module.GradingRules.from_values(values)
     except rules_module.BadRules as error:

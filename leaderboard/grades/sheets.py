@@ -31,7 +31,7 @@ Files = Mapping[int, list[marks.GradableFile]]
 
 @dataclass(frozen=True)
 class GradeRow:
-    """A student with the mark. `released` is what the student was told; None where nothing was."""
+    """A student with the mark. `released` is the mark that the student can see; None without one."""
 
     student: Student
     mark: marks.Mark
@@ -68,12 +68,12 @@ class GradeSheet:
 
     @property
     def effective_rules(self) -> rules_module.GradingRules:
-        """The rules by which students were told their grades, before that those of the sheet."""
+        """The rules of the last release, and before a release those of the sheet."""
         return rules_module.GradingRules.from_values(self.release.rules) if self.release else self.rules
 
     @property
     def is_by_other_rules(self) -> bool:
-        """Whether the grades that students were told were made by other rules than those of the sheet."""
+        """Whether the released grades were made by other rules than those of the sheet."""
         return self.effective_rules != self.rules
 
     @property
@@ -104,7 +104,7 @@ def sheets_by_ground_truth(
     *,
     released_marks: Mapping[int, marks.Mark],
 ) -> tuple[GradeSheet, ...]:
-    """The sheet filled in under each ruler: the same students by the same rules, each in the same order."""
+    """The sheet computed with each ground truth: same students, rules and order."""
     people = students_of(competition, with_valid=sheet.rules.participation_points > 0)
     names = any(step.baseline for step in sheet.rules.steps)
     baselines = baseline_scores_by_ground_truth(ground_truths, sheet.split) if names else {}
@@ -161,7 +161,7 @@ def _mark(rules: rules_module.GradingRules, field: marks.MarkingScale, student: 
 
 
 def _last_release(competition: Competition) -> tuple[GradeRelease | None, dict[int, marks.Mark]]:
-    """What students were told last, if that was not withdrawn."""
+    """The last release and its marks, unless it was withdrawn."""
     release = GradeRelease.current(competition)
     if release is None:
         return None, {}
@@ -191,14 +191,14 @@ def _field_and_files(
 def _late_files(
     competition: Competition, ground_truths: Sequence[GroundTruth | None], split: Split
 ) -> dict[int, dict[int, list[marks.GradableFile]]]:
-    """Ruler → team → of each day after the deadline the file with the best public score, so that nobody gets a better
-    grade by trying what the private rows say. Days are counted from the deadline that the team has."""
+    """Ground truth → team → of each day after the deadline the file with the best public score, so that trying files
+    on the private rows cannot improve a grade. Days are counted from the deadline that the team has."""
     signs = {
         ground_truth.pk: ladder.sign_of(ground_truth) for ground_truth in ground_truths if ground_truth is not None
     }
     wanted = [(ground_truth, its) for ground_truth in signs for its in Split]
-    # Named from the teams on, whose index tells which files are late, and each score by its file: a join reads
-    # every score of the ruler. What has a score is scored.
+    # The query starts at the teams, whose index knows which files are late, and each score by its file: a join reads
+    # every score of the ground truth. What has a score is scored.
     late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
     rows = (
         late.order_by()

@@ -1,4 +1,4 @@
-"""Everybody who gets a grade, under every name that a learning platform may know."""
+"""Students who get a grade, under every name that a learning platform may know."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _student_from_membership(one: Mapping[str, Any], entry: RosterEntry | None) 
 
 
 def _student_from_roster(entry: RosterEntry) -> Student:
-    """Somebody of the class who is in no team."""
+    """A student of the roster who is in no team."""
     return Student(has_joined=entry.user_id is not None, user_id=entry.user_id, **_roster_names(entry, str(entry), ""))
 
 

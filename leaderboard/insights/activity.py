@@ -20,7 +20,7 @@ Status = Submission.Status
 
 HOURS = 24
 MAX_FILES_FOR_REASONS = 500
-"""Invalid files whose reasons are counted: the latest tell what goes wrong now."""
+"""Invalid files whose reasons are counted: the latest show what goes wrong now."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class ClassActivity:
 def class_activity(
     competition: Competition, at: datetime, below: Sequence[TeamsBelowBaseline] | None = None
 ) -> ClassActivity:
-    """Six queries at most, whatever the size of the class; `below` is what `below_baselines` gives, where it is at
-    hand."""
+    """Six queries at most, whatever the size of the class; `below` is what `teams_below_baselines` gives, where it is
+    at hand."""
     files = Submission.objects.filter(competition=competition, team__isnull=False).order_by()
     day_ago = at - timedelta(days=1)
     counted = {str(status): Count("pk", filter=Q(status=status)) for status in Status}

@@ -23,9 +23,10 @@ MOST_ROWS = 60
 
 
 def find_hard_rows(*, competition: Competition) -> RowReport:
-    """Look where the best files of the first ten teams lose most under the current ruler, and keep what was found.
+    """Find the rows where the best files of the first ten teams lose most under the current ground truth, and store
+    the report.
 
-    Raises `CannotHost` while nobody has a score, and `child.ChildFailed`.
+    Raises `CannotHost` while no team has a score, and `child.JobFailed`.
     """
     ground_truth = _current_ground_truth(competition)
     found = jobs_for_pages.run_page_job(
@@ -49,7 +50,7 @@ def correct_truth(
     """Make a draft of the current ground truth with other answers: id → one for each target column of the report.
 
     Rows of the `ignored` ids no longer count. The draft goes the way of every other: checked, published, measured,
-    compared, applied. Raises `CannotHost` where another one is on that way, and `child.ChildFailed`.
+    compared, applied. Raises `CannotHost` where another one is on that way, and `child.JobFailed`.
     """
     ground_truth = _current_ground_truth(competition)
     report = RowReport.objects.filter(ground_truth=ground_truth).first()

@@ -73,7 +73,7 @@ class ClassReport:
     days: tuple[DayActivity, ...]
     attempts: tuple[HistogramBin, ...]
     correlation: float | None
-    """Of the number of scored files with `gap`, by ranks; None with too few teams or where all are alike."""
+    """Of the number of scored files with `gap`, by ranks; None with too few teams or where all values are equal."""
     above: tuple[tuple[str, int], ...]
     """For each baseline how many teams are better than it on the private rows."""
 
@@ -200,7 +200,7 @@ def _days(competition: Competition, teams: Sequence[TeamFacts]) -> list[DayActiv
 
 
 def _day_index(begins: Sequence[datetime], first: int = 0) -> Case | Value:
-    """Which of the days a file came on, the days told by their beginnings, found by halving. SQLite would ask Python
+    """Which of the days a file came on, by binary search in the beginnings of days. SQLite would ask Python
     for the day of each file, which takes ten times as long."""
     if len(begins) == 1:
         return Value(first)
@@ -214,7 +214,7 @@ def _day_index(begins: Sequence[datetime], first: int = 0) -> Case | Value:
 def histogram(values: Sequence[float], *, whole: bool = False, also: Sequence[float] = ()) -> list[HistogramBin]:
     """Equal bins from the least to the greatest value; of `whole` numbers with whole ends.
 
-    Empty ones lead to the values `beside` them, where these are no further away than the bins reach themselves.
+    Empty bins are added up to the values in `also`, where these are no further away than the bins themselves reach.
     """
     if not values:
         return []
@@ -244,7 +244,7 @@ def _empty(distances: Sequence[float], most: int) -> int:
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Spearman's; None with fewer than five pairs, or where one side is all alike."""
+    """Spearman's; None with fewer than five pairs, or where all values of one side are equal."""
     if len(first) < FEWEST_FOR_CORRELATION or len(set(first)) < 2 or len(set(second)) < 2:
         return None
     return statistics.correlation(_ranks(first), _ranks(second))

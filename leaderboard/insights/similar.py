@@ -1,4 +1,4 @@
-"""Teams whose predictions are alike: a neutral report, in which nothing is decided and nobody is accused."""
+"""Teams with similar predictions: a neutral report, which decides nothing and accuses no team."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class SimilarPair:
 
 @dataclass(frozen=True)
 class CorrelatedPair:
-    """Two teams whose best files are off alike in each row; `usual` is the correlation of the median pair."""
+    """Two teams whose best files have similar errors in each row; `usual` is the correlation of the median pair."""
 
     first: Team
     second: Team
@@ -110,7 +110,7 @@ class AnswerComparison:
 def compare_answers(*, competition: Competition) -> AnswerComparison:
     """Read the best file of each of the first `MOST_TEAMS` teams, in a process of its own, and compare their mistakes.
 
-    Raises `CannotHost` where there is too little to compare, and `child.ChildFailed`.
+    Raises `CannotHost` where there is too little to compare, and `child.JobFailed`.
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:

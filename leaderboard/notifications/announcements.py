@@ -108,7 +108,7 @@ def _notify_readers(sent: Announcement, people: list[User]) -> None:
 
 
 def edit_announcement(*, announcement: Announcement, user: User, title: str, text: str, is_pinned: bool) -> None:
-    """Change the words, also in people's notices; letters that have left cannot be changed. Raises `CannotHost`."""
+    """Change the text, also in people's notices; sent e-mails cannot be changed. Raises `CannotHost`."""
     with transaction.atomic():
         held = _standing_notices(announcement)
         before = {name: getattr(held, name) for name in ("title", "text", "is_pinned")}
@@ -129,7 +129,7 @@ def edit_announcement(*, announcement: Announcement, user: User, title: str, tex
 
 
 def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
-    """Take an announcement back: it leaves the overview, its notices say so, letters that wait stay here."""
+    """Take an announcement back: it leaves the overview, its notices say so, and waiting e-mails are not sent."""
     with transaction.atomic():
         held = _standing_notices(announcement)
         Announcement.objects.filter(pk=held.pk).update(withdrawn_at=database_now())

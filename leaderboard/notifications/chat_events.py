@@ -29,7 +29,7 @@ _HARMLESS = str.maketrans({"@": "@\u200b", "<": "‹", ">": "›", "`": "'", "["
 
 @dataclass(frozen=True)
 class ChatNews:
-    """Something to tell; `page` is the view that shows it."""
+    """A piece of news; `page` is the view that shows it."""
 
     key: str
     title: str

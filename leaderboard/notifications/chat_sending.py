@@ -22,7 +22,7 @@ from .models import Webhook, WebhookMessage
 
 log = logging.getLogger(__name__)
 
-# Whoever sends looks anew at what is due after so long.
+# A sender queries again for what is due after so long.
 ROUND_SECONDS = 2.0
 LEASE = timedelta(minutes=2)
 MOST_TRIES = 4

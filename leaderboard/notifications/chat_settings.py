@@ -1,4 +1,5 @@
-"""The channel that hears what happens in a competition. Its address is a secret: the trail says that it changed."""
+"""The channel that hears what happens in a competition. Its address is a secret: the audit log only says that it
+changed."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from .models.chat import ChatEvent
 def set_webhook(
     *, competition: Competition, user: User, address: str, events: Iterable[str], is_on: bool = True
 ) -> Webhook:
-    """Tell a channel of these events from now on; an empty address keeps the one there is. Raises `CannotHost`."""
+    """Send these events to a channel from now on; an empty address keeps the one there is. Raises `CannotHost`."""
     wanted = [event.value for event in ChatEvent if event.value in set(events)]
     with transaction.atomic():
         Competition.objects.select_for_update().get(pk=competition.pk)
@@ -81,5 +82,5 @@ def _read_webhook_address(address: str) -> chat_addresses.ChatAddress:
 
 
 def _webhook_facts(hook: Webhook | None) -> dict[str, object]:
-    """What the trail may know of a channel."""
+    """What the audit log may contain about a channel."""
     return {"service": hook.service, "events": list(hook.events), "is_on": hook.is_on} if hook else {}

@@ -1,7 +1,7 @@
-"""Letters: what is due goes out, at most one letter per person and round, and nothing goes out twice.
+"""E-mails: what is due goes out, at most one e-mail per person and round, and nothing goes out twice.
 
-A claim says who sends a letter; while the mail server refuses, it waits longer each time. Only when a process dies
-between the server's yes and the note of it, a letter is sent again, with the same Message-ID, so that mail programs
+A claim says who sends an e-mail; while the mail server refuses, it waits longer each time. Only when a process dies
+between the server's yes and the note of it, an e-mail is sent again, with the same Message-ID, so that mail programs
 show it once.
 """
 
@@ -38,7 +38,7 @@ from .notices import notice_choices_of, save_choices, sends_mail
 
 log = logging.getLogger(__name__)
 
-# Whoever sends looks anew at what is due after so long.
+# A sender queries again for what is due after so long.
 ROUND_SECONDS = 2.0
 SALT = "leaderboard.stop-mail"
 
@@ -48,7 +48,7 @@ def is_mail_due() -> bool:
 
 
 def send_due_emails(within: float = ROUND_SECONDS) -> bool:
-    """Send letters for about so many seconds; True when some may remain."""
+    """Send e-mails for about so many seconds; True when some may remain."""
     if not sends_mail():
         return False
     enough = time.monotonic() + within
@@ -63,7 +63,7 @@ def send_due_emails(within: float = ROUND_SECONDS) -> bool:
             if time.monotonic() > enough:
                 return True
     finally:
-        with suppress(Exception):  # a server that hangs up early has the letters all the same
+        with suppress(Exception):  # a server that hangs up early has received the e-mails all the same
             server.close()
     return False
 
@@ -103,11 +103,11 @@ def _retry_later(notices: list[Notice], error: EmailNotSent) -> None:
         Notice.objects.filter(pk=notice.pk, mail_claim=notice.mail_claim).update(mail_claim=None, mail_at=due)
 
 
-# --- what a letter says -----------------------------------------------------------------------------------------
+# --- what an e-mail says -----------------------------------------------------------------------------------------
 
 
 def build_email(user: User, notices: list[Notice]) -> EmailMessage:
-    """One letter about one or more notices, in plain text."""
+    """One e-mail about one or more notices, in plain text."""
     stop = _absolute_address(
         f"/notifications/stop/{unsubscribe_token(user, {NoticeKind(notice.kind) for notice in notices})}/"
     )
@@ -147,7 +147,7 @@ def _signatures(notices: list[Notice]) -> dict[str, str]:
 
 
 def _common_competition(notices: list[Notice]) -> Competition | None:
-    """The competition whose hosts alone wrote everything in a letter, so that an answer to it is one to them."""
+    """The competition whose hosts alone wrote everything in an e-mail, so that an answer to it is one to them."""
     classes = {notice.competition if notice.kind == NoticeKind.ANNOUNCEMENT else None for notice in notices}
     return classes.pop() if len(classes) == 1 else None
 
@@ -168,7 +168,7 @@ def _needs_competition_name(notice: Notice) -> bool:
 
 
 def _with_absolute_links(notice: Notice) -> str:
-    """In a letter a host's link to a page of this site has to name the site."""
+    """In an e-mail a host's link to a page of this site has to name the site."""
     return notice.text.replace("](/", f"]({_absolute_address('/')}") if notice.is_markdown else notice.text
 
 
@@ -177,21 +177,21 @@ def _absolute_address(path: str) -> str:
 
 
 def _notices_digest(notices: list[Notice]) -> str:
-    """The same for the same notices, so that a letter that went out unnoticed is not shown twice."""
+    """The same for the same notices, so that an e-mail that went out unnoticed is not shown twice."""
     text = ",".join(str(notice.pk) for notice in notices)
     return f"notice.{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
-# --- no more letters --------------------------------------------------------------------------------------------
+# --- no more e-mails --------------------------------------------------------------------------------------------
 
 
 def unsubscribe_token(user: User, kinds: set[NoticeKind]) -> str:
-    """What a link needs that ends letters of these kinds without signing in; it opens nothing else."""
+    """What a link needs that ends e-mails of these kinds without signing in; it opens nothing else."""
     return signing.dumps([user.pk, sorted(kind.value for kind in kinds)], salt=SALT)
 
 
 def unsubscribe_kinds(token: str, *, stop: bool) -> list[NoticeKind]:
-    """The kinds of a token, none when it is not ours; with `stop` their letters end, and notices stay on the page."""
+    """The kinds of a token, none when it is not ours; with `stop` their e-mails end, and notices stay on the page."""
     try:
         number, names = signing.loads(token, salt=SALT)
     except (signing.BadSignature, ValueError):

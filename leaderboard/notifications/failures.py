@@ -1,6 +1,6 @@
-"""Words to hosts about what went wrong through no fault of a student.
+"""Notices to hosts about files that failed through no fault of a student.
 
-The page of a competition counts failed files and shows each with its reason; this tells of the first.
+The page of a competition counts failed files and shows each with its reason; the notice is about the first.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .models.mentions import mark_mention
 from .models.notice import NoticeKind
 from .notices import notify
 
-# A broken metric fails every file of a class; one letter says so.
+# A broken metric fails every file of a class; one e-mail is enough.
 QUIET_PERIOD = timedelta(hours=1)
 
 
 def notify_hosts_of_failure(submission_id: UUID) -> bool:
-    """Tell the hosts that a file failed, once an hour and competition; True when somebody was told."""
+    """Notify the hosts that a file failed, once an hour and competition; True when a notice was written."""
     failed = Submission.objects.filter(status=Submission.Status.FAILED)
     submission = failed.select_related("competition").filter(pk=submission_id).first()
     if submission is None:

@@ -17,7 +17,7 @@ from .models.notice import Delivery, NoticeKind
 
 
 class PreferencesForm(forms.Form):
-    """A person's clocks and keys, and how they want to be told, one choice for each kind that can reach them."""
+    """A person's clocks and keys, and how they want to be notified, one choice for each kind that can reach them."""
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

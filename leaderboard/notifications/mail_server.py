@@ -1,4 +1,4 @@
-"""The mail server: what it may answer to a letter, and when to try again."""
+"""The mail server: what it may answer to an e-mail, and when to try again."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from leaderboard.competitions.models import Competition
 LEASE = timedelta(minutes=10)
 MOST_TRIES = 12
 LONGEST_PAUSE = timedelta(hours=6)
-# When the server answers nobody, everybody's letters wait.
+# While the server refuses everything, all e-mails wait.
 SERVER_PAUSE = timedelta(minutes=1)
 
 
 class EmailNotSent(Exception):
-    """A letter did not go out. `answers` tells whether the server takes others; `is_final` that it never takes it."""
+    """An e-mail was not sent. `answers`: the server takes others; `is_final`: it never takes this one."""
 
     def __init__(self, reason: str, *, answers: bool, is_final: bool = False) -> None:
         super().__init__(reason)
@@ -29,7 +29,7 @@ class EmailNotSent(Exception):
 
 
 def send_email(email: EmailMessage, server: Any) -> None:
-    """Send a letter over a connection that is opened when the first one needs it. Raises `NotSent`."""
+    """Send an e-mail over a connection that is opened when the first one needs it. Raises `EmailNotSent`."""
     email.connection, email.body = server, wrap_email_text(str(email.body))
     try:
         server.open()
@@ -43,8 +43,8 @@ def send_email(email: EmailMessage, server: Any) -> None:
 
 
 def reply_to(competition: Competition | None) -> list[str]:
-    """Where an answer to a host's letter goes: to what the competition tells its students to ask, if that is an address
-    and nothing else. No host's own address is told to anybody."""
+    """The reply address of a host's e-mail: the competition's contact, if that is an address and nothing else. A
+    host's own address is never shown."""
     contact = competition.contact.strip() if competition else ""
     try:
         validate_email(contact)

@@ -41,12 +41,13 @@ def notify(
     link: str,
     key: str = "",
 ) -> int:
-    """Tell people something: one notice each, and a letter as they chose for this kind; gives how many were told.
+    """Notify people: one notice each, and an e-mail as they chose for this kind; gives how many were notified.
 
     Part of the caller's transaction, and never raises: what went wrong is in the log, and the caller's work stands.
     `kind` is a value of `Kind`, `link` a path of this site, `text` plain text (Markdown in announcements) without
     anything that its readers may not see; words to call are asked for in the language of each reader. With a `key`
-    each person is told once, however often this is called. Names of people, teams and files are written by `mention`.
+    each person is notified once, however often this is called. Names of people, teams and files are written by
+    `mention`.
     """
     try:
         with transaction.atomic():
@@ -101,7 +102,7 @@ def _create_notices(
                 mail_at=email_due_at(user, delivery, now) if posts else None,
             )
         )
-    # Whoever was told the same thing by another process meanwhile is not told again.
+    # People whom another process notified of the same meanwhile are skipped.
     Notice.objects.bulk_create(notices, batch_size=500, ignore_conflicts=bool(key))
     return len(notices)
 
@@ -133,7 +134,7 @@ def unread_count(user: User) -> int:
 
 @dataclass(frozen=True)
 class PageHeader:
-    """What every page tells a signed-in person beside itself."""
+    """What every page shows a signed-in person in its header."""
 
     unread: int
     runs_any: bool
@@ -173,7 +174,7 @@ def notice_choices_of(user: User) -> dict[NoticeKind, str]:
 
 
 def save_choices(*, user: User, choices: Mapping[NoticeKind, str]) -> None:
-    """Store how a person wants kinds of notices; letters that wait are kept back or brought forward accordingly."""
+    """Store how a person wants kinds of notices; waiting e-mails are delayed or brought forward accordingly."""
     now = database_now()
     with transaction.atomic():
         for kind, delivery in choices.items():

@@ -31,7 +31,7 @@ def forget(*, leaving: Leaving) -> None:
 
 
 def _forget_in_notices(leaving: Leaving) -> None:
-    """Names go where a notice mentions the person, a team of theirs or a file of theirs; what others call alike stays.
+    """Names go where a notice mentions the person, a team of theirs or a file of theirs; the same text elsewhere stays.
     A confirmed address is nobody else's, so it goes wherever it stands."""
     living = set(Team.objects.filter(competition__in=leaving.competitions).values_list("pk", flat=True))
     # A first team is called like its only member, with a number where another one was called so.
@@ -71,7 +71,8 @@ def _add_address_mentions(addresses: re.Pattern[str], where: str, text: str, men
 
 
 def _forget_in_chats(leaving: Leaving) -> None:
-    """What a chat was told stays there; our copy of it goes. Invisible characters keep names from calling people."""
+    """Messages already posted to a chat stay there; our copy is deleted. Invisible characters keep names from calling
+    people."""
     pattern = _quoted(leaving)
     told = WebhookMessage.objects.filter(webhook__competition__in=leaving.competitions, event=ChatEvent.FIRST)
     named = [pk for pk, title in told.values_list("pk", "title") if pattern.search(title.replace("\u200b", ""))]

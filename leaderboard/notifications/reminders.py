@@ -1,6 +1,6 @@
-"""What the clock alone makes worth saying: a competition opens, a deadline is a day away, a private board is open.
+"""Notices that only time triggers: a competition opens, a deadline is a day away, a private board is open.
 
-Looked at each minute; keys see to it that everybody is told once. What is older than a day is no news.
+Checked each minute; keys make sure that each person is notified once. Events older than a day are skipped.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DAY = timedelta(days=1)
 
 
 def notify_due(at: datetime) -> int:
-    """Tell everybody what has become true lately; gives how many notices were written."""
+    """Write the notices that are due; gives how many were written."""
     return _notify_opened(at) + _send_reminders(at) + _notify_revealed(at)
 
 

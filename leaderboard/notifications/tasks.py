@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @app.task(name="leaderboard.notifications.tasks.send_due_emails", bind=True)
 def send_due_emails(self: Any) -> None:
-    """Send letters that are due."""
+    """Send e-mails that are due."""
     if has_known_schema(self):
         _send_in_thread("mail_due", emails.send_due_emails)
 
@@ -34,7 +34,7 @@ def post_due_messages(self: Any) -> None:
 
 @app.task(name="leaderboard.notifications.tasks.notify_due")
 def notify_due() -> None:
-    """Tell people what the clock alone makes worth saying, and channels what is new."""
+    """Write notices that only time triggers, and queue chat messages."""
     reminders.notify_due(database_now())
     chat_events.queue_due_messages(database_now())
 

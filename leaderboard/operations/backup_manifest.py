@@ -39,7 +39,7 @@ class Manifest:
     migrations: list[str]
     rows: dict[str, int]
     last_audit_entry: list[Any]
-    """Number and digest of the audit trail's last entry."""
+    """Number and digest of the audit log's last entry."""
     parts: dict[str, tuple[str, int]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
 
@@ -66,7 +66,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Raises `CannotKeep` for what is no backup, or none that this version understands."""
+        """Raises `BackupError` for what is no backup, or none that this version understands."""
         if not folder.is_dir():
             raise BackupError(f"There is no folder {folder}.")
         try:

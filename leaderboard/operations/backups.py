@@ -27,7 +27,7 @@ MOST_SNAPSHOTS = 5
 
 
 def write_backup(folder: Path) -> Manifest:
-    """Write a backup of the running site into a new or empty folder; raises `CannotKeep` and then leaves none.
+    """Write a backup of the running site into a new or empty folder; raises `BackupError` and then leaves none.
 
     Files that the site itself had lost or whose bytes had changed are named in the manifest's `lost`.
     """

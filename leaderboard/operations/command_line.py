@@ -71,7 +71,7 @@ class CommandFailed(Exception):
 
 
 class NoRedirects(HTTPRedirectHandler):
-    """Whoever follows another's lead hands the token to a stranger."""
+    """Following a redirect would send the token to another site."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -89,7 +89,8 @@ class Upload(io.BytesIO):
 
 
 class SiteClient:
-    """The API of one site. Questions are asked again when no answer comes; deeds only where a repeat does no harm."""
+    """The API of one site. GET requests are repeated when no answer comes, POST requests only where a repeat does no
+    harm."""
 
     def __init__(self, address: str, token: str) -> None:
         self.address, self.token = address.rstrip("/"), token
@@ -138,7 +139,7 @@ class SiteClient:
         raise AssertionError
 
     def _wait(self, error: HTTPError, left: int) -> float:
-        """Seconds until a repeat may help; raises `Failed` with the site's words where none will."""
+        """Seconds until a repeat may help; raises `CommandFailed` with the site's words where none will."""
         with error:
             try:
                 got = json.loads(error.read())
@@ -253,7 +254,7 @@ def download(site: SiteClient, asked: Any) -> Any:
 
 
 def fetch(site: SiteClient, slug: str, file: dict[str, Any], folder: Path) -> str:
-    """One file, whole or not at all, compared with the fingerprint that the site told."""
+    """One file, whole or not at all, compared with the fingerprint that the site sent."""
     name = file["name"]
     if name in ("", ".", "..") or any(c in name for c in '/\\:*?"<>|'):
         raise CommandFailed(f"“{plain(name)}” is no name for a file here; download it with the browser.", REFUSED)
@@ -348,7 +349,7 @@ def settled(site: SiteClient, got: dict[str, Any], timeout: float) -> dict[str, 
 
 
 def missing_score_reason(site: SiteClient, got: dict[str, Any]) -> str:
-    """Why a file that was scored tells no score; "" where it does, or nothing is known."""
+    """Why a scored file shows no score; "" where it shows one, or where no reason is known."""
     if got["status"] != "scored" or got["public_score"] is not None:
         return ""
     if got.get("is_late"):

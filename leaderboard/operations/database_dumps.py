@@ -116,7 +116,7 @@ def _drop_statements() -> Iterator[str]:
 
 
 def named_files(read: Read) -> dict[str, str]:
-    """Every stored file that a row speaks of: key → SHA-256, empty where the row tells none."""
+    """Every stored file that a row speaks of: key → SHA-256, empty where the row has none."""
     found: dict[str, str] = {}
     for model in apps.get_models():
         fields = {field.name for field in model._meta.get_fields()}
@@ -128,7 +128,7 @@ def named_files(read: Read) -> dict[str, str]:
 
 
 def database_facts(read: Read) -> dict[str, Any]:
-    """What a manifest says about a database: how far it is migrated, how much is in it, how its audit trail ends."""
+    """What a manifest says about a database: how far it is migrated, how much is in it, how its audit log ends."""
     models = {"competitions": Competition, "people": User, "teams": Team, "submissions": Submission}
     last_audit_entry = read(f"SELECT number, digest FROM {AuditEntry._meta.db_table} ORDER BY number DESC LIMIT 1")  # noqa: S608
     return {
@@ -145,7 +145,7 @@ def unknown_migrations(names: list[str]) -> list[str]:
 
 
 def is_database_empty() -> bool:
-    """Whether nobody and nothing is in the database, if there is one."""
+    """Whether the database is missing or has no rows."""
     if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
         return True
     tables = connection.introspection.table_names()

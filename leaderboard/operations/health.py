@@ -38,7 +38,7 @@ from .models import ConsistencyRun
 
 log = logging.getLogger(__name__)
 
-# A file that waits for longer breaks a promise, so the site does not count as able to score.
+# A file that waits for longer violates check 2, so the site does not count as able to score.
 STUCK_AFTER = 120.0
 HEALTH_CACHE_SECONDS = 2.0
 QUEUE = "celery"
@@ -50,7 +50,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class SiteHealth:
-    """Whether each thing that scoring needs answers. Ages in seconds; None where there is nothing to tell."""
+    """Whether each thing that scoring needs answers. Ages in seconds; None where nothing is known."""
 
     database: bool
     storage: bool

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 
 class ConsistencyRun(models.Model):
-    """One run of `check_invariants`; `report` is what its `--json` prints."""
+    """One run of `check_consistency`; `report` is what its `--json` prints."""
 
     began_at = models.DateTimeField(default=timezone.now)
     seconds = models.FloatField()

@@ -21,7 +21,7 @@ FEW = 20
 def sweep_files(*, at: datetime, force: bool = False) -> int:
     """Remove what was stored a day before `at` and has no row; the number of files.
 
-    Raises `CannotKeep` where most files would go, and removes nothing: then the database is not the right one.
+    Raises `BackupError` where most files would go, and removes nothing: then the database is not the right one.
     """
     before = (at - ORPHAN_LIFETIME).timestamp()
     # The list first: what is stored after it may have its row already.
@@ -41,5 +41,5 @@ def sweep_files(*, at: datetime, force: bool = False) -> int:
 
 
 def _root(key: str) -> str:
-    """The file that a row names; what was made of it lies beside it under a longer name."""
+    """The file that a row names; files derived from it lie next to it under a longer name."""
     return key.partition(".")[0]

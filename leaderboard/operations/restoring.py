@@ -1,4 +1,4 @@
-"""`restore`: everything is read, copied beside the site and compared with the manifest; then it is put in place."""
+"""`restore`: everything is read, copied to a staging folder and compared with the manifest; then it is put in place."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ STAGED = ".restoring"
 
 
 def restore_backup(folder: Path, *, force: bool = False, report: ReportLine = lambda _: None) -> list[str]:
-    """Make the site what it was at a backup. Nothing may be running on it. Raises `CannotKeep` before anything changed.
+    """Make the site what it was at a backup. Nothing may be running on it. Raises `BackupError` before anything
+    changed.
 
-    With `force` what is there now is moved aside (a PostgreSQL database is replaced). Gives sentences about what is
-    not as it should be afterwards; empty when every file, board and link of the audit trail is right.
+    With `force` present data is moved to another folder (a PostgreSQL database is replaced). Gives sentences about
+    what is not as it should be afterwards; empty when every file, board and link of the audit log is right.
     """
     manifest = Manifest.read(folder)
     _refuse_strangers(manifest)
@@ -94,7 +95,7 @@ def _put_back_metrics(staged: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def check_restored(manifest: Manifest) -> list[str]:
-    """What is not as the backup says: files, the audit trail, boards that differ from their scores."""
+    """What is not as the backup says: files, the audit log, boards that differ from their scores."""
     wrong = [f"The file {key} was lost or changed before the backup was made." for key in manifest.lost]
     here = {key: manifest.parts[f"{FILES}/{key}"][0] for key in manifest.keys}
     for key, sha256 in database_dumps.named_files(database_dumps.read_live).items():
@@ -126,7 +127,8 @@ def _is_empty() -> bool:
 
 
 def _stage_files(folder: Path, manifest: Manifest) -> Path:
-    """Copy everything beside the site, hashing on the way; raises `CannotKeep` for the first thing that is wrong."""
+    """Copy everything to the staging folder, hashing on the way; raises `BackupError` for the first thing that is
+    wrong."""
     staged = Path(settings.VAR_DIR) / STAGED
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(mode=0o700, parents=True)
@@ -151,7 +153,7 @@ def _stage_files(folder: Path, manifest: Manifest) -> Path:
 def _put_in_place(staged: Path, manifest: Manifest, *, keep: bool) -> Path:
     """Files first, the database last: what a row speaks of is there before the row is.
 
-    Gives the folder that holds what was there, if that is to be kept.
+    Gives the folder that holds the replaced data, if there was any.
     """
     var = Path(settings.VAR_DIR)
     replaced_folder = var / f"before-restore-{timezone.now():%Y%m%d-%H%M%S-%f}"

@@ -8,7 +8,7 @@ from django.db import models
 
 
 class SandboxTest(models.Model):
-    """What the self-test of the scorer's cage found on a machine when a worker started there last; `reason` says why
+    """What the self-test of the scorer's sandbox found on a machine when a worker started there last; `reason` says why
     metrics from outside must stay off there, `report` is what the test prints."""
 
     host = models.CharField(max_length=200, unique=True)

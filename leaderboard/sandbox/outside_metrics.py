@@ -1,4 +1,4 @@
-"""Whether metrics from outside may run on this site, and what the self-test of their cage found on each machine."""
+"""Whether metrics from outside may run on this site, and what the self-test of their sandbox found on each machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUTSIDE_METRICS_OFF = gettext_noop("Metrics that the operator added are off: {re
 
 
 def run_sandbox_self_test() -> SandboxTest:
-    """Try all ways out of the cage on this machine, a matter of seconds, and keep what came of it."""
+    """Run the self-test of the sandbox on this machine, which takes seconds, and store its report."""
     found = try_escapes()
     fields = {"tested_at": timezone.now(), "reason": found.reason, "report": found.as_dict()}
     test, _ = SandboxTest.objects.update_or_create(host=_host_name(), defaults=fields)

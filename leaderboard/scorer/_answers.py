@@ -24,8 +24,8 @@ _LONGEST_TEXT = 8000
 @dataclass(frozen=True)
 class ScorerAnswer:
     """A result with warnings, or all problems of the file, or a `failure` that is not the file's, in words for the log
-    that quote no value. `told` is what a metric from outside said about it, for the host alone; `details` say where it
-    arose."""
+    that quote no value. `host_details` is what a metric from outside said about it, for the host alone; `details` say
+    where it arose."""
 
     result: metrics.Result | None = None
     problems: tuple[dict[str, Any], ...] = ()
@@ -94,7 +94,7 @@ def _message_of(result: metrics.Result) -> dict[str, Any]:
 
 
 def read_answer(message: Mapping[str, Any]) -> ScorerAnswer:
-    """What a file process sent, if it has the form of an answer. Raises `Garbled`."""
+    """What a file process sent, if it has the form of an answer. Raises `MalformedMessage`."""
     try:
         if "result" in message:
             warnings = tuple(_problem(one) for one in message.get("warnings", ()))

@@ -78,7 +78,7 @@ class Scorer:
         return self.owner == os.getpid() and self.process.poll() is None
 
     def wait_until_ready(self) -> None:
-        """Its libraries take a moment, which is no time of a file. Raises `Gone`."""
+        """Its libraries take a moment, which is no time of a file. Raises `PeerGone`."""
         if not self._is_ready:
             with self.killed_at(time.monotonic() + _START, self.connection):
                 try:
@@ -88,7 +88,8 @@ class Scorer:
             self._is_ready = True
 
     def truth_process(self, spec: TruthSpec, limits: Limits, until: float) -> Connection | ScorerAnswer:
-        """The connection to the process of a ground truth, or why this cannot be read. Raises `Gone`, `Ended`.
+        """The connection to the process of a ground truth, or why this cannot be read. Raises `PeerGone`,
+        `ConnectionEnded`.
 
         It was sealed with the folders of its files open to it; in a folder that was made again it would see nothing.
         """
@@ -114,7 +115,7 @@ class Scorer:
 
     @contextmanager
     def file_process(self, to: Connection, request: dict[str, Any], until: float) -> Iterator[tuple[Connection, int]]:
-        """Have a file process forked: the connection to it, and its number, once it has begun. Raises `Gone`."""
+        """Have a file process forked: the connection to it, and its number, once it has begun. Raises `PeerGone`."""
         with send_request(to, request) as answers, self.killed_at(until + GRACE, answers):
             try:
                 pid = int(receive_message(answers)["begun"])
@@ -124,7 +125,7 @@ class Scorer:
 
     @contextmanager
     def killed_at(self, until: float, connection: Connection) -> Iterator[None]:
-        """Within the block: when the time is over all is ended, for no process below has kept the time."""
+        """Within the block: when the time is over all is ended, because no process below watches the time."""
 
         def end() -> None:
             self.kill()
@@ -159,7 +160,7 @@ class Scorer:
 
 
 def run_job(job: str, arguments: dict[str, Any], kind: JobKind, place: JobSlot, memory_mb: int) -> dict[str, Any]:
-    """Have a job done in a process of its own. Raises `ChildFailed`, `TookTooLong`."""
+    """Have a job done in a process of its own. Raises `JobFailed`, `JobTimedOut`."""
     request = {
         "job": job,
         "arguments": arguments,
@@ -194,7 +195,7 @@ _place = threading.Lock()
 
 
 def measure_file(spec: TruthSpec, file: Path, limits: Limits) -> ScorerAnswer:
-    """Have one submission measured. Raises `Died`, `TookTooLong` and, after `stop`, `Interrupted`."""
+    """Have one submission measured. Raises `ScorerDied`, `JobTimedOut` and, after `stop`, `ScorerInterrupted`."""
     with _place:
         for _ in range(2):
             try:
@@ -213,7 +214,7 @@ def start_scorer() -> None:
 
 
 def stop_scorer() -> None:
-    """From another thread: end everything that is being measured; `measure` raises `Interrupted`."""
+    """From another thread: end everything that is being measured; `measure` raises `ScorerInterrupted`."""
     for scorer in _running:
         scorer.was_stopped = True
         scorer.kill()

@@ -62,8 +62,8 @@ def confine(
     seconds: float, memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = (), starts_others: bool = False
 ) -> None:
     """Limit this process for the rest of its life and, where the kernel can, seal it: it opens these files and the
-    libraries and nothing else, and starts no process. Who must start others (a metric from outside has its own cage)
-    is limited alone."""
+    libraries and nothing else, and starts no process. A process that starts others (a metric from outside has its own
+    sandbox) is only limited."""
     limits = ProcessLimits(math.ceil(seconds), memory_mb, FILE_MB, processes=1)
     limit_process(limits)
     if starts_others:

@@ -33,7 +33,7 @@ _ASKED = frozenset({"id_column", "ids_are_text", "params", "parts"})
 
 
 def uses_outside_metric(spec: TruthSpec) -> bool:
-    """Whether a metric of this ruler comes from outside."""
+    """Whether a metric of this ground truth comes from outside."""
     return any(map(is_outside, spec.metric_keys))
 
 
@@ -68,7 +68,8 @@ def ask_worker(worker: Connection, folder: Path) -> OutsideRunner:
 def run_for_file_process(
     spec: TruthSpec, message: Mapping[str, Any], folders: Sequence[str], left: float
 ) -> dict[str, Any]:
-    """Have done what a file process asks for, if it is a metric of its ruler; what to answer. Raises `Garbled`.
+    """Have done what a file process asks for, if it is a metric of its ground truth; what to answer. Raises
+    `MalformedMessage`.
 
     Of the seconds that are left for the file a secondary metric gets a share alone: one that hangs is stopped while
     there is time for the others and for the score.

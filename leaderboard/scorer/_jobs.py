@@ -121,7 +121,8 @@ def add_split(
 
 
 def check_submission(submission: str, **asked: Any) -> dict[str, Any]:
-    """All problems of a submission, or its warnings. Nothing is measured: the answer tells nothing about the truth."""
+    """All problems of a submission, or its warnings. Nothing is measured: the answer reveals nothing about the
+    truth."""
     prepared = _prepare_truth(**asked)
     try:
         warnings = prepared.check(Path(submission))

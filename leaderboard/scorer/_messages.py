@@ -33,14 +33,14 @@ class MalformedMessage(Exception):
 
 
 def send_message(to: Connection, message: dict[str, Any]) -> None:
-    """Send one message. Raises `Ended`."""
+    """Send one message. Raises `ConnectionEnded`."""
     text = json.dumps(message).encode()
     with _or_ended():
         to.send_bytes(text)
 
 
 def receive_message(source: Connection) -> dict[str, Any]:
-    """The next message. Raises `Ended`, `Garbled`."""
+    """The next message. Raises `ConnectionEnded`, `MalformedMessage`."""
     with _or_ended():
         text = source.recv_bytes(MOST_BYTES)
     try:
@@ -53,7 +53,7 @@ def receive_message(source: Connection) -> dict[str, Any]:
 
 
 def send_request(to: Connection, request: dict[str, Any]) -> Connection:
-    """Send a request; the connection on which a process of its own answers. Raises `Gone`."""
+    """Send a request; the connection on which a process of its own answers. Raises `PeerGone`."""
     ours, theirs = Pipe()
     with theirs:
         try:
@@ -66,7 +66,7 @@ def send_request(to: Connection, request: dict[str, Any]) -> Connection:
 
 
 def receive_request(source: Connection) -> tuple[dict[str, Any], Connection]:
-    """What `ask` sent: a request, and where to answer. Raises `Ended`, `Garbled`."""
+    """What `ask` sent: a request, and where to answer. Raises `ConnectionEnded`, `MalformedMessage`."""
     request = receive_message(source)
     with _or_ended():
         return request, Connection(recv_handle(source))

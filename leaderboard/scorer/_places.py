@@ -82,7 +82,7 @@ class JobSlot:
 
     def wait_for(self, answers: Connection, pid: int) -> None:
         """Wait until the process of a job answers, or takes too long for a quick one and has a place for slow ones.
-        Raises `NoSlowPlace`."""
+        Raises `NoSlowSlot`."""
         slow = self.kind.slow_places
         if slow is None:
             return

@@ -88,7 +88,7 @@ def serve_truth(client: Connection, request: dict[str, Any]) -> None:
 
 
 def run_file_process(client: Connection, answers: Connection, request: dict[str, Any], work: Work) -> None:
-    """Fork a process that answers the client itself, and tell the client how it ended.
+    """Fork a process that answers the client itself, and report to the client how it ended.
 
     It ends when it has answered, when its time is over, and when the client hangs up or sends the next request.
     """

@@ -15,7 +15,7 @@ import metrics
 
 @dataclass(frozen=True)
 class TruthSpec:
-    """A ground truth as `metrics.prepare` wants it; `mark` tells two of them apart, wherever their files lie.
+    """A ground truth as `metrics.prepare` wants it; `mark` distinguishes two of them, wherever their files lie.
 
     `folders` are those below which the files to be measured lie.
     """
@@ -30,7 +30,7 @@ class TruthSpec:
 
     @cached_property
     def key(self) -> str:
-        """The same for rulers that give the same scores."""
+        """Equal for specs that give the same scores."""
         fields = asdict(self)
         del fields["truth"], fields["folders"]
         return json.dumps(fields, sort_keys=True)

@@ -1,7 +1,7 @@
 """One competition with everything in it, a signed-in client per role, and every address of the site.
 
-Canaries are texts and numbers that occur nowhere else. Private scores and their doubts are numbers of seven digits, so
-that they are found however many digits a page shows.
+Canaries are texts and numbers that occur nowhere else. Private scores and their uncertainties are numbers of seven
+digits, so that they are found however many digits a page shows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CLASS = "rostercanary"
 """In what hosts and assistants alone read of the class: the roster, the gradebook, reasons among hosts."""
 PRIVATE = (7310585.786, 6420474.675, 8530696.897)
 SECONDARY = 1_010_101.0
-"""What a private secondary value is more than the score beside it."""
+"""What a private secondary value is more than the score next to it."""
 UNCERTAINTIES = {"standard_error": 5019283.746, "low": 4908172.635, "high": 9641707.918}
 ROLES = ("anonymous", "dee", "eve", "bo", "cy", "otto", "hal", "ivy", "ada")
 TEAM = ("bo", "cy")
@@ -178,7 +178,7 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
 
 
 def plant(values: tuple[float, ...]) -> None:
-    """Give the private scores, what is beside them, their standings and their doubts these values, in order of
+    """Give the private scores, what is next to them, their standings and their uncertainties these values, in order of
     receipt."""
     private = Score.objects.filter(split=Split.PRIVATE).order_by("submission__received_at")
     for score, value in zip(private, values, strict=True):

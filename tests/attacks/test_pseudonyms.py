@@ -81,7 +81,7 @@ def test_no_board_numbers_its_teams_in_the_order_in_which_they_came(masked: Scen
 
 
 def test_two_teams_that_speak_of_merging_read_names_and_no_pseudonyms(masked: Scene) -> None:
-    """An invitation link tells a name: a pseudonym beside it would tell whose it is."""
+    """An invitation link tells a name: a pseudonym next to it would tell whose it is."""
     theirs = Team.objects.get(name=NAME)
     eves = Membership.objects.select_related("team").get(user__username="eve")
     made = team_merges.offer_merge(membership=eves, invitation=theirs.invitation)

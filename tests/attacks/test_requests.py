@@ -73,7 +73,7 @@ def test_what_strangers_send_as_files_fills_no_disk(
 
 
 def test_who_was_signed_out_meanwhile_is_asked_to_sign_in(pets: Competition) -> None:
-    """Without a word about the file, of which nothing was kept."""
+    """Without a word about the file, of which nothing was stored."""
     answer = Client().post("/c/pets/submit/", {"file": SimpleUploadedFile("a.csv", b"x" * 3_000_000)})
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/login/?next=/c/pets/submit/")
 

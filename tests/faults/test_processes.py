@@ -216,7 +216,7 @@ def test_06_a_killed_broker_that_keeps_nothing_loses_no_file(site: Site, tokens:
 def test_06_a_broker_that_dies_while_a_worker_takes_a_wake_up_does_not_make_it_deaf(
     site: Site, tokens: list[str]
 ) -> None:
-    """The worker's process wakes up to its bell when the broker that would note the receipt is gone."""
+    """The worker's process wakes up to its wake-up when the broker that would note the receipt is gone."""
     (server,) = children_of(site.process.pid, "valkey-server")
     with asleep(scorer(site)):
         upload(site, "pets", tokens[0])

@@ -54,7 +54,8 @@ def wake_ups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def alone() -> None:
-    """Whoever keeps the rulers of earlier tests ends; PostgreSQL never gives the number of a ruler twice."""
+    """Whoever keeps the ground truths of earlier tests ends; PostgreSQL never gives the number of a ground truth
+    twice."""
     scorer.close_scorer()
 
 

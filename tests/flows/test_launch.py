@@ -110,7 +110,7 @@ def test_the_worker_measures_the_preview_and_the_beat_launches_at_the_planned_ti
         found: list[object] = json.loads(site.shell(LOOK))
         return found if found[1] else None
 
-    # The hosts are told a moment after the launch.
+    # The hosts are notified a moment after the launch.
     found = until(said_to_user, seconds=20, every=0.5, what="the notice")
     assert found == ["olga", [["olga", "“pond” is launched, as planned."]], 0, 0]
 

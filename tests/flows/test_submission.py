@@ -77,7 +77,7 @@ def test_a_bad_file_comes_back_with_its_problems(site: Site, tokens: list[str]) 
 
 @pytest.mark.fault(12)
 def test_a_message_that_was_lost_is_rung_again_by_the_sweep(site: Site, tokens: list[str]) -> None:
-    """The row is stored and the bell never rings: the beat's sweep finds it."""
+    """The row is stored and the wake-up never rings: the beat's sweep finds it."""
     lost = site.shell(
         "from unittest import mock\n"
         "from leaderboard.competitions import tasks\nfrom leaderboard.competitions.services import submitting\n"

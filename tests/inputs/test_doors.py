@@ -50,7 +50,7 @@ def truth_with_parts(truth: bytes, metric: str) -> str:
         f"{'Public' if n < len(rows) / 2 else 'Private'}"
         for n, row in enumerate(rows)
     ]
-    # No two files are alike, so that what is kept of one is never taken for another.
+    # No two files are alike, so that what is stored of one is never taken for another.
     return "\n".join([f"{header},Usage", *lines, *([""] * len(metric))])
 
 

@@ -1,4 +1,4 @@
-"""The audit trail: every change a host or an operator makes, in a chain that shows where it was broken."""
+"""The audit log: every change a host or an operator makes, in a chain that shows where it was broken."""
 
 from __future__ import annotations
 

@@ -383,7 +383,7 @@ def test_a_broker_that_takes_nothing_is_asked_once_per_sweep(
     assert len(asked) == 1
 
 
-# --- hosts are told ---------------------------------------------------------------------------------------------
+# --- hosts are notified ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.fault(21)

@@ -89,7 +89,7 @@ def test_the_demo_tells_its_three_stories() -> None:
     assert all(finished.opens_at <= at < finished.closes_at for at in files.values_list("received_at", flat=True))
     assert all(2 <= files.filter(team=team).count() <= 8 for team in finished.teams.all())
 
-    # Nothing that an operator is told about every night.
+    # Nothing that an operator is notified about every night.
     assert [result.line for result in consistency.run_checks(seed=1) if not result.holds] == []
 
     # The third opens in a week; its files are locked until then.

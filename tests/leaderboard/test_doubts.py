@@ -23,7 +23,7 @@ NOISE = np.random.default_rng(11).normal(size=(400, 200))
 
 
 def with_uncertainties(submission: Submission, seed: int, error: float = 0.01, split: Split = Split.PUBLIC) -> None:
-    """Give a score the doubt of resamples of its own, with this standard error."""
+    """Give a score the uncertainty of resamples of its own, with this standard error."""
     score = Score.objects.get(submission=submission, split=split)
     drawn = (NOISE[seed] - NOISE[seed].mean()) / NOISE[seed].std(ddof=1) * error
     Uncertainty.objects.create(

@@ -107,7 +107,7 @@ def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path
 
 
 def test_whatever_ada_can_set_goes_along() -> None:
-    """Or has a file of its own, or is drawn anew: a code that two competitions had would let people into both."""
+    """Or has a file of its own, or is drawn again: a code that two competitions had would let people into both."""
     said_to_user = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY}
     assert said_to_user == {*EDITABLE} - {"overview", "rules", "join_code"}
 

@@ -1,4 +1,4 @@
-"""Everybody's grade follows from the scores of their team, and what was released stays as it was told."""
+"""Everybody's grade follows from the scores of their team, and released grades do not change."""
 
 from __future__ import annotations
 

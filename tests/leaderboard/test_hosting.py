@@ -52,7 +52,8 @@ def files_in(settings: LazySettings) -> list[Path]:
     return [path for path in Path(settings.FILES_DIR).rglob("*") if path.is_file()]
 
 
-# --- rulers -----------------------------------------------------------------------------------------------------
+# --- ground truths
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_a_board_never_mixes_two_ground_truths(pets: Competition, ada: User, bo: User, cy: User) -> None:
@@ -104,7 +105,7 @@ def test_a_file_the_new_ground_truth_cannot_read_is_in_the_preview(pets: Competi
 
 
 def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competition, ada: User, bo: User) -> None:
-    """Under the new ruler it would be valid; scored now it would be a file without an attempt."""
+    """Under the new ground truth it would be valid; scored now it would be a file without an attempt."""
     enter(pets, bo)
     early = hand_in(pets, bo, answers() + b"99,cat\n")
     assert early.status == "invalid"

@@ -351,7 +351,7 @@ def test_no_check_is_without_an_offence() -> None:
 
 
 def said_to_user(*options: str) -> tuple[int, str]:
-    """Exit status and output of `check_invariants`."""
+    """Exit status and output of `check_consistency`."""
     out = StringIO()
     try:
         call_command("check_consistency", *options, stdout=out)

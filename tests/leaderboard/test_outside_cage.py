@@ -1,4 +1,5 @@
-"""Where the cage does not hold, metrics from outside are off: Olga reads why, Ada chooses another, Bo loses nothing."""
+"""Where the sandbox does not hold, metrics from outside are off: Olga reads why, Ada chooses another, Bo loses
+nothing."""
 
 from __future__ import annotations
 

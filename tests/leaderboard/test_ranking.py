@@ -197,7 +197,7 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
 def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
     pets: Competition, ada: User, bo: User, cy: User, mode: str
 ) -> None:
-    """What stands beside the board is what all scores say, after each score and each deed of a host."""
+    """What stands next to the board is what all scores say, after each score and each deed of a host."""
     competitions.change_competition(competition=pets, board_mode=mode, board_step=0.1, daily_attempts=20)
     dice = random.Random(5)
 

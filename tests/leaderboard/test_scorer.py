@@ -424,7 +424,7 @@ def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
 def test_a_secondary_metric_that_hangs_costs_no_score(
     measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may run for as long as a file may take, and another one beside it too; the score has its own time."""
+    """It may run for as long as a file may take, and another one next to it too; the score has its own time."""
     metrics_folder = tmp_path / "metrics"
     metrics_folder.mkdir()
     hanging = GAP.replace("def score(", "import time\n\n\ndef score(").replace(

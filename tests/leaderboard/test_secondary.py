@@ -1,4 +1,5 @@
-"""Secondary metrics of a competition: part of the ruler, measured with every file, never a reason to lose a score."""
+"""Secondary metrics of a competition: part of the ground truth, measured with every file, never a reason to lose a
+score."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def secondary_of(submission: Submission, split: Split) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def tides(ada: User) -> Competition:
-    """Ada's competition: MAE, with three metrics beside it; one of them reads a column of weights."""
+    """Ada's competition: MAE, with three metrics next to it; one of them reads a column of weights."""
     return make_competition(ada, slug="tides", truth=TRUTH, metric="mae", secondary=ASKED)
 
 

@@ -1,4 +1,4 @@
-"""A site draws each split with a secret of its own: made once, kept with the truth, told to hosts alone."""
+"""A site draws each split with a secret of its own: made once, stored with the truth, told to hosts alone."""
 
 from __future__ import annotations
 

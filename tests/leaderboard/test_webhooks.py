@@ -121,7 +121,7 @@ def test_every_other_address_is_refused_and_not_quoted(given: str) -> None:
     assert not given or given not in str(refusal.value)
 
 
-# --- what is told -----------------------------------------------------------------------------------------------
+# --- what is notified -----------------------------------------------------------------------------------------------
 
 
 def test_a_channel_hears_of_the_launch_the_deadline_an_announcement_and_the_reveal_once(ada: User, bo: User) -> None:

@@ -283,7 +283,7 @@ def test_a_competition_lives_in_a_bucket(
         answer = client.get(address)
         assert answer.status_code == 200, address
         assert answer.getvalue()
-    for _ in range(2):  # made once, then kept
+    for _ in range(2):  # made once, then stored
         assert publishing.sample_submission_of(pets.ground_truths.get()).startswith(b"id,label")
         forget(settings)
     folders.export_folder(pets, tmp_path / "exported")

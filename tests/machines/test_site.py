@@ -169,7 +169,7 @@ def test_39_everything_is_killed_at_once_and_started_again(parts: Parts) -> None
 
 
 def test_a_backup_comes_back_with_every_file_and_the_same_board(parts: Parts, tmp_path: Path) -> None:
-    """What pg_dump wrote goes into an empty database beside an empty folder; after all faults every promise holds."""
+    """What pg_dump wrote goes into an empty database next to an empty folder; after all faults every promise holds."""
     folder, var = tmp_path / "backup", tmp_path / "var"
     managed(parts.site.environment, "backup", str(folder))
     elsewhere = {**parts.site.environment, "VAR_DIR": str(var), "DATABASE_URL": parts.database.new_database("again")}

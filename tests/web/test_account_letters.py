@@ -1,4 +1,4 @@
-"""What a person without a password or a confirmed address reads, in letters and on pages, on the way in."""
+"""What a person without a password or a confirmed address reads, in e-mails and on pages, on the way in."""
 
 from __future__ import annotations
 

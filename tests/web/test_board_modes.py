@@ -56,7 +56,7 @@ class World:
         self.second = hand_in(competition, bo, file_with(7, private=3), file_name="second.csv")
 
     def scoring(self, submission: Submission, value: float) -> None:
-        """Let a file have another exact public score, with the doubt that goes with it."""
+        """Let a file have another exact public score, with the uncertainty that goes with it."""
         Score.objects.filter(submission=submission, split="public").update(value=value)
         Uncertainty.objects.filter(score__submission=submission, score__split="public").update(
             standard_error=value / 7, low=value - 0.01, high=value + 0.01

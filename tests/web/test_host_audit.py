@@ -1,4 +1,4 @@
-"""The audit trail on the host's page and in the admin, and that every page writes who it was."""
+"""The audit log on the host's page and in the admin, and that every page writes who it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ada invites her class by mail: each person gets a link of their own, and she reads what became of every letter."""
+"""Ada invites her class by mail: each person gets a link of their own, and she reads what became of every e-mail."""
 
 from __future__ import annotations
 

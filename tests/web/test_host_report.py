@@ -29,7 +29,8 @@ PAGE = "/host/pets/report/"
 
 @pytest.fixture
 def taught(pets: Competition, ada: User, bo: User, cy: User, dee: User, work: Callable[[], int]) -> Competition:
-    """Bo promised 1 and kept 0.5, Cy promised 0.5 and kept 0.83333, Dee handed in nothing; a baseline has 0.66667."""
+    """Bo promised 1 and stored 0.5, Cy promised 0.5 and stored 0.83333, Dee handed in nothing; a baseline has
+    0.66667."""
     for user in (bo, cy, dee):
         enter(pets, user)
     hand_in(pets, bo, answers(private=3))
@@ -65,7 +66,7 @@ def test_days_are_those_of_the_competitions_zone(taught: Competition) -> None:
 
 
 def test_a_pick_is_in_the_report_at_once(taught: Competition, ada: User, bo: User) -> None:
-    """What decides is kept until the board changes, and a pick is such a change."""
+    """What decides is stored until the board changes, and a pick is such a change."""
     better = hand_in(taught, bo, answers(public=3))
     assert "bo 3 2 1 0.50000 1.00000 -0.50000" in text_of(signed_in(ada).get(PAGE))
     first = bo.memberships.get().team.submissions.exclude(pk=better.pk).get(status="scored")

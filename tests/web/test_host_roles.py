@@ -1,4 +1,4 @@
-"""A role is kept for an address until somebody shows that it is theirs."""
+"""A role is stored for an address until somebody shows that it is theirs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def offer(client: Client, address: str = "Dee@Example.org", role: str = "assista
 
 
 def confirm(user: User, address: str = "") -> None:
-    """Follow the link of the letter that confirms an address."""
+    """Follow the link of the e-mail that confirms an address."""
     made = EmailAddress.objects.create(user=user, email=address or user.email, verified=False)
     signed_in(user).post(f"/accounts/confirm-email/{EmailConfirmationHMAC(made).key}/")
     made.refresh_from_db()

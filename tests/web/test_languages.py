@@ -117,7 +117,7 @@ def test_an_email_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: Use
         emails.send_due_emails()
     bodies = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Choose what you get by mail" in bodies["bo@example.org"]
-    assert "⟦" not in letters["cy@example.org"]
+    assert "⟦" not in bodies["cy@example.org"]
 
 
 @pytest.mark.usefixtures("two_languages")

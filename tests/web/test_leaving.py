@@ -209,7 +209,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
 
 
 def keep_address(competition: Competition, host: User, address: str) -> None:
-    """It may join beside its whole domain and another, and a role waits for it."""
+    """It may join next to its whole domain and another, and a role waits for it."""
     competitions.change_competition(
         competition=competition, user=host, allowed_addresses=f"{address}\n@example.org\neve@example.net"
     )

@@ -1,4 +1,4 @@
-"""Letters are read in programs that break no lines, and a link that is broken leads nowhere."""
+"""E-mails are read in programs that break no lines, and a link that is broken leads nowhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are told: on their page, by mail as they choose, never twice."""
+"""What people are notified: on their page, by mail as they choose, never twice."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_who_left_the_site_is_told_nothing(bo: User) -> None:
     assert tell(bo) == 0
 
 
-# --- letters ----------------------------------------------------------------------------------------------------
+# --- e-mails ----------------------------------------------------------------------------------------------------
 
 
 def test_an_email_goes_out_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
@@ -284,7 +284,7 @@ def test_one_wrong_address_holds_up_nobody(
 def test_an_email_after_a_death_has_the_same_name(bo: User, post: list[mail.EmailMessage]) -> None:
     tell(bo)
     emails.send_due_emails()
-    # As if the process had died before it noted that the server took the letter.
+    # As if the process had died before it noted that the server took the e-mail.
     Notice.objects.update(mailed_at=None, mail_at=long_ago())
     emails.send_due_emails()
     first, second = post
@@ -371,7 +371,7 @@ def test_only_hosts_choose_about_failed_files(bo: User, ada: User) -> None:
     assert "could not be scored" in signed_in(ada).get("/account/preferences/").content.decode()
 
 
-# --- no more letters --------------------------------------------------------------------------------------------
+# --- no more e-mails --------------------------------------------------------------------------------------------
 
 
 def unsubscribe_link(email: mail.EmailMessage) -> str:

@@ -64,7 +64,8 @@ def test_the_host_reads_whose_grades_it_would_touch(waiting: Competition, ada: U
 def test_the_grades_it_would_touch_follow_what_is_measured(
     waiting: Competition, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What pages are made of is kept until the board changes, but scores under a ruler that waits change no board."""
+    """What pages are made of is stored until the board changes, but scores under a ground truth that waits change no
+    board."""
     set_rules(waiting)
     rescoring.discard_candidate(competition=waiting)
     with monkeypatch.context() as patch:
@@ -169,7 +170,7 @@ def test_where_the_board_keeps_scores_back_so_does_this_page(ada: User, bo: User
         hand_in(pets, user, answers(public=wrong))
     correct(pets, ada, TRUTH.replace("5,cat", "5,fish"))
     signed_in(ada).post(CANDIDATE, {"action": "apply", "tells": "on"})
-    assert Notice.objects.count() == 2  # all alike: who is told tells nothing
+    assert Notice.objects.count() == 2  # all alike: who is notified tells nothing
     page = signed_in(bo).get(PAGE).content.decode()
     for exact in ("0.83333", "0.66667", "0.8333333", "0.6666666"):
         assert exact not in page

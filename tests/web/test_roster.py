@@ -1,4 +1,4 @@
-"""Ada reads her class list, prints slips, and the right people get in."""
+"""Ada reads her class list, prints join cards, and the right people get in."""
 
 from __future__ import annotations
 

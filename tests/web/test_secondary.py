@@ -1,4 +1,4 @@
-"""Where secondary metrics are shown, and where they must not be: never more than the score beside them tells."""
+"""Where secondary metrics are shown, and where they must not be: never more than the score next to them tells."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_steady_board_shows_those_of_the_shown_file_alone_each_rounded_to_its_
 
 
 def test_on_a_steady_board_one_without_a_step_waits_for_the_end(tides: Competition, bo: User, ada: User) -> None:
-    """A step that nobody can work out would show exact values beside rounded ones."""
+    """A step that nobody can work out would show exact values next to rounded ones."""
     mode(tides, "steady", 0.05)
     ground_truth = tides.ground_truth
     assert ground_truth is not None

@@ -17,7 +17,7 @@ from tests.web.languages import CODE, second_language
 
 # A notice stays in the language that it was written in.
 ELSEWHERE = (*ENGLISH_ALONE, "/notifications/")
-# Code, what people wrote themselves, and moments, which a script writes anew.
+# Code, what people wrote themselves, and moments, which a script writes again.
 SILENT = re.compile(r"<(script|style|pre|code|samp|svg|time|textarea|option)\b.*?</\1>", re.DOTALL)
 PROSE = re.compile(r'<div class="[^"]*prose.*?</div>', re.DOTALL)
 BRACKETED = re.compile("⟦[^⟦⟧]*⟧")

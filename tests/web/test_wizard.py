@@ -361,7 +361,7 @@ def test_a_planned_launch_stands_in_the_list_of_competitions(hers: Client, pond:
 
 
 def test_a_proposed_steady_board_becomes_plain_where_no_step_follows(hers: Client, pond: Competition) -> None:
-    """One row in each part: no doubt can be worked out, and the next step must not be blocked by that."""
+    """One row in each part: no uncertainty can be worked out, and the next step must not be blocked by that."""
     look(hers, "id,label,Usage\n1,cat,Public\n2,dog,Private\n")
     page = text_of(hers.post("/host/pond/setup/metric/", {"metric": "accuracy", "action": "use"}, follow=True))
     assert "it is plain now" in page

@@ -28,7 +28,7 @@ HOUR = int(timedelta(hours=1).total_seconds())
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def my_data(request: HttpRequest) -> HttpResponseBase:
-    """Everything about the viewer as a zip. By POST, because it is work and leaves a line in the audit trail."""
+    """Everything about the viewer as a zip. By POST, because it is work and leaves an entry in the audit log."""
     user = signed_in_user(request.user)
     if request.method != "POST":
         return redirect("account")

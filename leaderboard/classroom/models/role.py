@@ -1,4 +1,4 @@
-"""A role kept for an e-mail address until an account confirms that address."""
+"""A role offered to an e-mail address until an account confirms that address."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class HostingRole(StrEnum):
 
 
 class RoleInvitation(models.Model):
-    """Taken up or taken back, it is gone; the audit trail keeps that it was. It is worth as much as who made it: once
-    that person hosts no longer, it gives nothing."""
+    """An offer is deleted when it is taken up or withdrawn; the audit log records it. It lapses when the host who made
+    it hosts no longer."""
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="role_invitations")
     email = models.CharField(max_length=254)

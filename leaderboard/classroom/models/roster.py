@@ -39,7 +39,7 @@ class RosterList(models.Model):
 
 class RosterEntry(models.Model):
     """One person of the class. Linked to an account once that joins: with a confirmed e-mail address of this entry, or
-    by its one-time link. Of the link only the digest is kept."""
+    by its one-time link. Of the link only the digest is stored."""
 
     class State(models.TextChoices):
         """Where a person is on the way in; computed, never stored."""
@@ -67,13 +67,13 @@ class RosterEntry(models.Model):
 
     join_card_digest = models.CharField(max_length=64, blank=True, editable=False)
     join_card_expires_at = models.DateTimeField(null=True, editable=False)
-    # A mail was asked for and has not gone out, and when it is next tried; then when it, or a printed slip, did.
+    # A mail was asked for and has not gone out, and when it is next tried; then when it, or a printed join card, did.
     mail_asked_at = models.DateTimeField(null=True, editable=False)
     mail_at = models.DateTimeField(null=True, editable=False)
     mail_tries = models.PositiveIntegerField(default=0, editable=False)
     # English, as a constant that `mail_problem_words` says in the reader's language.
     mail_problem = models.CharField(max_length=200, blank=True, editable=False)
-    # The host who asked for the letter, and their language.
+    # The host who asked for the invitation, and their language.
     mail_asked_by = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
     mail_language = models.CharField(max_length=16, blank=True, default="", editable=False)
     invited_at = models.DateTimeField(null=True, editable=False)
@@ -139,7 +139,7 @@ class RosterEntry(models.Model):
 
 
 def joined_values(user_id: int, at: datetime) -> dict[str, Any]:
-    """What an entry is set to once it is known whose it is: its link and its letter end."""
+    """The values of an entry that an account has joined with: its link and its invitation end."""
     ended = {"join_card_digest": "", "join_card_expires_at": None, "mail_asked_at": None, "mail_at": None}
     return {"user": user_id, "joined_at": at, **ended}
 
@@ -200,7 +200,7 @@ def people_of_section(*, competition: Competition, section: str) -> QuerySet[Ros
 
 
 class RosterDraft(models.Model):
-    """A roster file that was looked at and not yet taken over: its text, which is kept until the host decides."""
+    """A roster file that was looked at and not yet taken over: its text, stored until the host decides."""
 
     competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="roster_draft")
     file_name = models.CharField(max_length=200, blank=True)

@@ -1,4 +1,4 @@
-"""The way in: a code, an open competition, a team's invitation."""
+"""Joining: by a code, an open competition, a team's invitation."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _limited_tries(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
 @open_page_to(SiteAudience.ANYONE)
 @_limited_tries
 def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
-    """Without an account too: whoever has a valid code may make one."""
+    """Open without an account: a valid code allows signing up."""
     competition = joining.competition_by_code(code)
     if competition is None and RosterEntry.find_by_join_card(join_card_digest(code), timezone.now()):
         return redirect("join_card", code=code)
@@ -83,7 +83,7 @@ def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
 
 
 def _unknown_code_page(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
-    """A code of nothing is a guess; one that was handed out too early says what it is for, and when it opens."""
+    """An unknown code counts as a guess; the code of an unlaunched competition says when it opens."""
     if early := joining.unlaunched_competition_by_code(code):
         return render(request, "students/join_early.html", {"competition": early}, status=404)
     turn.was_wrong()

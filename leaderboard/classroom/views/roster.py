@@ -1,4 +1,4 @@
-"""The roster: read a list, look at what it would do, take it over; join slips; who left the course."""
+"""The roster: read a list, look at what it would do, take it over; join cards; who left the course."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _take_back(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_to(Audience.HOSTS)
 def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Print join slips for the ticked people, or for those of the list shown who have no invitation. The codes are in
+    """Print join cards for the ticked people, or for those of the list shown who have no invitation. The codes are in
     this answer alone."""
     if request.method != "POST":
         return redirect("host_people", slug=page_context.competition.slug)
@@ -137,7 +137,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
 
 @open_to(Audience.HOSTS)
 def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Shows who would get which letter. POST sends it to those whose box is ticked, or to all not yet invited."""
+    """Shows who would get which invitation. POST sends it to those whose box is ticked, or to all not yet invited."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     waiting = list(inviting.not_invited(competition).values_list("pk", flat=True))
     if request.method == "POST" and (chosen_entries(request) or "all" in request.POST):

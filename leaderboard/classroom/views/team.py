@@ -48,7 +48,7 @@ def team(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _field_of(action: str, name: TeamNameForm, offer: MergeForm) -> tuple[Form, str] | None:
-    """Where a refusal belongs: beside what was typed, if anything was."""
+    """The field that a refusal belongs to, if one was filled in."""
     return {"rename": (name, "name"), "offer": (offer, "invitation")}.get(action)
 
 

@@ -1,4 +1,4 @@
-"""Who changed what: a trail that only grows, in which every entry holds the hash of the one before."""
+"""The audit log: it only grows, and every entry holds the hash of the one before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _POSTGRES_LOCK = 7_316_402_218
 
 
 class AuditEvent(models.TextChoices):
-    """What an entry of the trail is about. Not a rule of the database, so that a new deed needs no migration."""
+    """What an entry of the audit log is about. Not a database constraint, so a new event needs no migration."""
 
     CREATED = "created", _("Competition created")
     CLONED = "cloned", _("Made as a copy")

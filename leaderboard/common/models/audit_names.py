@@ -1,4 +1,4 @@
-"""What the values of the audit trail are called; the trail itself keeps their names in the program."""
+"""Labels of the values in the audit log; the log itself stores the names of fields."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ def path_of(key: str, sha256: str = "") -> Path:
     """Where the file of a key lies on this machine; keys are made by `store` alone, never from a user's text.
 
     From a bucket it is fetched first and compared with `sha256`, if that is known; then it stays for some minutes at
-    least. Raises `FileNotFoundError` for what the bucket does not have, and `Unreachable`. In a folder nothing is
-    looked at: whoever opens the path finds out.
+    least. Raises `FileNotFoundError` for what the bucket does not have, and `StorageUnreachable`. In a folder nothing
+    is looked at: whoever opens the path finds out.
     """
     path: Path = _backend().path_of(key, sha256)
     return path

@@ -36,7 +36,7 @@ def written(key: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def partial_of(target: Path) -> Iterator[IO[bytes]]:
-    """A file beside `target` that is removed at the end unless it was renamed."""
+    """A temporary file next to `target`, removed at the end unless it was renamed."""
     _make(target.parent)
     partial = target.with_name(f"{target.name}.{uuid.uuid4().hex}.partial")
     try:
@@ -56,7 +56,7 @@ def _make(folder: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Wait until the names in a folder would survive a power cut, which a file's own fsync does not promise."""
+    """Wait until the names in a folder would survive a power cut, which a file's own fsync does not guarantee."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

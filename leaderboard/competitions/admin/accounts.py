@@ -53,7 +53,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         return self._is_operator(request)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """What rights it gives or takes goes into the audit trail."""
+        """What rights it gives or takes goes into the audit log."""
         before = personal_data.rights_of(User.objects.get(pk=obj.pk)) if change else {}
         super().save_model(request, obj, form, change)
         personal_data.log_rights_changes(account=obj, before=before, user=request.user)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The audit trail: read here, edited nowhere."""
+"""The audit log: read here, edited nowhere."""
 
 from __future__ import annotations
 

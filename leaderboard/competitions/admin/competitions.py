@@ -131,7 +131,7 @@ class CompetitionAdmin(ScopedAdmin):
     def _redirect_for_one(
         self, request: HttpRequest, queryset: QuerySet[Competition], page: str
     ) -> HttpResponse | None:
-        """These cannot be taken back, so each goes through the page that shows what it does."""
+        """Redirect to the page that shows the consequences, because these actions cannot be undone."""
         if len(queryset) == 1:
             return redirect(page, slug=queryset[0].slug)
         self.message_user(request, "Choose one competition.", messages.ERROR)

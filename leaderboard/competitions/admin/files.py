@@ -47,7 +47,7 @@ class UploadedFileAdmin(ScopedAdmin):
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """The files themselves; that a baseline's scores go too needs no permission of its own."""
+        """Lists the files alone; deleting a baseline's scores needs no permission of its own."""
         return [str(obj) for obj in objs], {self.opts.verbose_name_plural: len(objs)}, set(), []  # type: ignore[dict-item]
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:

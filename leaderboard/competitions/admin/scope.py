@@ -1,4 +1,4 @@
-"""Who may do what in the admin: staff within the competitions they host, operators everywhere."""
+"""Permissions in the admin: staff within the competitions they host, operators everywhere."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """What a verb refuses is said in its words; the transaction is rolled back by then."""
+        """Shows the refusal of a service as a message; the transaction is rolled back by then."""
         try:
             refuse_too_large(request)
             return super().changeform_view(request, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""From rows to the shapes of the API: what a token's owner may see, and no more."""
+"""Build API responses from rows, with only what the token's owner may see."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def submissions_with_scores(user: User) -> QuerySet[Submission]:
 
 
 def submission_without_scores(submission: Submission) -> Submission:
-    """A submission just handed in, as one of `submissions_of`."""
+    """A submission just handed in, as one of `submissions_with_scores`."""
     submission.current_scores = []  # type: ignore[attr-defined]
     return submission
 
@@ -101,8 +101,8 @@ def board_scores_for(
 def submission_out(
     submission: Submission, *, sees_private: bool, shown: dict[str, float] | None = None
 ) -> SubmissionOut:
-    """One of `submissions_of`; `sees_private` is the answer of the competition's `private_is_visible_to`, `shown` that
-    of `shown_to`."""
+    """One of `submissions_with_scores`; `sees_private` is the answer of the competition's `private_is_visible_to`,
+    `shown` that of `board_scores_for`."""
     competition = submission.competition
     scores = {score.split: score.value for score in submission.current_scores}  # type: ignore[attr-defined]
     ground_truth = competition.ground_truth.number if scores and competition.ground_truth else None

@@ -1,4 +1,4 @@
-"""What every operation stands on: the token with what it may do, the declared answers, the limit of requests."""
+"""Shared parts of all operations: token authentication, declared responses, rate limit."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def file_answer(kind: str) -> dict[str, Any]:
 
 
 def token_owner(request: HttpRequest) -> User:
-    """Whose token came with the request."""
+    """The owner of the request's token."""
     return cast(User, request.auth)  # type: ignore[attr-defined]
 
 

@@ -43,13 +43,13 @@ class DocumentedOperation:
     success: tuple[str, str]
     """Status and shape of the good answer."""
     refusals: tuple[tuple[str, str], ...]
-    """Status and meaning of the others; all of them have the shape `Errors`."""
+    """Status and meaning of the others; all of them have the shape `ErrorsOut`."""
     curl: str
 
 
 @cache
 def document() -> Document:
-    """The same for everybody until the next start; making it takes longer than any page."""
+    """Cached until the next start, because making it takes longer than any page."""
     return dict(operations.get_openapi_schema(path_prefix=ROOT))
 
 

@@ -1,4 +1,4 @@
-"""One shape for everything that goes wrong: `{"detail": …, "errors": […]}`, whoever noticed it.
+"""One shape for everything that goes wrong: `{"detail": …, "errors": […]}`, whichever layer noticed it.
 
 ApiError           an operation refuses, with words for the caller
 ValidationError    the request does not fit the OpenAPI document          422
@@ -6,7 +6,7 @@ AuthenticationError                                                       401
 Http404            nothing here for this person                           404
 SuspiciousOperation, MultiPartParserError, …   a body nobody can read     400, 413
 Unreachable, OperationalError, a full disk: logged, try again later       503, 507
-anything else      our bug: logged, told without details                  500
+anything else      our bug: logged, answered without details                  500
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def exception_response(request: HttpRequest, error: Any) -> HttpResponse:
 
 
 def answer_in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Let a view answer in our shape even where ninja does not ask its handlers; kept by no cache on the way."""
+    """Let a view answer in our shape even where ninja does not ask its handlers; no cache on the way may store the
+    answer."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

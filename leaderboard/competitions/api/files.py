@@ -108,7 +108,7 @@ def check_file(
     slug: str,
     file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
 ) -> CheckedOut:
-    """All problems of a file. Nothing is kept, no attempt is used, and nothing is said of a score."""
+    """All problems of a file. Nothing is stored, no attempt is used, and no score is reported."""
     user = token_owner(request)
     competition = visible_competition(user, slug)
     try:

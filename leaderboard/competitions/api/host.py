@@ -48,7 +48,7 @@ def create_competition(
     request: HttpRequest,
     file: Annotated[UploadedFile, File(description="A zip of a folder with competition.toml, as an export writes it.")],
 ) -> Status[CreatedCompetitionOut]:
-    """For hosts: make a draft of a folder. Nothing is kept of one that cannot be taken whole."""
+    """For hosts: make a draft of a folder. Nothing is stored of a folder that cannot be imported completely."""
     user = token_owner(request)
     if not user.is_host:
         raise ApiError(403, _("Ask the operator of this site for the right to host competitions."))

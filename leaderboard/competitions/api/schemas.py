@@ -1,4 +1,4 @@
-"""What the API says: allow-lists, so that a new column of a model stays inside until it is named here."""
+"""Schemas of API responses: allow-lists, so a new model field is not exposed until it is named here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class MetricOut(Schema):
 
 
 class SecondaryOut(Schema):
-    """What a metric beside the main one says of a submission."""
+    """The value of a secondary metric for a submission."""
 
     metric: str
     params: Params

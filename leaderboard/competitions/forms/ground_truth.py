@@ -114,7 +114,7 @@ class PublishForm(forms.Form):
 
 
 class ApplyForm(forms.Form):
-    """What those affected are told when a board goes over to a new ground truth."""
+    """The notice to those affected when a board switches to a new ground truth."""
 
     tells = forms.BooleanField(
         label=_("Tell those whose scores or ranks change"),

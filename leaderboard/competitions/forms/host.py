@@ -196,7 +196,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             self.initial["max_megabytes"] = -(-held.limits.max_bytes // MEGABYTE)
             for name in ("opens_at", "closes_at"):
                 self.initial[name] = text = wall_text(getattr(held, name), held.zone)
-                # A browser takes seconds only where it is told to.
+                # A browser takes seconds only with a step of 1.
                 self.fields[name].widget.attrs |= {"step": "1"} if text.count(":") == 2 else {}
 
     def clean_slug(self) -> str:
@@ -246,7 +246,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def fields_for_verb(self) -> dict[str, Any]:
-        """What `hosting.create` and `hosting.change` take."""
+        """What `hosting.create_competition` and `hosting.change_competition` take."""
         return {name: value for name, value in self.cleaned_data.items() if name not in ("max_megabytes", "hosts")}
 
 

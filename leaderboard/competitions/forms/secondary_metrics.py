@@ -1,4 +1,4 @@
-"""The form of the metrics shown beside the main one: a few rows of a metric and its parameters in one line."""
+"""The form of the secondary metrics: a few rows of a metric and its parameters in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question with a deadline, and its rulers."""
+"""The competition: a question with a deadline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.common.time_zones import check_zone
 
-# Without the letters and digits that look alike on a projector.
+# Without letters and digits that look the same on a projector.
 CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
 # Rows of their own that each competition has (`competition_settings.py`).
@@ -184,11 +184,11 @@ class Competition(models.Model):
         return self._has_roles_of(user) and bool(getattr(self, "is_own", False) or getattr(self, "is_helped", False))
 
     def _has_roles_of(self, user: User) -> bool:
-        """Whether the row was read with the roles of this person (`seen_by`)."""
+        """Whether the row was read with the roles of this person (`with_roles_of`)."""
         return getattr(self, "role_of", None) == user.pk
 
     def is_visible_to(self, user: Viewer) -> bool:
-        """The rule of `CompetitionQuerySet.visible_to` for one row, without a query where the row alone tells."""
+        """The rule of `CompetitionQuerySet.visible_to` for one row, without a query where the row alone suffices."""
         if self.launched_at is not None and (
             self.admission.is_listed or (not user.is_anonymous and self.memberships.filter(user=user).exists())
         ):
@@ -227,7 +227,7 @@ class Competition(models.Model):
         return "revealed" if self.is_revealed(at) else "closed"
 
     def why_teams_are_closed(self, at: datetime) -> str:
-        """Why nobody can change teams any more; empty while they can."""
+        """Why teams cannot change any more; empty while they can."""
         if at >= self.closes_at:
             return gettext("The deadline has passed; teams stay as they are.")
         if self.limits.teams_close_at is not None and at >= self.limits.teams_close_at:

@@ -30,7 +30,7 @@ class ExtensionQuerySet(models.QuerySet["Extension"]):
 
 
 class Extension(models.Model):
-    """More attempts and/or a later deadline for one team, with its reason. Never edited: taken back and given anew.
+    """More attempts and/or a later deadline for one team, with its reason. Never edited: revoked and granted again.
 
     Several add up: attempts are summed, of deadlines the latest counts, and none shortens what everybody has.
     """

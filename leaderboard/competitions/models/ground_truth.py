@@ -1,4 +1,4 @@
-"""Rulers, and answer files that are none yet."""
+"""Ground truths, and drafts of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from leaderboard.accounts.models import User
 from .competition import Competition
 
 MOST_SECONDARY = 3
-"""Metrics beside the main one: more would leave no room for a board on a phone."""
+"""Most secondary metrics: more would leave no room for a board on a phone."""
 LONGEST_NAME = 200
-"""Characters of a column that is kept by name."""
+"""Longest name of a stored column."""
 
 
 def new_split_secret() -> str:
@@ -35,7 +35,8 @@ class ImmutableRow(Exception):
 
 
 class GroundTruth(models.Model):
-    """One immutable ruler: answer file, split, metric, parameters. A correction is a new number, never an edit."""
+    """An immutable ground truth: answer file, split, metric, parameters. A correction is a new number, never an
+    edit."""
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="ground_truths")
     number = models.PositiveIntegerField()
@@ -58,7 +59,7 @@ class GroundTruth(models.Model):
     private_rows = models.PositiveIntegerField()
     ignored_rows = models.PositiveIntegerField(default=0)
     findings = models.JSONField(default=list)
-    # Metrics shown beside the score and never ranked: key, version, params and their own step, in the order shown.
+    # Metrics shown next to the score and never ranked: key, version, params and their own step, in the order shown.
     secondary = models.JSONField(default=list)
     # How far two good files must be apart on the public board to differ by more than chance; empty where unknown.
     step = models.FloatField(null=True)
@@ -83,14 +84,14 @@ class GroundTruth(models.Model):
         return f"{self.competition} · ground truth {self.number}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Insert only: scores of a ruler would silently mean something else after an edit."""
+        """Insert only: after an edit existing scores would silently mean something else."""
         if not self._state.adding:
             raise ImmutableRow(f"{self} is published; publish a new ground truth instead.")
         super().save(*args, **kwargs)
 
     @property
     def commitment(self) -> str:
-        """The HMAC-SHA256 of the file's SHA-256 in hexadecimal digits: it fixes the file and tells nothing about it.
+        """The HMAC-SHA256 of the file's SHA-256 in hexadecimal digits: it fixes the file and reveals nothing about it.
 
         A bare hash would confirm a student's guess of all answers, or of all but a few.
         """
@@ -103,12 +104,12 @@ class GroundTruth(models.Model):
 
     @property
     def sample_key(self) -> str:
-        """Where its sample submission is kept once somebody asked for it."""
+        """Where its sample submission is stored after the first request."""
         return f"{self.file_key}.sample"
 
     @property
     def secondary_asked(self) -> list[tuple[str, dict[str, Any]]]:
-        """What to ask the library for beside the metric."""
+        """The secondary metrics to ask the library for."""
         return [(f"{one['key']}@{one['version']}", one["params"]) for one in self.secondary]
 
     @property
@@ -118,14 +119,14 @@ class GroundTruth(models.Model):
 
 
 class TruthDraft(models.Model):
-    """An uploaded answer file that the host still looks at: what the check found, not yet a ruler."""
+    """An uploaded answer file that the host still looks at: with what the check found, not published yet."""
 
     competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="truth_draft")
     file_key = models.CharField(max_length=200)
     file_name = models.CharField(max_length=200)
     metric = models.CharField(max_length=60)
     params = models.JSONField(default=dict)
-    # Key and params of each metric to show beside it.
+    # Key and params of each secondary metric.
     secondary = models.JSONField(default=list)
     id_column = models.CharField(max_length=LONGEST_NAME, blank=True)
     # How the system splits a file without a `Usage` column.
@@ -151,7 +152,8 @@ class TruthDraft(models.Model):
 
 
 class Rescoring(models.Model):
-    """A board went from one ruler to another. Scores under both are kept, so what it changed can always be read."""
+    """A board switched from one ground truth to another. Scores under both are stored, so the change can always be
+    shown."""
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="rescorings")
     before = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="+")
@@ -168,7 +170,8 @@ class Rescoring(models.Model):
 
 
 class RowReport(models.Model):
-    """On which rows the best teams lose most under a ruler, made anew on request. It quotes the truth: hosts alone."""
+    """The rows on which the best teams lose most, computed on request. It quotes the truth, so only hosts may see
+    it."""
 
     ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="row_report")
     # `HardRows` as a dictionary.

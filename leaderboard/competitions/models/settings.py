@@ -31,7 +31,7 @@ class Admission(models.Model):
     """Who finds a competition, who may join it, and what its assistants may do."""
 
     class Kind(models.TextChoices):
-        """Who may join, beside what the code says."""
+        """Who may join, in addition to the join code."""
 
         CODE = "code", _("Everybody who has the code")
         ROSTER = "roster", _("Only who is on the roster")

@@ -118,7 +118,7 @@ class Submission(models.Model):
     tries = models.PositiveSmallIntegerField(default=0, editable=False)
     # Scorers that died over this file; a try also ends in other ways, such as a restart of the whole site.
     deaths = models.PositiveSmallIntegerField(default=0, editable=False)
-    # It took far longer than usual: it is measured beside the queue, so that the files of others do not wait for it.
+    # It took far longer than usual, so it is measured outside the queue and the files of others do not wait for it.
     is_slow = models.BooleanField(default=False, editable=False)
     finished_at = models.DateTimeField(null=True, editable=False)
     # When a host had a file without a score scored again: how long it waits is counted from there.
@@ -181,7 +181,7 @@ class Score(models.Model):
     split = models.CharField(max_length=7, choices=Split.choices)
     value = models.FloatField()
     parts = models.JSONField(default=dict)
-    # What the ruler's secondary metrics say, in its order: {"value": …}, or {"problem": why there is none}.
+    # Values of the ground truth's secondary metrics, in its order: {"value": …}, or {"problem": why there is none}.
     secondary = models.JSONField(default=list)
     # Nothing for scores that are older than these two.
     measured_at = models.DateTimeField(null=True, editable=False)
@@ -201,7 +201,7 @@ class Score(models.Model):
             models.CheckConstraint(name="score_split_known", condition=Q(split__in=["public", "private"])),
         ]
         indexes: ClassVar = [
-            # Whoever reads all scores of a ruler reads this and no rows, which are many times as large.
+            # A query of all scores of a ground truth reads this index and no rows, which are many times as large.
             models.Index(fields=["ground_truth", "split", "submission", "value"], name="score_by_ground_truth"),
         ]
 
@@ -227,7 +227,7 @@ class Uncertainty(models.Model):
 
     @classmethod
     def from_result(cls, score: Score, found: metrics.Uncertainty) -> Uncertainty:
-        """The row of a doubt that has just been computed."""
+        """The row of a computed uncertainty."""
         low, high = (value if isfinite(value) else None for value in (found.low, found.high))
         replicates = found.replicates.astype("<f8").tobytes()
         return cls(score=score, standard_error=found.standard_error, low=low, high=high, replicates=replicates)
@@ -239,7 +239,7 @@ class Uncertainty(models.Model):
 
 
 class Refusal(models.Model):
-    """A submission that an earlier ruler scored and a later one cannot read: why, for the host's preview."""
+    """Why a submission that an earlier ground truth scored cannot be read with a later one; for the host's preview."""
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="refusals")
     ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="refusals")

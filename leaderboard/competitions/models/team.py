@@ -1,4 +1,4 @@
-"""Who is ranked: teams (a lone student is a team of one), their members, their daily attempts."""
+"""Teams (a lone student is a team of one), their members, their daily attempts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Team(models.Model):
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="teams")
     name = models.CharField(max_length=60)
-    # Counts the teams that share a name. It is 0 but under pseudonyms: there a name that is refused as taken would tell
+    # Counts the teams that share a name. It is 0 but under pseudonyms: there a refused name would reveal
     # that another team has it.
     name_copy = models.PositiveIntegerField(default=0, editable=False)
-    # What other teams read where the competition has pseudonyms; given once, kept for ever (see `pseudonyms.py`).
+    # What other teams read where the competition has pseudonyms; given once and never changed (see `pseudonyms.py`).
     pseudonym = models.CharField(max_length=60, blank=True, editable=False)
     captain = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     invitation = models.CharField(max_length=40, unique=True, default=new_invitation)

@@ -1,4 +1,4 @@
-"""What follows people who change teams: the score that a board has shown them, and the day's attempts."""
+"""Carry shown scores and the day's attempts along when people change teams."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which names of a competition's teams are taken.
 
-Without pseudonyms no two teams have names that look alike. Under pseudonyms they may: a team that is refused a name
-would learn that another one has it, which the pseudonyms hide. Hosts then tell such teams apart by pseudonym.
+Without pseudonyms no two teams have names that look the same. Under pseudonyms they may: a team that is refused a name
+would learn that another one has it, which the pseudonyms hide. Hosts then distinguish such teams by pseudonym.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def name_with_number(competition: Competition, base: str) -> str:
 
 
 def next_copy_number(competition: Competition, name: str, *, exclude: int | None = None) -> int:
-    """The number by which the database tells a further team of this name from the others; 0 for the first. The team
-    `besides` is about to get the name."""
+    """The number that distinguishes a further team of this name in the database; 0 for the first. The team
+    `exclude` is about to get the name."""
     called = competition.teams.annotate(lower=Lower("name")).filter(lower=Lower(Value(name)))
     highest = called.exclude(pk=exclude or 0).aggregate(highest=Max("name_copy"))["highest"]
     return 0 if highest is None else highest + 1

@@ -1,4 +1,4 @@
-"""What is known of a ruler beside itself: what its check found, and how its host walked a student's way."""
+"""What is known about a ground truth apart from itself: its last check and its student preview."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .ground_truth import GroundTruth
 
 
 class TruthCheck(models.Model):
-    """What the last check of a ruler found, with all that is known only by measuring: a ruler itself never changes."""
+    """Report of the last check of a ground truth, which itself never changes."""
 
     ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="check_report")
     report = models.JSONField(default=dict)
@@ -23,10 +23,10 @@ class TruthCheck(models.Model):
 
 
 class StudentPreview(models.Model):
-    """The host's way through a competition as a student, with the sample submission measured as any file is.
+    """The student preview of a host, with the sample submission measured as any file is.
 
-    One per ruler: another ruler is another competition, and its way is walked again. It is no submission: no attempt,
-    no team, no place on a board.
+    One per ground truth: another one needs another preview. It is no submission: no attempt, no team, no place on a
+    board.
     """
 
     ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="walk_through")

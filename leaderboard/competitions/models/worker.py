@@ -17,7 +17,7 @@ class Worker(models.Model):
     started_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField()
     last_sweep_at = models.DateTimeField(null=True)
-    # What it has done since it started, as `counting.samples` writes it.
+    # What it has done since it started, as `counting.counter_samples` writes it.
     counts = models.JSONField(default=list)
 
     class Meta:

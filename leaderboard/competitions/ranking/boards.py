@@ -33,7 +33,7 @@ def board_page(
     people: Mapping[int, list[str]] | None = None,
 ) -> BoardPageData:
     """One page of the current board. Callers ask `private_is_visible_to` before they ask for the private one, and
-    `is_run_by` before `sees_names`, which tells who is behind a pseudonym. `people` are the members of all teams
+    `is_run_by` before `sees_names`, which shows the names behind pseudonyms. `people` are the members of all teams
     where they know them.
 
     Cost does not grow with the number of teams beyond an index range, except yesterday's ranks (see `earlier_ranks`).
@@ -194,7 +194,7 @@ def _board_order(standing: Standing) -> tuple[float, datetime]:
 
 
 def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple[str, str]:
-    """The name that a row shows, and what it stands for where that is another one and may be told."""
+    """The name that a row shows, and what it stands for where that differs and may be shown."""
     team.competition = competition
     shown = team.shown_name
     return shown, team.name if sees_names and shown != team.name else ""
@@ -249,7 +249,7 @@ def ranked_rows(
 
 
 def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]:
-    """The host's reference submissions, best first; rounded or without a score like the teams beside them."""
+    """The host's reference submissions, best first; rounded or without a score like the teams on the board."""
     sign, ladder, secondary_metrics = (
         sign_of(ground_truth),
         ladder_of_board(ground_truth, split),
@@ -275,8 +275,8 @@ def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]
 
 
 def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
-    """Of the files of a competition's baselines, under every ruler. Named from the few baselines on: a plain join is
-    planned through all scores of a ruler."""
+    """Of the files of a competition's baselines, under every ground truth. Named from the few baselines on: a plain
+    join is planned through all scores of a ground truth."""
     files = Submission.objects.filter(
         baseline__in=Baseline.objects.filter(competition=competition_id).order_by().values("pk")
     )

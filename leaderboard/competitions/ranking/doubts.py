@@ -34,8 +34,8 @@ class ScoreUncertainty:
 def with_uncertainty(
     standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split, *, compares: bool = True
 ) -> QuerySet[Standing]:
-    """Standings with what `doubts` reads of their scores, and unless it `compares` them without the replicates that
-    this takes. Nothing where a board does not show exact scores, because doubts follow from those."""
+    """Standings annotated with what `uncertainties` reads; without replicates unless it `compares` them. Unchanged
+    where a board does not show exact scores, because uncertainties follow from those."""
     if split == Split.PUBLIC and ladder_of(ground_truth) is not None:
         return standings
     score = FilteredRelation(
@@ -48,8 +48,8 @@ def with_uncertainty(
 
 
 def uncertainties(standings: Sequence[Standing], ranks: Sequence[int] = ()) -> dict[str, ScoreUncertainty]:
-    """Submission → its doubt, of standings `with_doubts`; with the `ranks` of standings that follow one another on the
-    board, also who is tied with whom."""
+    """Submission → its uncertainty, for standings `with_uncertainty`. With the `ranks` of consecutive standings also
+    the ties between them."""
     found = [_uncertainty_of(standing) for standing in standings]
     ties = _ties(standings, found, ranks) if ranks else {}
     return {
@@ -67,7 +67,7 @@ def _uncertainty_of(standing: Standing) -> Uncertainty | None:
 
 
 def _ties(standings: Sequence[Standing], found: Sequence[Uncertainty | None], ranks: Sequence[int]) -> dict[str, int]:
-    """Submission → the best rank of the unbroken run above it that it cannot be told apart from."""
+    """Submission → the best rank of the unbroken run above it that it cannot be distinguished from."""
     known = [place for place, uncertainty in enumerate(found) if uncertainty is not None]
     if not known:
         return {}

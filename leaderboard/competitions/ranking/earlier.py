@@ -18,9 +18,9 @@ HELD_FACTS = ("team_id", "submission_id", "value", "received_at")
 
 
 def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[StandingCandidate]:
-    """What the public board of the current ruler showed at a moment before the reveal; one query.
+    """What the public board of the current ground truth showed at a moment before the reveal; one query.
 
-    What stands there now and was received before then stood there then: a later file changes nothing about which of the
+    A standing of now that was received before then was there already: a later file changes nothing about which of the
     earlier ones is the best, or the last clear improvement. So only files of teams that came further since are read.
     """
     here = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by()

@@ -73,13 +73,14 @@ class Ladder:
 
     @cached_property
     def _step_number(self) -> Decimal:
-        # The decimal number that somebody wrote, not the binary one beside it.
+        # The decimal number as written, not the nearest binary one.
         return Decimal(repr(self.step))
 
 
 @dataclass(frozen=True)
 class LadderAnswer:
-    """What a team is told about one of its files. `shown` is the team's score after it, None on a hidden board."""
+    """What the board answers to a team about one of its files. `shown` is the team's score after it, None on a hidden
+    board."""
 
     submission_id: UUID
     received_at: datetime
@@ -88,7 +89,7 @@ class LadderAnswer:
 
 
 class Improvement(NamedTuple):
-    """The file with which a team's walk ended, and the score shown since; 0 on a hidden board."""
+    """The file of a team's last clear improvement, and the score shown since; 0 on a hidden board."""
 
     team_id: int
     submission_id: UUID
@@ -123,8 +124,8 @@ def _best_of(ground_truth: GroundTruth) -> float | None:
 
 
 def step_of(competition: Competition, ground_truth: GroundTruth) -> float:
-    """What the host wrote, else what the ruler proposes. A steady board that has neither shows nothing, so that it
-    never shows too much."""
+    """What the host wrote, else what the ground truth proposes. A steady board that has neither shows nothing, so that
+    it never shows too much."""
     if competition.board.mode == BoardSettings.Mode.HIDDEN:
         return NO_STEP
     return competition.board.step or ground_truth.step or NO_STEP
@@ -134,7 +135,7 @@ def last_improvements(ground_truth: GroundTruth, ladder: Ladder) -> Iterator[Imp
     """Each team's last clear improvement, on a hidden board its first file. Follows from scores and receipts alone,
     whenever a file was scored.
 
-    Of tens of thousands of files only what the walk needs is read, and the rest of those alone at which it ends.
+    Only the columns needed to find the improvements are read of all files, the rest only of the improvements.
     """
     linked = teams_with_moves(ground_truth)
     rows = in_order_of_receipt(ground_truth).values_list("submission__team_id", "pk", "value")
@@ -247,7 +248,7 @@ def ranked_scores(
     """The scores that can stand on a board: of teams that are not disqualified, received in time and not hidden. With
     `teams`, of these alone: keys, or a query for them.
 
-    The files of a few teams are named in a subquery: a plain join is planned through every score of the ruler.
+    The files of a few teams are named in a subquery: a plain join is planned through every score of the ground truth.
     """
     scores = Score.objects.all()
     if teams is not None:

@@ -1,4 +1,4 @@
-"""What stands beside the teams of one page of a board: their files over time, their members, further metrics.
+"""Facts about the teams on one page of a board: their files over time, members, secondary metrics.
 
 What each row needs a single fact of is asked for together with the rows.
 """
@@ -17,7 +17,7 @@ from .ladder import Ladder, ladder_of, linked_answers, ranked_files, teams_with_
 
 def with_page_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
     """Standings with their teams, with `total` (how many there are on the board), `last_at` (the receipt of the team's
-    last ranked file) and `stored` (what secondary metrics say of the file that stands there, where the ruler has
+    last ranked file) and `stored` (what secondary metrics say of the file that stands there, where the ground truth has
     some)."""
     everybody = Standing.objects.filter(ground_truth=ground_truth, split=split).values("split")
     files = Submission.objects.filter(ranked_files(), team=OuterRef("team")).order_by("-received_at")
@@ -35,7 +35,7 @@ def trend_histories(ground_truth: GroundTruth, standings: Sequence[Standing]) ->
     """Team → the public scores of all its ranked files in order of receipt, as shown.
 
     What has a score is scored, so the status is not asked for, and each score is looked up by its file: otherwise the
-    database goes through all files of the site that are scored, or through every score of the ruler.
+    database goes through all files of the site that are scored, or through every score of the ground truth.
     """
     score = Score.objects.filter(submission=OuterRef("pk"), ground_truth=ground_truth, split=Split.PUBLIC)
     files = Submission.objects.filter(

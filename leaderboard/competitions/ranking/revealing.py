@@ -18,9 +18,9 @@ from .standings import rebuild_standings
 
 @transaction.atomic
 def reveal_private_board(competition: Competition, at: datetime, *, user: User | None = None) -> bool:
-    """Open the private board at `at`; False when it is open already or has no ruler. Rebuilds both boards.
+    """Open the private board at `at`; False when it is open already or has no ground truth. Rebuilds both boards.
 
-    `user` asked for it; None where the deadline did.
+    `user` is the host who asked for it; None at the deadline.
     """
     opened = Competition.objects.filter(
         pk=competition.pk, revealed_at=None, ground_truth__isnull=False, launched_at__isnull=False

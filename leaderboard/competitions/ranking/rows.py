@@ -13,7 +13,7 @@ from .secondary import SecondaryValue
 
 
 def shown_moment(moment: datetime, competition: Competition, *, sees_names: bool) -> datetime:
-    """When a file was received, as a board tells it: to the minute where names are hidden, because a student who saw
+    """When a file was received, as a board shows it: to the minute where names are hidden, because a student who saw
     somebody upload at an exact moment would find the pseudonym by it."""
     is_coarse = competition.board.uses_pseudonyms and not sees_names
     return moment.replace(second=0, microsecond=0) if is_coarse else moment

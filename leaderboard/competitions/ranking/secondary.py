@@ -1,4 +1,4 @@
-"""Secondary metrics as boards and teams are told them: never ranked, and saying no more than the score beside them."""
+"""Secondary metrics as boards and teams see them: never ranked, and revealing no more than the score."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOT_SHOWN_YET = gettext_lazy("Shown once the private board opens: nobody can wor
 
 @dataclass(frozen=True)
 class SecondaryMetric:
-    """A secondary metric of a ruler; `settings` are its parameters that are not at their defaults."""
+    """A secondary metric of a ground truth; `settings` are its parameters that are not at their defaults."""
 
     key: str
     title: str
@@ -58,7 +58,7 @@ class SecondaryValue:
 
 
 def secondary_metrics_of(ground_truth: GroundTruth | None) -> tuple[SecondaryMetric, ...]:
-    """The secondary metrics of a ruler in the order shown. One whose file is gone is called by its key."""
+    """The secondary metrics of a ground truth in the order shown. One whose file is gone is called by its key."""
     return tuple(map(_secondary_metric, ground_truth.secondary)) if ground_truth else ()
 
 
@@ -79,7 +79,8 @@ def _secondary_metric(one: Mapping[str, Any]) -> SecondaryMetric:
 def shown_secondary_values(
     secondary_metrics: Sequence[SecondaryMetric], stored: Sequence[Mapping[str, Any]], ladder: Ladder | None
 ) -> tuple[SecondaryValue, ...]:
-    """What may be said beside a score that `ladder` shows (None: exactly): nothing on a hidden board."""
+    """The secondary values that may be shown with a score that `ladder` shows (None: exactly); nothing on a hidden
+    board."""
     if ladder is not None and ladder.is_hidden:
         return ()
     return tuple(

@@ -81,7 +81,7 @@ class ShakeUp:
 
 
 def shake_up_of(competition: Competition, *, sees_names: bool = False) -> ShakeUp | None:
-    """Both boards of a revealed competition beside each other; None before the reveal and with nobody on them."""
+    """Compare both boards of a revealed competition; None before the reveal and for empty boards."""
     ground_truth = competition.ground_truth
     if ground_truth is None or competition.revealed_at is None:
         return None

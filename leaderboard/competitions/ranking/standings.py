@@ -1,4 +1,5 @@
-"""Standings: derived from scores and final picks, kept for speed, made again by `rebuild`, proved by `differences`."""
+"""Standings: derived from scores and final picks, stored for speed, recomputed by `rebuild_standings`, checked by
+`standing_differences`."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None
     """Team → its best public score, exact, whatever the board shows and whichever file that is. With `teams`, of these
     alone. For hosts.
 
-    The standings of the current ruler tell, of others and from before they did every score is read.
+    Read from the standings of the current ground truth; for others all scores are read.
     """
     if ground_truth.competition.ground_truth_id == ground_truth.pk:
         stands = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC)
@@ -230,7 +231,7 @@ def standing_differences(ground_truth: GroundTruth) -> list[str]:
     }
     rows = Standing.objects.filter(ground_truth=ground_truth)
     stored = {
-        # Rows from before anybody wrote the best beside them say nothing of it, which is no difference.
+        # Rows written before `best` existed lack it, which counts as no difference.
         (split, team_id): (*held, best_of.get(team_id) if best is None and split == Split.PUBLIC else best)
         for split, team_id, *held, best in rows.values_list("split", "team_id", "submission_id", "value", "best")
     }

@@ -25,7 +25,7 @@ class UnpickedFile:
 def unpicked_better_files(
     ground_truth: GroundTruth, picks: Mapping[int, Sequence[StandingCandidate]]
 ) -> dict[int, UnpickedFile]:
-    """Team → its best public file, before the reveal, where the board itself tells that all files it picked are worse.
+    """Team → its best public file, before the reveal, where the board itself shows that all picked files are worse.
     `picks` are `finals`; one query."""
     ladder = ladder_of(ground_truth)
     teams = [team_id for team_id, found in picks.items() if found and not found[0].is_picked_by_system]

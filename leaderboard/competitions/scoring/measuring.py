@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 
 MAX_HOST_DETAILS = 2000
 
-# A file that takes so many times as long as the quickest one under its ground truth is measured beside the queue, and
-# none holds the queue for longer than the most; seconds.
+# A file that takes so many times as long as the quickest one under its ground truth is measured outside the queue, and
+# none holds the queue for longer than the maximum; seconds.
 SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
 
 DAMAGED_FILE_TEXT = gettext_noop("The stored file is damaged. The host has been told, and your attempt was given back.")
@@ -69,8 +69,9 @@ def measure_submission(
 ) -> MeasuringOutcome:
     """Have the file read and its scores computed; a failure of theirs is an outcome.
 
-    Raises `Unreachable` where nobody knows what the file is or this machine cannot measure now, `scorer.Died`,
-    `scorer.Interrupted`, and `TakesLong` where the file takes more than these seconds, if the site allows more.
+    Raises `StorageUnreachable` where nobody knows what the file is or this machine cannot measure now,
+    `scorer.ScorerDied`, `scorer.ScorerInterrupted`, and `TakesTooLongForQueue` where the file takes more than these
+    seconds, if the site allows more.
     """
     try:
         with _retry_temporary_errors():
@@ -135,7 +136,7 @@ def measure_slow_submission(submission: Submission, ground_truth: GroundTruth) -
 
 
 def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
-    """What the scorer must know of a ground truth. Raises `Unreachable`, `OSError`."""
+    """What the scorer must know of a ground truth. Raises `StorageUnreachable`, `OSError`."""
     return scorer.TruthSpec(
         mark=f"{ground_truth.pk} {ground_truth.sha256}",
         metric=ground_truth.metric_key,
@@ -143,7 +144,7 @@ def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
         params=ground_truth.params,
         id_column=ground_truth.id_column,
         secondary=ground_truth.secondary_asked,
-        # A sample submission lies beside its truth.
+        # A sample submission is stored next to its truth.
         folders=[str(folder_of(f"{kind}/{ground_truth.competition_id}")) for kind in ("submissions", "truths")],
     )
 

@@ -1,8 +1,9 @@
-"""Whose turn it is, and who holds what: the rows of the database are the queue, and these are its rules.
+"""Which submission a worker measures next, and which worker holds which submission. The rows of the database are the
+queue.
 
-A claim with a lease says who measures a row. Each claim is made of the bell that woke the worker and the number of the
-try, so whoever sees a worker die can give back exactly what that worker held, and a worker that slept through its
-lease cannot be mistaken for the one that came after it. All times are those of the database's clock.
+A claim with a lease says who measures a row. Each claim is made of the id of the message that woke the worker and the
+number of the try. So the main process of a dead worker can release exactly what that worker held, and a worker that
+slept through its lease cannot be mistaken for the next one. All times are those of the database's clock.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
 MAX_TRIES = 5
-# More bells than this wake nobody who sleeps.
+# With so many claimable files every worker is awake already.
 LONG_QUEUE = 32
 MAX_DEATHS = 3
 # A file that killed a scorer lets all others go first, for so long.
@@ -45,7 +46,7 @@ TOO_LONG = gettext_noop(
 
 
 def _ignore_lost_lease() -> None:
-    """Where nobody said how to stop: the result of the scorer will be thrown away."""
+    """The default where the process has no way to stop: the result of the scorer will be discarded."""
 
 
 # What a process does when it finds that it lost its lease; workers end themselves, which also stops what is not Python.
@@ -53,13 +54,13 @@ on_lease_lost: Callable[[], None] = _ignore_lost_lease
 
 
 def is_held() -> Q:
-    """Rows that somebody measures now. No lease reaches further than `LEASE`: one that seems to was written before the
-    clock was set back, and nobody waits for its end."""
+    """Rows that a worker measures now. No lease reaches further than `LEASE`: one that seems to was written before the
+    clock was set back, and is ignored."""
     return Q(status=Submission.Status.PENDING, lease_until__gte=Now(), lease_until__lte=Now() + 2 * LEASE)
 
 
 def is_free() -> Q:
-    """Rows whose measuring nobody has in hand."""
+    """Pending rows that no worker holds."""
     is_over = Q(lease_until=None) | Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + 2 * LEASE)
     return Q(status=Submission.Status.PENDING) & is_over
 
@@ -80,7 +81,7 @@ def _claimable() -> QuerySet[Submission]:
 
 
 def next_slow_file() -> uuid.UUID | None:
-    """The slow file to measure beside the queue: the oldest one, unless one is being measured already."""
+    """The slow file to measure outside the queue: the oldest one, unless one is being measured already."""
     if Submission.objects.filter(is_held(), is_slow=True).exists():
         return None
     return _claimable().filter(is_slow=True).order_by(waiting_since()).values_list("pk", flat=True).first()
@@ -157,8 +158,8 @@ def _oldest(rows: QuerySet[Submission]) -> QueuedSubmission | None:
 
 
 def is_queue_long_enough() -> bool:
-    """Whether so many files can be claimed now that no bell is needed for one more: whoever is awake goes on until
-    nothing waits."""
+    """Whether so many files can be claimed now that one more needs no wake-up: an awake worker goes on until nothing
+    waits."""
     # The first count is cheap, and for nearly every file it is the only one.
     return (
         _pending_submissions()[:LONG_QUEUE].count() == LONG_QUEUE
@@ -170,7 +171,7 @@ def is_queue_long_enough() -> bool:
 
 
 def claim_of(wake_up_id: str | uuid.UUID, number: int) -> uuid.UUID:
-    """The claim that a worker makes which `bell` woke for the try of that number."""
+    """The claim of the worker that `wake_up_id` woke, for the try of that number."""
     return uuid.uuid5(uuid.NAMESPACE_OID, f"{wake_up_id}:{number}")
 
 
@@ -198,7 +199,8 @@ def _claim(found: QuerySet[Submission], tries: int, claim: uuid.UUID) -> bool:
 
 @contextmanager
 def extended_lease(submission_id: uuid.UUID, claim: uuid.UUID) -> Iterator[None]:
-    """Extend the lease in the background for as long as the block runs; `when_lost` is called once it is not ours."""
+    """Extend the lease in the background for as long as the block runs; `on_lease_lost` is called once it is not
+    ours."""
     done = threading.Event()
 
     def extend() -> None:
@@ -230,19 +232,19 @@ def _extend_lease(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
 
 
 def release_claim(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
-    """Let go of a row as if nobody had tried; False where the claim is not the live one."""
+    """Release a claim without counting a try; False where the claim is not the live one."""
     mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1))
 
 
 def release_claim_as_slow(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
-    """The same for a file that takes too long for the queue: it leaves the queue and is measured beside it."""
+    """The same for a file that takes too long for the queue: it leaves the queue and is measured outside of it."""
     mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1, is_slow=True))
 
 
 def put_back_woken_by(wake_up_id: str) -> bool:
-    """The same of what the worker holds that this bell woke, by somebody who will end it."""
+    """Release the claim of the worker that this message woke; the main process calls it before it ends the worker."""
     held = _held_by(wake_up_id)
     return held is not None and held.claim is not None and release_claim(held.pk, held.claim)
 
@@ -251,9 +253,9 @@ def put_back_woken_by(wake_up_id: str) -> bool:
 
 
 def note_worker_death(wake_up_id: str) -> QueuedSubmission | None:
-    """Give back what the worker held that this bell woke and that died; the row to ring for, if it can be tried again.
+    """Release the claim of a dead worker, known by the message that woke it. Gives the submission to try again, if any.
 
-    Saying it twice counts one death: the second time nobody holds the claim.
+    A second call counts no second death, because the claim is gone by then.
     """
     held = _held_by(wake_up_id)
     return None if held is None else _note_death(held)
@@ -296,7 +298,7 @@ def _queued_submission(held: Submission) -> QueuedSubmission:
 
 
 def fail_spent_submissions(at_most: int = 200) -> None:
-    """End what was tried too often: *failed*, attempt given back, hosts told."""
+    """End what was tried too often: *failed*, attempt given back, hosts notified."""
     for pk in Submission.objects.filter(is_out_of_tries(), is_free()).values_list("pk", flat=True)[:at_most]:
         fail_if_spent(pk)
 
@@ -320,7 +322,7 @@ def _fail(submission_id: uuid.UUID, condition: Q, failure: str) -> bool:
 
 
 def settle_attempt(submission: Submission, *, refused: bool) -> None:
-    """Give the attempt of a file back that did not count; where it is our fault (not `refused`), tell its hosts."""
+    """Give the attempt of a file back that did not count; where it is our fault (not `refused`), notify its hosts."""
     if submission.team_id is not None:
         DailyAttempts.return_attempt(submission.team_id, submission.received_at.date(), refused=refused)
     if not refused:

@@ -62,11 +62,12 @@ RESCORE_SECONDS = 2.0
 def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
     """Measure a pending submission with its competition's current ground truth.
 
-    Returns the status it ended with, `busy` when somebody else holds it or it is final or gone, and `stale` when the
-    ruler was exchanged meanwhile: then it is pending again and the caller rings once more. `waiting` means that its
-    files cannot be had now: it is pending as before, no try is counted, and the sweep rings. `died` means that its
-    scorer did and that it may be tried again: the caller rings. `slow` means that it took too long for the queue and is
-    to be measured beside it (`in_queue` is off there). `bell` names what woke this worker, for `claims.note_death`.
+    Returns the status it ended with, `busy` when another worker holds it or it is final or gone, and `stale` when the
+    ground truth changed meanwhile: then it is pending again and the caller wakes a worker once more. `waiting` means
+    that its files cannot be read now: it is pending as before, no try is counted, and the sweep wakes a worker. `died`
+    means that its scorer died and that it may be tried again: the caller wakes a worker. `slow` means that it took too
+    long for the queue and is to be measured outside of it (`in_queue` is off there). `wake_up_id` is the message that
+    woke this worker, for `claims.note_worker_death`.
     """
     claim = queue.claim_submission(submission_id, wake_up_id)
     submission = _find_claimed(submission_id, claim) if claim else None
@@ -148,7 +149,7 @@ def _release_claim(submission: Submission, claim: uuid.UUID) -> str:
 def _write_outcome(
     submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID, outcome: MeasuringOutcome
 ) -> str:
-    """Write what became of the file, if the claim still holds and the ruler is still the current one."""
+    """Write what became of the file, if the claim still holds and the ground truth is still the current one."""
     held = Competition.objects.select_for_update().filter(pk=ground_truth.competition_id)
     competition = held.only("ground_truth_id", "revealed_at").first()
     if competition is None:
@@ -210,7 +211,7 @@ def _write_scores(submission: Submission, ground_truth: GroundTruth, result: met
         )
         for split, value in values.items()
     )
-    # Nothing is known of the doubt where a metric from outside scored.
+    # Metrics from outside have no uncertainty.
     known = [score for score in scores if score.split in result.uncertainty]
     Uncertainty.objects.bulk_create(Uncertainty.from_result(score, result.uncertainty[score.split]) for score in known)
     return result.public
@@ -281,15 +282,17 @@ def _rescore_one(submission: Submission, ground_truth: GroundTruth) -> None:
             Refusal.objects.create(submission=submission, ground_truth=ground_truth, problems=problems)
 
 
-# --- a host's walk in a student's shoes --------------------------------------------------------------------------
+# --- student previews ------------------------------------------------------------------------------------------
 
 PREVIEW_WAITS = timedelta(seconds=20)
 
 
 def measure_preview(ground_truth_id: int) -> bool:
-    """Measure the sample submission of a ruler for its host; False where nobody waits for that, or not yet can.
+    """Measure the sample submission of a ground truth for its host; False where no preview waits for it, or the ground
+    truth is not ready.
 
-    It is measured as every file is, but is no submission. Twice is once: only a walk without an end gets one.
+    It is measured as every file is, but is no submission. A second call does nothing: only an unfinished preview is
+    measured.
     """
     previews = StudentPreview.objects.select_related("ground_truth__competition")
     found = previews.filter(ground_truth=ground_truth_id, finished_at=None).first()
@@ -320,7 +323,7 @@ def measure_preview(ground_truth_id: int) -> bool:
 
 
 def unfinished_previews() -> list[int]:
-    """Rulers whose walk nobody has ended for a while."""
+    """Ground truths whose student preview has been unfinished for a while."""
     late = StudentPreview.objects.filter(finished_at=None, sent_at__lt=Now() - PREVIEW_WAITS)
     return list(late.values_list("ground_truth", flat=True))
 
@@ -329,7 +332,7 @@ def unfinished_previews() -> list[int]:
 
 
 def sweep_queue(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
-    """What to ring for again: (submission, ground truth) without a live lease, and candidates still to measure.
+    """What needs another wake-up: (submission, ground truth) without a live lease, and candidates still to measure.
 
     Gives up on rows that were tried too often: *failed*, attempt given back. Any number of sweeps may run at once.
     """

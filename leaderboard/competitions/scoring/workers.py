@@ -64,7 +64,7 @@ def pending_files() -> PendingFiles:
     waiting = Submission.objects.filter(status=Submission.Status.PENDING)
     found = waiting.aggregate(
         number=Count("pk"),
-        # Slow files wait for each other; that they are measured is a promise of its own.
+        # Slow files wait for each other; that they are measured is checked on its own.
         first=Min(waiting_since(), filter=Q(is_slow=False)),
         in_hand=Count("pk", filter=is_held()),
     )

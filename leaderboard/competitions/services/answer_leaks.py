@@ -42,14 +42,14 @@ Answers = dict[str, dict[str, str]]
 
 
 def is_table_unread(name: str) -> bool:
-    """Whether a file of this name is a table that `leak_in` cannot read."""
+    """Whether a file of this name is a table that `describe_leak` cannot read."""
     return OTHER_TABLES.fullmatch(PurePath(name).suffix) is not None
 
 
 def describe_leak(offered: bytes, truth: bytes, id_column: str, other_columns: Iterable[str] = ()) -> str:
     """Which answers of `truth` a file gives away, as the rest of a sentence; empty when it gives none.
 
-    Columns `beside` the answers (`beside_answers`) may stand in it: students often need them.
+    `other_columns` (`non_answer_columns`) may be in it: students often need them.
     """
     if offered == truth:
         return metrics.Message("is the ground-truth file itself")

@@ -22,7 +22,7 @@ CONVERTIBLE_PROBLEMS = frozenset({"separator", "column_unnamed", "usage_name", "
 
 
 def converted_spreadsheet(chunks: Iterable[bytes]) -> list[bytes]:
-    """A file that is not kept yet, as its spreadsheet meant it; as it is where nothing is known that would help."""
+    """An unstored upload with its spreadsheet conversion applied; unchanged where no conversion helps."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "truth", Path(folder) / "as_meant.csv"
         source.write_bytes(b"".join(plain_csv(chunks)))
@@ -44,7 +44,8 @@ def spreadsheet_changes(draft: TruthDraft, target: Path | None = None) -> list[d
 
 
 def plain_csv(chunks: Iterable[bytes]) -> Iterable[bytes]:
-    """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is kept for the check to name."""
+    """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is stored, so that the check can
+    name the problem."""
     data = b"".join(chunks)
     try:
         return [read_container(data, 1 << 30)]

@@ -44,7 +44,7 @@ def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str,
 def baseline_scores_by_ground_truth(
     ground_truths: Iterable[GroundTruth | None], split: Split
 ) -> dict[int, dict[str, float]]:
-    """Ruler of one competition → what `baseline_scores` gives for it; one query for all."""
+    """Ground truth of one competition → what `baseline_scores` gives for it; one query for all."""
     known = [ground_truth for ground_truth in ground_truths if ground_truth is not None]
     found: dict[int, dict[str, float]] = defaultdict(dict)
     if not known:

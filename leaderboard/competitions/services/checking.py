@@ -1,4 +1,4 @@
-"""Looking at a file without handing it in: all its problems, or what its first megabyte tells."""
+"""Looking at a file without handing it in: all its problems, or what its first megabyte shows."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes])
 def check_file_with_conditions(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> FileCheck:
     """What is wrong with a file, spending and keeping nothing; the conditions of handing in, attempts apart.
 
-    Raises `Refused`, also with the code `busy` where too many files are being checked already, with `checks` where
-    this person has others checked or had too many, and with `slow_check` for a file that takes too long to check.
+    Raises `SubmissionRefused`, also with the code `busy` where too many files are being checked already, with `checks`
+    where this person has others checked or had too many, and with `slow_check` for a file that takes too long to
+    check.
     """
     refusal = refusal_of_submission(competition, membership_with_ground_truth(competition, user), database_now())
     if refusal and refusal.code != "attempts":
@@ -110,7 +111,7 @@ def _run_check(competition: Competition, ground_truth: GroundTruth, chunks: Iter
 
 
 def check_beginning(stored: StoredFile, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:
-    """What the first megabyte already tells: container, encoding, header."""
+    """What the first megabyte already shows: container, encoding, header."""
     with path_of(stored.key).open("rb") as file:
         head = file.read(HEAD_BYTES)
     columns, rows = (ground_truth.submission_columns, ground_truth.rows) if ground_truth else (None, None)

@@ -106,7 +106,7 @@ def create_competition(*, user: User, is_proposal: bool = False, **fields: Any) 
 def change_competition(*, competition: Competition, user: User | None = None, **fields: Any) -> Competition:
     """Change what may be changed; new rules text asks members to accept again. Raises `ValidationError`.
 
-    Here and below, `user` is who asks, for the audit trail; None is the site itself or a command.
+    Here and below, `user` is who asks, for the audit log; None is the site itself or a command.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
@@ -150,7 +150,7 @@ def _board_settings(competition: Competition) -> tuple[object, ...]:
 
 
 def _log_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:
-    """Only what differs; saving a form unchanged is no deed."""
+    """Only what differs; saving an unchanged form logs nothing."""
     differing = [name for name, value in before.items() if read_setting(competition, name) != value]
     if differing:
         AuditEntry.append(
@@ -170,7 +170,7 @@ def recompute_lateness(competition: Competition) -> None:
 
 
 def delete_competition(*, competition: Competition, user: User | None = None) -> None:
-    """Delete a competition with all its rows and files; what was in it stays in the audit trail, in numbers."""
+    """Delete a competition with all its rows and files; what was in it stays in the audit log, in numbers."""
     truths = list(competition.ground_truths.all())
     keys = [
         *(truth.file_key for truth in truths),
@@ -187,7 +187,7 @@ def delete_competition(*, competition: Competition, user: User | None = None) ->
     }
     gone = Competition(pk=competition.pk)
     with transaction.atomic():
-        # A ruler in use is protected; let go of it before everything falls.
+        # A ground truth in use is protected, so the reference is removed first.
         Competition.objects.filter(pk=competition.pk).update(
             launched_at=None, revealed_at=None, ground_truth=None, candidate=None
         )

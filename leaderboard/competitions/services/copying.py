@@ -53,7 +53,7 @@ def clone_competition(
 
     Dates that have passed become now and the same length of time from now. The answers come as a checked draft, so that
     they are looked at once more; baselines are scored with a ground truth, so with them it is published at once.
-    Raises `ValidationError` for title and address, `CannotHost` and `child.ChildFailed`; then nothing is left behind.
+    Raises `ValidationError` for title and address, `CannotHost` and `child.JobFailed`; then nothing is left behind.
     """
     fields = {name: read_setting(competition, name) for name in competitions.EDITABLE if name not in ITS_OWN}
     slug = slug or free_slug(title)

@@ -1,4 +1,4 @@
-"""Files for students, and the watch that none of them holds the answers."""
+"""Data files for students, and the check that none of them contains the answers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def add_data_file(
 
 
 def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
-    """Take a file back from students."""
+    """Remove a data file."""
     with transaction.atomic():
         data_file.delete()
         AuditEntry.append(
@@ -97,7 +97,7 @@ def _data_file_facts(data_file: DataFile) -> dict[str, object]:
 def leak_findings(
     competition: Competition, truth: bytes, id_column: str, other_columns: Iterable[str] = ()
 ) -> list[dict[str, Any]]:
-    """Findings about data files that hold the answers of a truth file, or may; columns `beside` them may be told."""
+    """Findings about data files that hold the answers of a truth file, or may; `other_columns` may be contained."""
     found = []
     for data_file in competition.data_files.all():
         if is_table_unread(data_file.name):

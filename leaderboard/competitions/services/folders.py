@@ -66,8 +66,8 @@ def import_folder(
 ) -> Competition:
     """Make a competition from a folder; raises `CannotHost` naming the file and the key that is wrong.
 
-    Nothing is kept of a folder that cannot be imported whole. With `finds_address` an address that is taken gets a
-    number; else it is refused.
+    Nothing is stored of a folder that cannot be imported completely. With `finds_address` an address that is taken
+    gets a number; else it is refused.
     """
     spec = _read_spec(folder)
     fields = {name: spec[name] for name in PLAIN_FIELDS if name in spec}

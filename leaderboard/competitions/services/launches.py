@@ -1,4 +1,4 @@
-"""The way to the launch: a walk in a student's shoes, the launch now or at a time."""
+"""The student preview, the launch, and launches planned for a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .publishing import sample_submission_of
 
 
 def launch_competition(*, competition: Competition, user: User | None = None, needs_preview: bool = False) -> None:
-    """As `launching.launch`; raises `CannotHost` with what is missing."""
+    """As `launching.launch_competition`; raises `CannotHost` with what is missing."""
     try:
         launching.launch_competition(competition=competition, user=user, needs_preview=needs_preview)
     except launching.NotReady as error:
@@ -77,9 +77,9 @@ def _check_planned_launch(draft: Competition, seen: str) -> None:
 
 
 def start_preview(*, competition: Competition, user: User) -> StudentPreview:
-    """Send the sample submission the way of every file, to be measured by the worker; a walk before it is forgotten.
+    """Have a worker measure the sample submission as it measures every file; an earlier preview is deleted.
 
-    Raises `CannotHost` without a ground truth, `child.ChildFailed` where no sample can be made.
+    Raises `CannotHost` without a ground truth, `child.JobFailed` where no sample can be made.
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:

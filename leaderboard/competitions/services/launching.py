@@ -93,7 +93,7 @@ def _launch_needs(competition: Competition, is_previewed: bool) -> list[LaunchNe
 
 
 def _previewed(ground_truths: Iterable[int | None]) -> set[int]:
-    """The rulers under which the sample came out with both scores."""
+    """The ground truths under which the sample submission got both scores."""
     previews = StudentPreview.objects.filter(
         ground_truth__in=[ground_truth for ground_truth in ground_truths if ground_truth is not None]
     )
@@ -106,8 +106,8 @@ def launch_competition(
 ) -> bool:
     """Let students in; False where they are in already. Raises `NotReady` with what is missing.
 
-    With `after_walk` somebody must have walked the student's way: pages and the clock ask for it, a folder that is
-    imported or a program's script comes from where that was done. With `planned` nothing happens where the launch is
+    With `needs_preview` the student preview must have passed: pages and planned launches require it, imported folders
+    and scripts do not. With `planned` nothing happens where the launch is
     not planned for that moment any more.
     """
     needs = [need for need in launch_needs(competition) if needs_preview or need.key != "student_preview"]
@@ -134,7 +134,7 @@ def _hold_draft(competition: Competition, planned: datetime | None) -> Competiti
 
 
 def launch_due_competitions(at: datetime) -> None:
-    """Launch what was to be launched by now, and tell its hosts, as what is missing leaves it a draft.
+    """Launch what was to be launched by now, and notify its hosts; a competition that lacks something stays a draft.
 
     Any number may run at once: a competition is launched, or given back to its hosts, once.
     """
@@ -149,7 +149,7 @@ def launch_due_competitions(at: datetime) -> None:
 
 @transaction.atomic
 def _launch_planned(competition: Competition) -> None:
-    """Launched and told, or neither: whoever dies in between leaves both to the next."""
+    """Launch and notices are one transaction: after a crash the next run does both."""
     asked_by, planned = competition.launch_plan.asked_by, competition.launch_plan.launches_at
     assert planned is not None, "only planned launches are due"
     if launch_competition(competition=competition, user=asked_by, needs_preview=True, planned=planned):

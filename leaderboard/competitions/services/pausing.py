@@ -1,4 +1,4 @@
-"""A pause for everybody, and files that are hidden: both reversible, with reason, in the audit trail."""
+"""A pause for everybody, and files that are hidden: both reversible, with reason, in the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ground truths: a draft is checked and published as a numbered ruler."""
+"""Publish a checked draft as a numbered ground truth."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .truth_drafts import check_draft, file_to_publish
 def publish_draft(
     *, competition: Competition, user: User | None, note: str = "", is_confirmed: bool = False
 ) -> GroundTruth:
-    """Make the draft the next numbered ruler.
+    """Make the draft the next numbered ground truth.
 
     Before the launch it becomes current at once. Afterwards it becomes the candidate: every submission is measured
     with it while the board stays as it is. Raises `CannotHost` when the check blocks or wants a confirmation.
@@ -73,7 +73,7 @@ def _create_ground_truth(
     user: User | None,
     note: str,
 ) -> GroundTruth:
-    """Write the ruler under the next number and let it begin its work."""
+    """Create the ground truth with the next number and make it current or candidate."""
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.candidate_id is not None:
@@ -112,7 +112,7 @@ def _create_ground_truth(
 
 
 def ground_truth_facts(ground_truth: GroundTruth | None) -> dict[str, Any]:
-    """What the audit trail tells of a ruler: its fingerprint and how it measures, no answer."""
+    """What the audit log contains about a ground truth: its fingerprint and metrics, no answer."""
     if ground_truth is None:
         return {}
     names = ("number", "sha256", "metric", "metric_version", "params", "secondary", "id_column")
@@ -140,7 +140,7 @@ def _rounded_step(number: float | None) -> float | None:
 
 
 def sample_submission_of(ground_truth: GroundTruth) -> bytes:
-    """A valid submission that knows nothing, made by the metric; kept beside the truth after the first time."""
+    """A valid submission that knows nothing, made by the metric; stored next to the truth after the first call."""
     key = ground_truth.sample_key
     with suppress(FileNotFoundError):
         return path_of(key).read_bytes()
@@ -161,7 +161,8 @@ def sample_submission_of(ground_truth: GroundTruth) -> bytes:
 
 
 def _make_current_or_candidate(competition: Competition, ground_truth: GroundTruth) -> None:
-    """Before the launch nothing was measured, so the new ruler is current; later it is measured first."""
+    """Before the launch nothing was measured, so the new ground truth is current. Later it is a candidate until all
+    files are measured."""
     if competition.launched_at is None and not competition.submissions.exists():
         competition.ground_truth = ground_truth
     else:

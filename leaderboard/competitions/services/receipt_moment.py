@@ -46,9 +46,10 @@ def refresh_membership(membership: Membership) -> tuple[Membership, GroundTruth 
 
 
 def lock_competition(competition: Competition) -> Competition:
-    """The competition with a deadline and a limit that stand until the end of the transaction, and so do grants.
+    """The competition with a deadline and a limit that stand until the end of the transaction, and so do extensions.
 
-    Without the lock a host could move the deadline, and have all files judged anew, just before this one can be seen.
+    Without the lock a host could move the deadline, and have the lateness of all files recomputed, just before this
+    one can be seen.
     """
     rows = Competition.objects.select_for_update(no_key=True).filter(pk=competition.pk)
     held = rows.only("closes_at").first()

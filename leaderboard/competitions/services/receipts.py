@@ -1,4 +1,4 @@
-"""What a score rests on: which file, which ruler, which metric file, read and computed by what, and when."""
+"""Receipt of a score: file, ground truth, metric file, software and times."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _measurement(
 def _secondary(
     ground_truth: GroundTruth, scores: list[Score], facts: dict[str, str], splits: Collection[Split]
 ) -> list[dict[str, Any]]:
-    """The metrics beside the main one, with their values on `splits` and why there is none."""
+    """The secondary metrics with their values on `splits`, or why there is none."""
     seen = [score for score in scores if score.split in splits and score.secondary]
     found = []
     for place, one in enumerate(ground_truth.secondary):

@@ -1,4 +1,4 @@
-"""A published ruler that waits: who would move, and the decision. The board goes over in one transaction."""
+"""Preview of a candidate ground truth, and the decision about it. The board switches in one transaction."""
 
 from __future__ import annotations
 
@@ -169,8 +169,8 @@ def _rank_moves(
 def apply_candidate(*, competition: Competition, user: User | None = None, words: str = "", tells: bool = False) -> int:
     """Switch to the candidate in one transaction; raises `CannotHost` while something is still unmeasured.
 
-    With `tells`, those whose scores or ranks change are told, in the host's `words` where there are some; gives how
-    many people that were.
+    With `tells`, everybody whose score or rank changes is notified, with the host's `words` if any; gives how many
+    people.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
@@ -199,7 +199,7 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
 
 def _affected_teams(competition: Competition, current: GroundTruth, candidate: GroundTruth) -> Sequence[int]:
     """Teams whose scores or ranks change, or whose files cannot be read any more. Where the board hides scores, all
-    that stand on it: who is told must not tell more than the board."""
+    teams on it, because the notices must not reveal more than the board."""
     moves = _rank_moves(current, candidate)
     teams = {move.team.pk for move in moves if move.is_affected or not competition.board_is_exact}
     refused = Refusal.objects.filter(ground_truth=candidate, submission__team__isnull=False)

@@ -22,7 +22,7 @@ Status = Submission.Status
 
 @dataclass(frozen=True)
 class ReviewRow:
-    """A team on the private board as the reveal would make it now, beside the public rank that it would make."""
+    """A team on the private board as the reveal would make it now, with its public rank."""
 
     team: Team
     rank: int
@@ -82,7 +82,7 @@ def review_before_reveal(competition: Competition) -> RevealReview:
 
 
 def _boards(competition: Competition, ground_truth: GroundTruth | None) -> dict[Split, list[StandingCandidate]]:
-    """Both boards by the files that would decide: who rises and falls is told by these afterwards."""
+    """Both boards by the files that would decide: the shake-up is computed from these afterwards."""
     boards: dict[Split, list[StandingCandidate]] = {Split.PUBLIC: [], Split.PRIVATE: []}
     if ground_truth is not None:
         ground_truth.competition = competition

@@ -1,4 +1,4 @@
-"""Metrics that a ruler carries beside its main one: shown, never ranked."""
+"""Secondary metrics of a ground truth: shown, never ranked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def clean_secondary(asked: Iterable[MetricWithParams]) -> list[dict[str, Any]]:
 
 
 def published_secondary(report: Mapping[str, Any], step_of: Any) -> list[dict[str, Any]]:
-    """What a ruler keeps of the secondary metrics that its check has tested."""
+    """What a ground truth stores of the secondary metrics that its check has tested."""
     return [
         {
             "key": one["key"],
@@ -57,7 +57,7 @@ def asked_secondary(held: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[s
 
 
 def role_columns(held: TruthDraft | GroundTruth) -> list[str]:
-    """Columns of the file that its metrics read beside the answers, such as a weight."""
+    """Columns other than the answers that the metrics read, such as a weight."""
     asked = [(held.metric, held.params), *asked_secondary(held.secondary)]
     return [str(params[name]) for key, params in asked for name in _role_parameters(key) if name in params]
 

@@ -70,9 +70,9 @@ def submit_file(
     upload_key: str | None = None,
     may_repeat: bool = True,
 ) -> Submission:
-    """Store a file and queue it for scoring; raises `Refused` and then keeps nothing.
+    """Store a file and queue it for scoring; raises `SubmissionRefused` and then keeps nothing.
 
-    Without `may_repeat` a file whose bytes the team handed in before raises `SameBytes`, so that one can ask first.
+    Without `may_repeat` a file whose bytes the team handed in before raises `DuplicateFile`, so that one can ask first.
 
     `upload_key` names this upload: handing in again under the same key (double click, browser retry) gives the same
     submission and uses no second attempt. The receipt is taken when the last byte is stored, and what holds at that
@@ -181,7 +181,7 @@ def _create_submission(membership: Membership, stored: StoredFile, key: str, fil
 
 
 def select_finals(*, competition: Competition, user: User, submission_ids: Sequence[str], at: datetime) -> None:
-    """Pick the submissions that decide; raises `Refused` after the deadline or for more than allowed."""
+    """Pick the submissions that decide; raises `SubmissionRefused` after the deadline or for more than allowed."""
     membership = receipt_moment.membership_with_ground_truth(competition, user)
     if membership is None:
         raise SubmissionRefused("not_joined", _("Join the competition first."))

@@ -1,4 +1,4 @@
-"""The check of a published ruler, again: files for students, and what the library looks for, change after it."""
+"""Check a published ground truth again: data files, and what the library looks for, change after publication."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .truth_drafts import data_files_to_compare
 
 
 def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
-    """Check the current ruler as its draft was checked, beside the data files as they are now; keeps the report.
+    """Check the current ground truth as its draft was checked, against the data files as they are now, and store the
+    report.
 
-    Raises `CannotHost` without a ruler, and `child.ChildFailed` when the check itself broke.
+    Raises `CannotHost` without a ground truth, and `child.JobFailed` when the check itself broke.
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:

@@ -52,17 +52,17 @@ def draft_truth(
     redraws_split: bool = False,
     split_secret: str = "",
 ) -> TruthDraft:
-    """Keep an answer file and check it at once; without one, the draft's file or that of the last ground truth.
+    """Store an answer file and check it at once; without one, the draft's file or that of the last ground truth.
 
     Without a `metric` the most plausible one is taken, with its defaults. A file without a `Usage` column is split by
     the system: `public_share` of the rows (0–1) are public, rows of one group together; once launched, rows keep the
-    part they have in the current ruler. `secondary` metrics are shown beside the score. All findings are in
-    the draft's `report`, and with `wants_fits` which metrics fit. `draws_anew` forgets the `Usage` column of a file,
+    part they have in the current ground truth. `secondary` metrics are shown next to the score. All findings are in
+    the draft's `report`, and with `wants_fits` which metrics fit. `redraws_split` forgets the `Usage` column of a file,
     until the launch. The rows are drawn with a secret
     that the draft keeps and hands on to the ground truth, so a student who knows ids and seed cannot draw them too;
     `split_secret` sets it. Raises `metrics.ParameterError` for parameters,
-    `CannotHost` without a file, for secondary metrics and for a column whose name is too long to be kept,
-    `storage.TooLarge`, and `child.ChildFailed` when the check itself broke. Then nothing has changed.
+    `CannotHost` without a file, for secondary metrics and for a column whose name is too long to be stored,
+    `storage.TooLarge`, and `child.JobFailed` when the check itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params) if metric else {}
     secondary_metrics = clean_secondary(secondary)
@@ -161,7 +161,7 @@ def recheck_blocked_draft(*, competition: Competition) -> None:
 
 
 def blocks_by_files_alone(report: dict[str, Any]) -> bool:
-    """Whether nothing is wrong with the answers but that a file for students tells them."""
+    """Whether the only problem is a data file that contains the answers."""
     blocking = blocking_in(report)
     return bool(blocking) and all(finding["code"] == ANSWERS_IN_DATA for finding in blocking)
 
@@ -181,7 +181,7 @@ def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
 
 
 def columns_at_hand(competition: Competition) -> list[str]:
-    """The columns beside the ids and the split of the file that a check without upload would take."""
+    """The columns other than ids and split of the file that a check without upload would use."""
     held = TruthDraft.objects.filter(competition=competition).first() or _last_ground_truth(competition)
     if held is None:
         return []
@@ -303,7 +303,8 @@ def _header(path: Path) -> list[str]:
 
 
 def _published_split(competition: Competition) -> GroundTruth | None:
-    """The ruler whose split a later one takes over: once launched, a row never changes the board it counts for."""
+    """The ground truth whose split a later one takes over: once launched, a row never changes the board it counts
+    for."""
     return competition.ground_truth if competition.launched_at else None
 
 

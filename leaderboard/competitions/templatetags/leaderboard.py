@@ -195,7 +195,7 @@ def state_badge(state: str) -> SafeString:
 
 @register.simple_tag
 def status_badge(status: str) -> SafeString:
-    """What became of a file, as hosts are told."""
+    """The status of a file, for hosts."""
     kind, text = OUTCOMES[status]
     return format_html('<span class="badge {}">{}</span>', kind, text)
 
@@ -208,7 +208,7 @@ def board_words(mode: str) -> str:
 
 @register.simple_tag
 def metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
-    """A ruler's metric; None without a ruler, or when its file is gone."""
+    """A ground truth's metric; None without a ground truth, or when its file is gone."""
     if ground_truth is None:
         return None
     try:
@@ -219,7 +219,7 @@ def metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
 
 @register.simple_tag
 def secondary_metrics_of(ground_truth: GroundTruth | None) -> tuple[secondary.SecondaryMetric, ...]:
-    """A ruler's secondary metrics."""
+    """A ground truth's secondary metrics."""
     return secondary.secondary_metrics_of(ground_truth)
 
 

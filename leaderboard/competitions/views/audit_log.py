@@ -1,4 +1,4 @@
-"""The audit trail of a competition, for its hosts."""
+"""The audit log of a competition, for its hosts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ NUMBERED = re.compile(r"(team|account) #([0-9]{1,18})")
 
 @open_to(Audience.HOSTS)
 def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Who changed what, newest first. People and teams are numbers in the trail; who left has no name any more."""
+    """Lists who changed what, newest first. People and teams are numbers in the audit log; deleted accounts have no
+    name any more."""
     found = AuditEntry.objects.filter(competition=page_context.competition.pk).order_by("-number")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     names = _names_for(page)

@@ -16,7 +16,7 @@ from django.utils.translation import get_language
 
 T = TypeVar("T")
 
-# Assumed for an entry beside its text.
+# Assumed bytes of an entry in addition to its text.
 FACTS = 10_000
 
 

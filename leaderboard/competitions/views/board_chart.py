@@ -1,4 +1,4 @@
-"""Scores over time of the best teams and one's own, as SVG with a table beside it."""
+"""Scores over time of the best teams and one's own, as SVG with a table next to it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class _ChartArea:
 
     @classmethod
     def around(cls, lines: Sequence[ChartLine], sign: float, first: datetime, last: datetime) -> _ChartArea:
-        """A frame in which the present scores can be told apart; early ones that were far worse lie below it."""
+        """A frame in which the present scores can be distinguished; early ones that were far worse lie below it."""
         now = [sign * line.score for line in lines]
         best, worst = min(now), max(sign * score for line in lines for _, score in line.steps)
         spread = max(now) / 2 - best / 2

@@ -55,11 +55,11 @@ class BoardLine:
     band: SafeString | None
     """The interval of the score, drawn; None where none is known or shown."""
     tie: str
-    """The best rank that this one cannot be told apart from; "" where the next better one is clearly better."""
+    """The best rank that this one cannot be distinguished from; "" where the next better one is clearly better."""
 
 
 def anchor_of(shown_name: str) -> str:
-    """What a team's row is called in the page: a number would tell in which order teams came, pseudonyms or not."""
+    """What a team's row is called in the page: a number would reveal in which order teams joined, pseudonyms or not."""
     return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=6).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""A curve of a worked example as SVG; its numbers stand in a table beside it."""
+"""A curve of a worked example as SVG; its numbers are in a table next to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the host pages answer alike."""
+"""Responses that host pages share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step 6 and the launch: the walk as a student, now or at a time, and the next term's copy."""
+"""Step 6 and the launch: the student preview, the launch now or planned, and the copy for the next term."""
 
 from __future__ import annotations
 

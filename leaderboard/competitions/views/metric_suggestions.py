@@ -35,7 +35,7 @@ class FittingMetrics:
 
     @property
     def opens_others(self) -> bool:
-        """Whether those beside the usual stand open: there are no usual ones, or the chosen one is there."""
+        """Whether the list of other metrics is open: there are no usual ones, or the chosen one is among the others."""
         return not self.best or self._has_chosen(self.others)
 
     @property

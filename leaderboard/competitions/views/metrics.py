@@ -174,7 +174,7 @@ def _spoken(outcome: dict[str, Any]) -> str:
 
 
 def _install(request: HttpRequest) -> str:
-    """The scorer as pip takes it; the name of the file tells pip what it is."""
+    """The scorer as pip takes it; pip reads from the file's name what it is."""
     address = request.build_absolute_uri(reverse("home_scorer_file", args=[name_wheel()]))
     return f"pip install {quote(address)}"
 

@@ -73,8 +73,8 @@ class CompetitionMetric:
 
 
 def competition_metric(ground_truth: GroundTruth | None) -> CompetitionMetric | None:
-    """How a competition measures; `None` without a ruler, and where its metric is gone or has other parameters by
-    now."""
+    """How a competition measures; `None` without a ground truth, and where its metric is gone or has other parameters
+    by now."""
     if ground_truth is None or (found := _metric_with_params(ground_truth.metric_key, ground_truth.params)) is None:
         return None
     secondary = [_metric_with_params(key, params) for key, params in ground_truth.secondary_asked]

@@ -28,7 +28,7 @@ class RescoredFile:
 
 @open_to(Audience.MEMBERS)
 def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """The last time that all files were scored anew; earlier ones are in the list of words alone."""
+    """The last rescoring; earlier ones are in the list of words alone."""
     rescorings = list(page_context.competition.rescorings.select_related("before", "after")[:20])
     last = rescorings[0] if rescorings else None
     splits = [Split.PUBLIC, Split.PRIVATE] if page_context.state == "revealed" else [Split.PUBLIC]
@@ -46,7 +46,7 @@ def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _rank_under(page_context: PageContext, ground_truth: GroundTruth, split: Split) -> rows_module.Placing | None:
-    """Under the earlier ruler as it was when the later one came."""
+    """Under the earlier ground truth as it was when the later one came."""
     ground_truth.competition = page_context.competition
     return placings.placing_of(page_context.membership.team, ground_truth, split) if page_context.membership else None
 
@@ -72,7 +72,7 @@ def _rescored_files(page_context: PageContext, last: Rescoring, splits: list[Spl
 
 
 def _scores(page_context: PageContext, ground_truth: GroundTruth, splits: list[Split]) -> dict[tuple[str, str], float]:
-    """(submission, split) → value under a ruler, as the team may see it."""
+    """(submission, split) → value under a ground truth, as the team may see it."""
     assert page_context.membership is not None
     ground_truth.competition, team = page_context.competition, page_context.membership.team
     shown = ladder.shown_scores(team, ground_truth)

@@ -1,4 +1,4 @@
-"""What a team is told of its files: scores, and what secondary metrics say beside them."""
+"""The scores and secondary values that a team may see of its files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_SCORES = ShownScores({})
 
 
 def shown_scores_of(submissions: Sequence[Submission], page_context: PageContext) -> dict[str, ShownScores]:
-    """Submission → what its viewer may be told; files of which nothing may be said are left out. One query where exact
+    """Submission → the scores that its viewer may see; files without any are left out. One query where exact
     scores are seen.
 
     Private values are not even read before the reveal, and public ones not where the board shows something else.
@@ -87,7 +87,7 @@ def _board_scores(
 def _lines(
     secondary_metrics: Sequence[secondary.SecondaryMetric], values: Mapping[str, SecondaryValues]
 ) -> tuple[SecondaryLine, ...]:
-    """One line for each metric; none for a file that was scored before the ruler had them."""
+    """One line for each metric; none for a file that was scored before the ground truth had them."""
     public, private = values.get(Split.PUBLIC, ()), values.get(Split.PRIVATE, ())
     if len(public) != len(secondary_metrics):
         return ()

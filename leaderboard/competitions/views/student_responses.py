@@ -1,4 +1,4 @@
-"""What the student pages answer alike."""
+"""Responses that student pages share."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class EarlierBest:
 
 @dataclass
 class TodayCard:
-    """The card beside the form: what the viewer's team has today. Read when first asked for."""
+    """The card next to the form: what the viewer's team has today. Read when first asked for."""
 
     page_context: PageContext
 
@@ -248,8 +248,8 @@ class SubmissionProgress:
 
     @cached_property
     def rows(self) -> list[Score]:
-        """The file's public score and the best one received before it, with their doubts, in one query. Where exact
-        scores are not shown there are none."""
+        """The file's public score and the best one received before it, with their uncertainties, in one query. Where
+        exact scores are not shown there are none."""
         ground_truth = self.page_context.competition.ground_truth
         if ground_truth is None or self.ladder is not None or self.submission.status != Submission.Status.SCORED:
             return []
@@ -282,7 +282,7 @@ class SubmissionProgress:
 
     @property
     def uncertainty(self) -> Uncertainty | None:
-        """How sure the public score is. It follows from the exact score, so it is told beside that alone."""
+        """How sure the public score is. It follows from the exact score, so it is shown only with that."""
         mine = next((row for row in self.rows if row.submission_id == self.submission.pk), None)
         return _uncertainty_of(mine) if mine else None
 

@@ -51,7 +51,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
     best = _deciding_submissions(page_context)
     picks = _picked_submissions(page_context, best)
     can_pick = page_context.membership is not None and page_context.at < page_context.closes_at
-    # What a disqualified team picked decides nothing, and is kept.
+    # The picks of a disqualified team decide nothing, and stay stored.
     marks_stand = can_pick or page_context.is_disqualified
     selected = _selected_finals(mine) if marks_stand else {pk for pk, is_by_system in picks.items() if not is_by_system}
     page = Paginator(_filter_submissions(mine, show, {*picks, *selected}), PAGE).get_page(request.GET.get("page"))
@@ -248,7 +248,7 @@ def _chart(page_context: PageContext) -> SafeString | str:
 
 def _history(page_context: PageContext) -> list[tuple[datetime, float]]:
     """Receipt and public score of the team's ranked files, oldest first; where the board shows no exact ones, of those
-    alone that set the score it shows: of the others it tells none."""
+    alone that set the score it shows: of the others it shows none."""
     ground_truth = page_context.competition.ground_truth
     if page_context.membership is None or ground_truth is None:
         return []

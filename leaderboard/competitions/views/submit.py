@@ -51,7 +51,7 @@ class CheckedFile:
 
     @property
     def report(self) -> str:
-        """The problems as CSV in an address: nothing of a check is kept that could be fetched later."""
+        """The problems as CSV in an address: nothing of a check is stored that could be fetched later."""
         return "data:text/csv;charset=utf-8," + quote(problems_csv(self.problems))
 
 

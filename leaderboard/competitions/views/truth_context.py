@@ -158,7 +158,7 @@ def metric_details(key: str, parameters: ParameterForm) -> dict[str, Any]:
 
 
 def last_check_report(competition: Competition) -> dict[str, Any]:
-    """What the last check found: of the draft, or of the ruler that is published."""
+    """What the last check found: of the draft, or of the published ground truth."""
     draft, ground_truth = draft_of(competition), competition.ground_truth
     if draft is not None:
         return {

@@ -90,7 +90,7 @@ def _choose_metric(request: HttpRequest, page_context: PageContext, *, goes_on: 
 
 
 def _is_measured(held: Any, key: str, params: dict[str, Any], asked: list[secondary_metrics.MetricWithParams]) -> bool:
-    """Whether the draft, or the ruler where there is none, has this metric with these parameters."""
+    """Whether the draft, or the ground truth where there is none, has this metric with these parameters."""
     if held is None or (held.metric, held.params) != (key, params):
         return False
     return [(one["key"], one["params"]) for one in held.secondary] == [(name, dict(given)) for name, given in asked]

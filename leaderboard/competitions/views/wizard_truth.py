@@ -140,7 +140,7 @@ def _draft_from_form(competition: Competition, form: AnswersForm) -> None:
 
 
 def data_file_form(request: HttpRequest | None = None) -> DataFileForm:
-    """Beside the answer file's form, whose fields have the same names."""
+    """With a prefix, because the answer file's form has fields of the same names."""
     data, files = (request.POST, request.FILES) if request else (None, None)
     return DataFileForm(data, files, auto_id="id_data_%s")
 

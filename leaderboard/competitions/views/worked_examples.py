@@ -97,7 +97,7 @@ class WorkedExample:
 
 
 def best_value_text(metric: library.Metric, params: dict[str, Any]) -> str:
-    """The best value in words; a file from outside need not tell it."""
+    """The best value in words; a metric from outside may have none."""
     is_unknown = metric.is_outside and not metric.has_best
     return _("not known") if is_unknown else end_of_scale(metric.best_with(params))
 

@@ -13,7 +13,7 @@ from ..reasons import Reason
 
 @open_to(Audience.MEMBERS)
 def grade(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Only the viewer's own, and only what was released: its reasons tell private scores."""
+    """Only the viewer's own, and only what was released: its reasons contain private scores."""
     release = GradeRelease.current(page_context.competition) if page_context.sees_private else None
     mine = Grade.objects.filter(release=release, user=page_context.user.pk).first() if release else None
     reasons = [Reason.from_json(kept) for kept in mine.reasons] if mine else []

@@ -31,7 +31,7 @@ def host_activity(request: HttpRequest, page_context: PageContext) -> HttpRespon
 
 
 def activity_context(page_context: PageContext) -> dict[str, Any]:
-    """The pulse with its chart; `seen` changes whenever a host would see a difference."""
+    """The activity with its chart; `seen` changes whenever a host would see a difference."""
     found = activity.class_activity(
         page_context.competition, page_context.at, teams_below_baselines(page_context.competition)
     )
@@ -41,7 +41,7 @@ def activity_context(page_context: PageContext) -> dict[str, Any]:
         "all": sum(found.hours),
         "most": max(found.hours),
     }
-    # Ages grow all the time; what matters of them is told in steps.
+    # Ages grow all the time; so they are rounded to steps.
     steady = replace(found, oldest=(found.oldest or 0) // 10, seconds_since_worker=int(found.scorer_works))
     return {
         "activity": found,

@@ -1,4 +1,4 @@
-"""Teams whose predictions are alike."""
+"""Teams with similar predictions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .. import similar
 
 @open_to(Audience.HOSTS)
 def host_similar(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """What the database tells; a POST has the best files of all teams compared too, and keeps nothing."""
+    """Shows what the database knows; a POST also compares the best files of all teams, and stores nothing."""
     comparison, refusal, status = None, "", 200
     if request.method == "POST":
         try:

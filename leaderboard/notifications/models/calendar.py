@@ -11,7 +11,7 @@ from leaderboard.accounts.models import User, token_digest
 
 
 class CalendarAddress(models.Model):
-    """At most one per person. Only the digest is kept; the address itself is shown once, and a new one ends it."""
+    """At most one per person. Only the digest is stored; the address itself is shown once, and a new one ends it."""
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="calendar_address")
     digest = models.CharField(max_length=64, unique=True, editable=False)

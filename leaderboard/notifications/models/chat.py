@@ -1,4 +1,4 @@
-"""A chat that hears what happens in a competition, and what it was told."""
+"""Chat channels of competitions, and the messages to them."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Webhook(models.Model):
 
 
 class WebhookMessage(models.Model):
-    """One message to a channel. `due_at` says when it is sent (None: it was, or never will be); `key` names what is
-    told once, however often somebody looks."""
+    """One message to a channel. `due_at` says when it is sent (None: it was, or never will be); `key` prevents a
+    second message about the same thing."""
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="messages")
     event = models.CharField(max_length=20)

@@ -1,4 +1,4 @@
-"""What the site tells a person: on their page of notifications, and by mail as they choose for each kind."""
+"""Notices to a person: on the page of notifications, and by e-mail as the person chooses for each kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 
-# When a daily letter goes out, by the clocks of whom it is for.
+# Hour of the daily e-mail, in the reader's time zone.
 DIGEST_HOUR = 7
 
 
@@ -39,7 +39,7 @@ class NoticeKind(models.TextChoices):
 
     @property
     def may_be_silent(self) -> bool:
-        """Whether a person may choose not to be told at all; what changes their rights is always on their page."""
+        """Whether a person may switch this kind off; changes of rights are always on their page."""
         return self in SILENT
 
     @property
@@ -89,8 +89,8 @@ class NoticeChoice(models.Model):
 
 
 class Notice(models.Model):
-    """One thing told to one person. `mail_at` says when a letter is due (None: no longer, or never); `key` names what
-    is told once, such as a reminder, however often somebody looks whether it is due."""
+    """One notice to one person. `mail_at` says when its e-mail is due (None: no longer, or never); `key` prevents a
+    second notice about the same thing, such as a reminder."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notices")
     competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="notices")
@@ -129,7 +129,7 @@ class Notice(models.Model):
 
 
 def email_due_at(user: User, delivery: str, at: datetime) -> datetime | None:
-    """When a letter about something told at `at` is due; None where none is wanted or there is no address."""
+    """When the e-mail of a notice of `at` is due; None where none is wanted or the person has no address."""
     if not user.email or delivery in (Delivery.PAGE, Delivery.NONE):
         return None
     # SQLite's clock counts milliseconds: a due moment that is finer would lie ahead of it for a blink.
@@ -137,7 +137,7 @@ def email_due_at(user: User, delivery: str, at: datetime) -> datetime | None:
 
 
 def next_digest(zone: str, at: datetime) -> datetime:
-    """The next time that the clocks of a zone show the hour of daily letters."""
+    """The next time that the clocks of a zone show the hour of daily e-mails."""
     local = at.astimezone(zoneinfo.ZoneInfo(zone or "UTC"))
     hour = local.replace(hour=DIGEST_HOUR, minute=0, second=0, microsecond=0, fold=0)
     if hour <= local:

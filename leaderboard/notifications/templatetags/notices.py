@@ -17,13 +17,13 @@ MOST_ANNOUNCEMENTS = 30
 
 @register.simple_tag
 def header_of(user: User) -> notices.PageHeader:
-    """What the header tells a signed-in person."""
+    """What the header shows a signed-in person."""
     return notices.header_of(user)
 
 
 @register.simple_tag
 def announcements_for(page_context: PageContext) -> list[Announcement]:
-    """What the class was told, for members what was written to them, for hosts all that stands."""
+    """The announcements: for members those written to them, for hosts all that were not withdrawn."""
     found = Announcement.objects.filter(competition=page_context.competition)
     if page_context.membership is not None:
         return list(found.for_user(page_context.user)[:MOST_ANNOUNCEMENTS])

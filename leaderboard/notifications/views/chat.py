@@ -24,7 +24,8 @@ SHOWN = 10
 
 
 class ChatForm(forms.Form):
-    """Where messages go, and which. The address of a channel is written anew or kept; it is never shown whole."""
+    """Where messages go, and which. The address of a channel is replaced or left unchanged; it is never shown
+    completely."""
 
     address = forms.CharField(
         label=gettext_lazy("Address of the channel"),

@@ -1,4 +1,4 @@
-"""What the site tells its people, and how they want to be told."""
+"""Notices of a person, and how they want to be notified."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PER_PAGE = 25
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def notifications(request: HttpRequest) -> HttpResponse:
-    """Everything that the viewer was told, unread first."""
+    """All notices of the viewer, unread first."""
     user = signed_in_user(request.user)
     if request.method == "POST":
         number = notices.mark_read(user=user)
@@ -61,7 +61,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @open_page_to(SiteAudience.ANYONE)
 def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
-    """End letters of some kinds, for whoever has the link of such a letter: a mail program asks without cookies.
+    """End e-mails of some kinds, by the link in such an e-mail: a mail program asks without cookies.
 
     By POST alone, because scanners follow every link of a mail.
     """

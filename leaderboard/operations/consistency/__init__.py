@@ -1,7 +1,7 @@
-"""The ten promises as queries and recomputations: what must never happen, looked for in the data of a site.
+"""The ten consistency checks: queries and recomputations that look for what must never happen in the data of a site.
 
 Every check gives sentences about what breaks it, none when it holds. A check sees the data as it lies there; what it
-cannot see is said beside its answer.
+cannot see is stated with its result.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ CONSISTENCY_CHECKS: tuple[ConsistencyCheck, ...] = (
 
 
 def run_checks(*, seed: int | None = None, only: set[int] | None = None) -> Iterator[CheckResult]:
-    """Check one promise after the other; `seed` picks the scores to recompute, at random without one."""
+    """Run one check after the other; `seed` picks the scores to recompute, at random without one."""
     for check in CONSISTENCY_CHECKS:
         if only is None or check.number in only:
             yield check.run_check(seed)

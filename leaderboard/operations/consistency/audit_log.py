@@ -1,4 +1,4 @@
-"""Beside the ten: entries of the audit trail are as they were written, and the database still guards them."""
+"""After the ten checks: entries of the audit log are as they were written, and the database still guards them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises 7 and 9: boards follow from scores, and scores from files."""
+"""Checks 7 and 9: boards follow from scores, and scores from files."""
 
 from __future__ import annotations
 

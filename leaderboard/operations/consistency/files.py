@@ -1,4 +1,4 @@
-"""Promise 1: files are there, whole, and each belongs to one row."""
+"""Check 1: files are there, whole, and each belongs to one row."""
 
 from __future__ import annotations
 

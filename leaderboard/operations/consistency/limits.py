@@ -1,4 +1,4 @@
-"""Promises 6 and 8: what counts against the day's limit, and what counts at all."""
+"""Checks 6 and 8: what counts against the day's limit, and what counts at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promise 10, as far as data can show it: who could reach what, and who sees the private board too early."""
+"""Check 10, as far as data can show it: who could reach which files, and boards that opened too early."""
 
 from __future__ import annotations
 

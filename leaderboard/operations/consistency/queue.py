@@ -1,4 +1,4 @@
-"""Promises 2 to 5: rows wait for no longer than promised, are measured once and stay as they ended."""
+"""Checks 2 to 5: files wait no longer than allowed, are measured once and keep their final state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A promise, and what a check of it found."""
+"""A consistency check and its result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 EXAMPLES = 5
-# A site with damage everywhere is told so without counting every piece.
+# For a site with damage everywhere not every piece is counted.
 COUNTED = 10_000
 
 
@@ -24,7 +24,7 @@ class CheckRun:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Whether a promise holds, with the first examples where it does not."""
+    """Whether a check passed, with the first examples where it did not."""
 
     number: int
     promise: str
@@ -40,7 +40,7 @@ class CheckResult:
 
     @property
     def line(self) -> str:
-        """The one line of this promise."""
+        """The line of this check."""
         state = "holds" if self.holds else f"BROKEN ({self.broken}{'+' if self.broken == COUNTED else ''})"
         return f"{self.number:>2} {state}: {self.promise} [{self.looked_at} looked at, {self.seconds:.1f} s]"
 
@@ -50,7 +50,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ConsistencyCheck:
-    """`check` gives a sentence per thing that breaks the promise; `not_seen` is what no check of data can tell."""
+    """`check` gives a sentence per violation; `not_seen` is what no check of data can show."""
 
     number: int
     text: str
@@ -63,7 +63,7 @@ class ConsistencyCheck:
         broken: list[str] = []
         try:
             broken += islice(self.check(findings), COUNTED)
-        except Exception as error:  # the other promises are looked at all the same
+        except Exception as error:  # the other checks run all the same
             broken.append(f"it could not be checked: {type(error).__name__}: {error}")
         not_seen = "; ".join(filter(None, [*findings.left_out, self.not_seen]))
         return CheckResult(

@@ -37,7 +37,7 @@ NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
 
 
 class Stopped(Exception):
-    """Somebody pressed Ctrl-C or sent SIGTERM."""
+    """Ctrl-C or SIGTERM."""
 
 
 class Supervisor:

@@ -1,4 +1,4 @@
-"""How the site is: what waits, who works, what the last check of the promises found."""
+"""How the site is: what waits, who works, and what the last consistency checks found."""
 
 from __future__ import annotations
 

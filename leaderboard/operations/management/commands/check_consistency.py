@@ -1,4 +1,5 @@
-"""`manage.py check_invariants [--json]`: prove the promises from the data of this site; 1 if one is broken."""
+"""`manage.py check_consistency [--json]`: run the consistency checks on the data of this site; exit status 1 if one
+fails."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        # Without a broker every bell is a warning; the last line below says the same once.
+        # Without a broker every wake-up logs a warning; the last line below says the same once.
         logging.getLogger("leaderboard.competitions.tasks").setLevel(logging.ERROR)
         with demo.demo_lock():
             if options["remove"]:

@@ -14,7 +14,7 @@ import metrics
 
 FOLDER = Path(metrics.__file__).parent
 KEYWORDS = ("Message:1", "counted:2,3", "Plural:1,2")
-"""Which arguments of which functions of the library are templates, as xgettext is told."""
+"""Which arguments of which functions of the library are templates, for xgettext."""
 
 
 class Command(makemessages.Command):

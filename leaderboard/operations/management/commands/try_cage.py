@@ -1,6 +1,6 @@
-"""`manage.py try_cage [--json]`: try 18 ways out of the scorer's cage on this machine.
+"""`manage.py try_cage [--json]`: try 18 ways out of the scorer's sandbox on this machine.
 
-It ends with 1 if the cage does not hold, so that metrics from outside are off.
+It ends with 1 if the sandbox does not hold, so that metrics from outside are off.
 Each worker does so when it starts; the status page shows what came of it.
 """
 
