@@ -36,7 +36,7 @@ def table(query: str = "", zone: str = "UTC") -> str:
 
 
 def renders_table(client: Client) -> bool:
-    return any(one.name == "visitors/board_table.html" for one in client.get(BOARD).templates)
+    return any(one.name == "competitions/board_table.html" for one in client.get(BOARD).templates)
 
 
 def test_a_version_of_a_board_is_rendered_once_for_all_readers(board: Competition, bo: User, cy: User) -> None:

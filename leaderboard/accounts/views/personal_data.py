@@ -70,4 +70,4 @@ def delete_account(request: HttpRequest) -> HttpResponse:
                 messages.success(request, _("Your account is deleted."))
                 return see_other("competitions")
     context = {"form": form, "obstacle": personal_data.obstacle_to_deleting(user)}
-    return render(request, "students/delete_account.html", context, status=422 if form.errors else 200)
+    return render(request, "accounts/delete_account.html", context, status=422 if form.errors else 200)

@@ -40,7 +40,7 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     offered = [identifying.entry_label(entry) for entry in waiting.entries[:MOST_OFFERED]]
     lines = [(guest, form[f"who-{guest.membership.pk}"]) for guest in shown]
     context = {"page_context": page_context, "form": form, "page": page, "lines": lines, "offered": offered}
-    return render(request, "hosts/host_who.html", context, status=status)
+    return render(request, "classroom/host_who.html", context, status=status)
 
 
 def _link_accounts(request: HttpRequest, page_context: PageContext, pairs: dict[int, int]) -> HttpResponse:

@@ -45,7 +45,7 @@ def join(request: HttpRequest) -> HttpResponse:
     if wanted and wanted.admission.is_listed and not wanted.admission.needs_code:
         return redirect("join_open", slug=wanted.slug)
     context = {"form": form, "competition": wanted}
-    return render(request, "students/join.html", context, status=422 if form.errors else 200)
+    return render(request, "classroom/join.html", context, status=422 if form.errors else 200)
 
 
 def _limited_tries(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -78,18 +78,18 @@ def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
         return remember_way_in(_signed_out_page(request, competition), code=code)
     user = signed_in_user(request.user)
     return _join_page(
-        request, competition, "students/join_code.html", lambda: joining.join_by_code(user=user, code=code)
+        request, competition, "classroom/join_code.html", lambda: joining.join_by_code(user=user, code=code)
     )
 
 
 def _unknown_code_page(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
     """An unknown code counts as a guess; the code of an unlaunched competition says when it opens."""
     if early := joining.unlaunched_competition_by_code(code):
-        return render(request, "students/join_early.html", {"competition": early}, status=404)
+        return render(request, "classroom/join_early.html", {"competition": early}, status=404)
     turn.was_wrong()
     form = CodeForm({"code": code})
     form.add_error("code", _("No competition has this code. Check it with your teacher."))
-    return render(request, "students/join.html", {"form": form}, status=404)
+    return render(request, "classroom/join.html", {"form": form}, status=404)
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -100,7 +100,7 @@ def join_card(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
     entry = RosterEntry.find_by_join_card(digest, timezone.now())
     if entry is None or entry.competition.launched_at is None:
         turn.was_wrong()
-        return render(request, "students/join_card.html", {"is_early": entry is not None}, status=404)
+        return render(request, "classroom/join_card.html", {"is_early": entry is not None}, status=404)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, entry.competition), join_card=digest)
     user = signed_in_user(request.user)
@@ -109,7 +109,7 @@ def join_card(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
     return _confirm_join(
         request,
         entry.competition,
-        "students/join_card.html",
+        "classroom/join_card.html",
         lambda: joining.join_by_card(user=user, digest=digest),
         context,
     )
@@ -125,7 +125,7 @@ def join_open(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         return redirect("join")
     user = signed_in_user(request.user)
     enter = lambda: joining.join_openly(user=user, competition=competition)  # noqa: E731
-    return _join_page(request, competition, "students/join_open.html", enter)
+    return _join_page(request, competition, "classroom/join_open.html", enter)
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -134,7 +134,7 @@ def invitation(request: HttpRequest, invitation: str, turn: LaneTurn) -> HttpRes
     team = Team.objects.select_related("competition").filter(invitation=invitation).first()
     if team is None or team.competition.launched_at is None:
         turn.was_wrong()
-        return render(request, "students/invitation.html", status=404)
+        return render(request, "classroom/invitation.html", status=404)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, team.competition, is_team=True), invitation=invitation)
     user = signed_in_user(request.user)
@@ -149,7 +149,7 @@ def invitation(request: HttpRequest, invitation: str, turn: LaneTurn) -> HttpRes
         "obstacle": joining.obstacle_to_moving(team, held),
     }
     enter = lambda: joining.join_by_invitation(user=user, invitation=invitation)  # noqa: E731
-    return _confirm_join(request, team.competition, "students/invitation.html", enter, context)
+    return _confirm_join(request, team.competition, "classroom/invitation.html", enter, context)
 
 
 def _signed_out_page(
@@ -167,7 +167,7 @@ def _signed_out_page(
         "obstacle": _closed_page(competition),
         "is_team": is_team,
     }
-    return render(request, "students/join_signed_out.html", context)
+    return render(request, "classroom/join_signed_out.html", context)
 
 
 def _join_page(

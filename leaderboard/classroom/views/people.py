@@ -53,7 +53,7 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "unjoined": any(person.entry and not person.entry.user_id and not person.entry.left_at for person in people),
         "is_filtered": bool(section or state or text),
     }
-    return render(request, "hosts/host_people.html", context)
+    return render(request, "classroom/host_people.html", context)
 
 
 def filter_in(given: QueryDict) -> tuple[str, str, str]:
@@ -83,7 +83,7 @@ def host_admission(request: HttpRequest, page_context: PageContext) -> HttpRespo
         "form": form,
         "roster_size": page_context.competition.roster.filter(left_at=None).count(),
     }
-    return render(request, "hosts/host_admission.html", context, status=422 if form.errors else 200)
+    return render(request, "classroom/host_admission.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.HOSTS)
@@ -112,7 +112,7 @@ def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "assistants": competition.assistants.order_by("username"),
         "offers": competition.role_invitations.all(),
     }
-    return render(request, "hosts/host_roles.html", context, status=422 if form.errors else 200)
+    return render(request, "classroom/host_roles.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.ASSISTANTS)

@@ -70,7 +70,7 @@ def _roster(request: HttpRequest, page_context: PageContext, form: RosterForm, *
         context["shown"] = {kind: getattr(preview, kind)[:MOST_SHOWN] for kind in kinds}
         if any(len(getattr(preview, kind)) > MOST_SHOWN for kind in kinds):
             context["most_shown"] = MOST_SHOWN
-    return render(request, "hosts/host_roster.html", context, status=status)
+    return render(request, "classroom/host_roster.html", context, status=status)
 
 
 def _decide(request: HttpRequest, page_context: PageContext, action: str) -> HttpResponse:
@@ -130,7 +130,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
         "opening_command": absolute_addresses.opening_command(request),
         "expires_at": join_cards[0][0].join_card_expires_at,
     }
-    response = render(request, "hosts/host_join_cards.html", context)
+    response = render(request, "classroom/host_join_cards.html", context)
     response["Cache-Control"] = "private, no-store"
     return response
 
@@ -152,7 +152,7 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
         messages.success(request, words.format(number=number))
         return see_other("host_people", slug=competition.slug)
     context = {"page_context": page_context, "waiting": len(waiting), **_invitation_emails(request, competition, user)}
-    return render(request, "hosts/host_invite.html", context)
+    return render(request, "classroom/host_invite.html", context)
 
 
 def _invitation_emails(request: HttpRequest, competition: Competition, user: User) -> dict[str, Any]:

@@ -21,4 +21,4 @@ def rules(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         joining.accept_rules(membership=page_context.membership)
         messages.success(request, _("You accepted the rules."))
         return redirect("data", slug=page_context.competition.slug)
-    return render(request, "visitors/rules.html", {"page_context": page_context})
+    return render(request, "classroom/rules.html", {"page_context": page_context})

@@ -44,7 +44,7 @@ def team(request: HttpRequest, page_context: PageContext) -> HttpResponse:
                 return see_other("team", slug=page_context.competition.slug)
             field[0].add_error(field[1], str(error))
     context = _context(request, page_context, membership) | {"form": name, "offer_form": offer}
-    return render(request, "students/team.html", context, status=422 if name.errors or offer.errors else 200)
+    return render(request, "classroom/team.html", context, status=422 if name.errors or offer.errors else 200)
 
 
 def _field_of(action: str, name: TeamNameForm, offer: MergeForm) -> tuple[Form, str] | None:

@@ -46,7 +46,7 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "show": show,
         "q": text,
     }
-    return render(request, "hosts/host_teams.html", context)
+    return render(request, "classroom/host_teams.html", context)
 
 
 def _teams_by_name(page_context: PageContext, text: str) -> Q:
@@ -77,7 +77,7 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
         "reason_form": reason_form,
         "refusal": refusal,
     }
-    return render(request, "hosts/host_team.html", context, status=422 if request.method == "POST" else 200)
+    return render(request, "classroom/host_team.html", context, status=422 if request.method == "POST" else 200)
 
 
 def _filter_teams(page_context: PageContext, show: str, below: list[team_lines.TeamsBelowBaseline]) -> QuerySet[Team]:

@@ -69,7 +69,7 @@ def api(request: HttpRequest) -> HttpResponse:
     ]
     shapes = [(name, _resolve_shape(found, name)) for name in sorted(found["components"]["schemas"])]
     context = {"operations": listed, "shapes": shapes, "site": site}
-    return render(request, "visitors/api.html", context)
+    return render(request, "competitions/api.html", context)
 
 
 def not_found(request: HttpRequest, path: str) -> HttpResponse:

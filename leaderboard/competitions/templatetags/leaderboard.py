@@ -180,7 +180,7 @@ def next_here(context: Context) -> str:
     return "?" + urlencode({"next": here}) if here else ""
 
 
-@register.inclusion_tag("hosts/manage_nav.html", takes_context=True)
+@register.inclusion_tag("competitions/manage_nav.html", takes_context=True)
 def host_nav(context: Context, page_context: PageContext) -> dict[str, Any]:
     """The links over a host's page about one competition."""
     match = getattr(context.get("request"), "resolver_match", None)

@@ -39,7 +39,7 @@ def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         )
         for entry in page
     ]
-    return render(request, "hosts/host_audit.html", {"page_context": page_context, "page": page, "rows": rows})
+    return render(request, "competitions/host_audit.html", {"page_context": page_context, "page": page, "rows": rows})
 
 
 @dataclass(frozen=True)

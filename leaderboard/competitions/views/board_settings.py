@@ -59,7 +59,7 @@ def host_board(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         return see_other("host_board", slug=competition.slug)
     return render(
         request,
-        "hosts/host_board.html",
+        "competitions/host_board.html",
         {"page_context": page_context, "form": form},
         status=422 if form.errors else 200,
     )

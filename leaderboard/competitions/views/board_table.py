@@ -36,4 +36,4 @@ def board_table(
         "lines": [board_line(row, split, ladder, scale, sign) for row in rows],
         "has_ties": any(row.uncertainty and row.uncertainty.tied_from for row in rows),
     }
-    return render_to_string("visitors/board_table.html", context)
+    return render_to_string("competitions/board_table.html", context)

@@ -42,7 +42,7 @@ def host(request: HttpRequest) -> HttpResponse:
     )
     rows = [(competition, competition.state(now)) for competition in held]
     lacking = launching.incomplete_launches(competition for competition, _state in rows)
-    return render(request, "hosts/host.html", {"rows": rows, "lacking": lacking})
+    return render(request, "competitions/host.html", {"rows": rows, "lacking": lacking})
 
 
 def _number(rows: QuerySet[Any]) -> Coalesce:
@@ -66,7 +66,7 @@ def host_settings(request: HttpRequest, page_context: PageContext) -> HttpRespon
             return see_other("host_settings", slug=changed.slug)
     return render(
         request,
-        "hosts/host_settings.html",
+        "competitions/host_settings.html",
         {"page_context": page_context, "form": form},
         status=422 if form.errors else 200,
     )
@@ -81,7 +81,7 @@ def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse
         messages.success(request, _("“%(title)s” is deleted.") % {"title": title})
         return see_other("host" if signed_in_user(request.user).is_host else "competitions")
     context = {"page_context": page_context, "form": form, "numbers": _competition_counts(page_context.competition)}
-    return render(request, "hosts/host_delete.html", context, status=422 if form.errors else 200)
+    return render(request, "competitions/host_delete.html", context, status=422 if form.errors else 200)
 
 
 def _competition_counts(competition: Competition) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     files = list(page_context.competition.data_files.all())
     return render(
         request,
-        "visitors/data.html",
+        "competitions/data.html",
         {"page_context": page_context, "files": files, "lock": data_lock_reason(page_context)},
     )
 

@@ -57,7 +57,7 @@ def competitions(request: HttpRequest) -> HttpResponse:
         "q": text,
         "is_new": not page.object_list and user.is_anonymous and not User.objects.exists(),
     }
-    return render(request, "visitors/competitions.html", context)
+    return render(request, "competitions/competitions.html", context)
 
 
 def _listed_competitions(user: Viewer) -> CompetitionQuerySet:

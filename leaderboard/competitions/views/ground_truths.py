@@ -57,8 +57,8 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
     }
     if getattr(request, "htmx", False):
         status = STOP_POLLING if preview.is_complete else 200
-        return render(request, "hosts/preview.html", context, status=status)
-    return render(request, "hosts/host_candidate.html", context)
+        return render(request, "competitions/preview.html", context, status=status)
+    return render(request, "competitions/host_candidate.html", context)
 
 
 def _differences(candidate: GroundTruth) -> dict[str, Any] | None:

@@ -58,7 +58,7 @@ def ask_first(
         "is_self": is_self,
         "back": back,
     }
-    return render(request, "hosts/ask_first.html", context)
+    return render(request, "competitions/ask_first.html", context)
 
 
 def add_refusal(form: BaseForm, error: Exception) -> int:

@@ -44,7 +44,7 @@ def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpRes
         **_summary_of_files(files),
         "asked": {name: asked.get(name, "") for name in ASKED},
     }
-    return render(request, "hosts/host_score_again.html", context, status=status)
+    return render(request, "competitions/host_score_again.html", context, status=status)
 
 
 def _summary_of_files(files: QuerySet[Submission]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _review(
         "student_preview": StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first(),
         "files": competition.data_files.all(),
     }
-    return render(request, "hosts/host_setup_launch.html", context, status=status)
+    return render(request, "competitions/host_setup_launch.html", context, status=status)
 
 
 @open_to(Audience.HOSTS)
@@ -100,8 +100,8 @@ def host_preview(request: HttpRequest, page_context: PageContext) -> HttpRespons
     }
     if getattr(request, "htmx", False):
         status = STOP_POLLING if student_preview is None or student_preview.finished_at else 200
-        return render(request, "hosts/student_preview.html", context, status=status)
-    return render(request, "hosts/host_preview.html", context)
+        return render(request, "competitions/student_preview.html", context, status=status)
+    return render(request, "competitions/host_preview.html", context)
 
 
 @open_to(Audience.HOSTS)
@@ -142,4 +142,4 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             messages.success(request, _("“%(title)s” is a new draft.") % {"title": copy})
             return see_other("host_setup", slug=copy.slug)
     context = {"page_context": page_context, "form": form, "baselines": source.baselines.count()}
-    return render(request, "hosts/host_clone.html", context, status=status)
+    return render(request, "competitions/host_clone.html", context, status=status)

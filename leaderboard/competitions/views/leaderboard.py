@@ -271,7 +271,7 @@ def _is_part(request: HttpRequest) -> bool:
 
 
 def _page(request: HttpRequest, board_query: BoardQuery) -> bytes:
-    template = "visitors/board.html" if _is_part(request) else "visitors/leaderboard.html"
+    template = "competitions/board.html" if _is_part(request) else "competitions/leaderboard.html"
     return render(request, template, _context(request, board_query)).content
 
 

@@ -71,7 +71,7 @@ def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     context = {"page_context": page_context, "form": form, "files": competition.data_files.all()}
-    return render(request, "hosts/host_data.html", context, status=status)
+    return render(request, "competitions/host_data.html", context, status=status)
 
 
 @open_to(Audience.ASSISTANTS)
@@ -87,7 +87,7 @@ def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpRes
         "q": text,
         "statuses": Submission.Status.choices,
     }
-    return render(request, "hosts/host_submissions.html", context)
+    return render(request, "competitions/host_submissions.html", context)
 
 
 @open_to(Audience.ASSISTANTS)
@@ -124,7 +124,7 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
     files = Submission.objects.filter(baseline__in=competition.baselines.order_by().values("pk"))
     rows = _submission_rows(competition, _with_names(files).order_by("baseline__name"))
     context = {"page_context": page_context, "form": form, "rows": rows}
-    return render(request, "hosts/host_baselines.html", context, status=status)
+    return render(request, "competitions/host_baselines.html", context, status=status)
 
 
 @open_to(Audience.ASSISTANTS)
@@ -152,7 +152,7 @@ def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse
     has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
     review = reveal_review.review_before_reveal(page_context.competition) if has_choice else None
     context = {"page_context": page_context, "form": form, "review": review}
-    return render(request, "hosts/host_reveal.html", context, status=status)
+    return render(request, "competitions/host_reveal.html", context, status=status)
 
 
 def _add_baseline(page_context: PageContext, form: BaselineForm) -> None:

@@ -79,7 +79,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "number": len(found),
         "outside": outside_metrics.outside_metrics_status() if getattr(request.user, "is_staff", False) else None,
     }
-    response = render(request, "visitors/metrics.html", context)
+    response = render(request, "competitions/metrics.html", context)
     return (
         announce_to_screen_readers(response, _("%(number)s found.") % {"number": len(found)})
         if "HX-Request" in request.headers
@@ -112,7 +112,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "source": _source(shown),
     }
     status = 429 if outcome.get("refusal") == TOO_MANY_EXAMPLES_TEXT else 200
-    response = render(request, "visitors/metric.html", context, status=status)
+    response = render(request, "competitions/metric.html", context, status=status)
     return announce_to_screen_readers(response, _spoken(outcome)) if "HX-Request" in request.headers else response
 
 

@@ -62,7 +62,7 @@ def my_teams(request: HttpRequest) -> HttpResponse:
     ]
     running = [row for row in rows if row.state in RUNNING]
     over = [row for row in reversed(rows) if row.state not in RUNNING]
-    return render(request, "students/my_teams.html", {"running": running, "over": over})
+    return render(request, "competitions/my_teams.html", {"running": running, "over": over})
 
 
 def _team_mates(held: Iterable[Membership], user_id: int) -> dict[int, list[str]]:

@@ -40,7 +40,7 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
     )
     scores = {split: found.get(split) for split in Split.values}
     context = {"page_context": page_context, "submission": submission, "form": form, "scores": scores}
-    return render(request, "hosts/host_submission.html", context, status=status)
+    return render(request, "competitions/host_submission.html", context, status=status)
 
 
 @open_to(Audience.HOSTS)
@@ -61,7 +61,7 @@ def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             return see_other("host_pause", slug=competition.slug)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
-    return render(request, "hosts/host_pause.html", {"page_context": page_context, "form": form}, status=status)
+    return render(request, "competitions/host_pause.html", {"page_context": page_context, "form": form}, status=status)
 
 
 def _hide_or_show(request: HttpRequest, page_context: PageContext, submission: Submission, form: ReasonForm) -> str:

@@ -42,7 +42,7 @@ def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         if last
         else [],
     }
-    return render(request, "students/rescored.html", context)
+    return render(request, "competitions/rescored.html", context)
 
 
 def _rank_under(page_context: PageContext, ground_truth: GroundTruth, split: Split) -> rows_module.Placing | None:

@@ -77,7 +77,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         "offers_picks": any(row.status == "scored" and not row.is_late and not row.hidden_at for row in rows),
         "chart": _chart(page_context),
     }
-    return render(request, "students/submissions.html", context)
+    return render(request, "competitions/submissions.html", context)
 
 
 @open_to(Audience.MEMBERS)
@@ -106,7 +106,7 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
         "receipt": _receipt(page_context, found),
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
     }
-    return render(request, "students/submission.html", context, status=422 if form.errors else 200)
+    return render(request, "competitions/submission.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.MEMBERS)

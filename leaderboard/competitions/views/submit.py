@@ -105,7 +105,7 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
         return HttpResponse(status=204)
     context = {"page_context": page_context, "progress": progress, "today": card, "is_poll": True}
     status = STOP_POLLING if progress.is_over else 200
-    return render(request, "students/submission_progress.html", context, status=status)
+    return render(request, "competitions/submission_progress.html", context, status=status)
 
 
 def _upload_refusal(error: TooLarge | submitting.SubmissionRefused | UploadRefused) -> tuple[str, int]:
@@ -225,4 +225,4 @@ def _submit_page(
         "largest": min(competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES),
         "action": reverse("submit", kwargs={"slug": competition.slug}),
     }
-    return render(request, "students/submit.html", context, status=status)
+    return render(request, "competitions/submit.html", context, status=status)

@@ -39,4 +39,4 @@ def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpRes
         "metric": metric_or_none(ground_truth.metric_key),
         "looked_for": check_topics(report["findings"]),
     }
-    return render(request, "hosts/host_truth_check.html", context)
+    return render(request, "competitions/host_truth_check.html", context)

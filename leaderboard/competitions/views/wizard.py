@@ -67,12 +67,12 @@ def wizard_context(request: HttpRequest, page_context: PageContext, key: str) ->
     """What the frame of a page needs; `key` is the step shown."""
     places = {f"{key}_page": truth_page_name(page_context.competition, key) for key in ("data", "metric")}
     if page_context.competition.launched_at is not None:
-        return {"page_context": page_context, "frame": "hosts/manage.html", **places}
+        return {"page_context": page_context, "frame": "competitions/manage.html", **places}
     steps = steps_of(page_context.competition)
     place = [step.key for step in steps].index(key)
     return {
         "page_context": page_context,
-        "frame": "hosts/setup.html",
+        "frame": "competitions/setup.html",
         **places,
         "steps": steps,
         "step": steps[place],
@@ -107,7 +107,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
             messages.success(request, _("“%(title)s” is a draft that only you see.") % {"title": competition})
             return see_other("host_setup_data", slug=competition.slug)
     context = {"form": form, "folder_form": FolderForm(), "steps": steps_of(None)}
-    return render(request, "hosts/host_new.html", context, status=422 if form.errors else 200)
+    return render(request, "competitions/host_new.html", context, status=422 if form.errors else 200)
 
 
 def _basics(request: HttpRequest, data: Any = None) -> BasicsForm:
@@ -131,7 +131,7 @@ def _import_zip(request: HttpRequest) -> HttpResponse:
     except (competitions.CannotHost, TooLarge) as error:
         status = add_refusal(form, error)
     context = {"form": _basics(request), "folder_form": form, "steps": steps_of(None)}
-    return render(request, "hosts/host_new.html", context, status=status)
+    return render(request, "competitions/host_new.html", context, status=status)
 
 
 @open_to(Audience.HOSTS)
@@ -188,4 +188,4 @@ def _fields_step(
             here = wizard_context(request, page_context, key)
             return see_other(here["origin"] or here["behind"].page, slug=changed.slug)
     context = {**wizard_context(request, page_context, key), "form": form, **(more or {})}
-    return render(request, f"hosts/host_setup_{key}.html", context, status=422 if form.errors else 200)
+    return render(request, f"competitions/host_setup_{key}.html", context, status=422 if form.errors else 200)

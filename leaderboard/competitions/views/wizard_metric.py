@@ -60,7 +60,7 @@ def _metric_step(request: HttpRequest, page_context: PageContext) -> HttpRespons
     key = chosen_metric(request, page_context.competition, draft)
     parameters = known_parameters(page_context.competition, draft, key)
     if getattr(request, "htmx", False):
-        return render(request, "hosts/parameters.html", metric_details(key, parameters))
+        return render(request, "competitions/parameters.html", metric_details(key, parameters))
     return _metric_page(request, page_context, MetricForm(initial={"metric": key}), parameters)
 
 
@@ -163,4 +163,4 @@ def _metric_page(
         "publish_form": PublishForm(request.POST or None),
         "example": with_params(metrics.get(held.metric), held.params) if held and metric_or_none(held.metric) else None,
     }
-    return render(request, "hosts/host_setup_metric.html", context, status=status)
+    return render(request, "competitions/host_setup_metric.html", context, status=status)

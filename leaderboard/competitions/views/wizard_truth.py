@@ -190,7 +190,7 @@ def _data_page(
     }
     if competition.launched_at is None:
         context |= {"file_form": file_form or data_file_form(), "files": competition.data_files.all()}
-    return render(request, "hosts/host_setup_data.html", context, status=status)
+    return render(request, "competitions/host_setup_data.html", context, status=status)
 
 
 def _secondary_of(held: Any) -> list[secondary_metrics.MetricWithParams]:

@@ -22,4 +22,4 @@ def host_candidate_grades(request: HttpRequest, page_context: PageContext) -> Ht
     touched = changes.touched_grades(competition, at=page_context.at)
     page = Paginator(touched.moves if touched else (), PER_PAGE).get_page(request.GET.get("page"))
     context = {"page_context": page_context, "touched": touched, "page": page, "number": competition.candidate.number}
-    return render(request, "hosts/host_candidate_grades.html", context)
+    return render(request, "grades/host_candidate_grades.html", context)

@@ -61,7 +61,7 @@ def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpRe
     sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
     filling = files.gradebook_filling(page_context.competition, sheet)
     context = {"page_context": page_context, "sheet": sheet, "form": form, "filling": filling}
-    return render(request, "hosts/host_grade_canvas.html", context, status=status)
+    return render(request, "grades/host_grade_canvas.html", context, status=status)
 
 
 def _do_gradebook_action(request: HttpRequest, page_context: PageContext, form: GradebookForm) -> bool:

@@ -30,7 +30,7 @@ def host_grades(request: HttpRequest, page_context: PageContext) -> HttpResponse
     rows = [row for row in sheet.rows if wanted in f"{row.student.name} {row.student.team}".casefold()]
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {"page_context": page_context, "sheet": sheet, "page": page, "q": text, "numbers": _numbers(sheet)}
-    return render(request, "hosts/host_grades.html", context)
+    return render(request, "grades/host_grades.html", context)
 
 
 @open_to(Audience.HOSTS)
@@ -53,7 +53,7 @@ def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpRes
     decides = boards.baseline_scores(competition.ground_truth, Split.PRIVATE)
     both = [(name, value, decides.get(name)) for name, value in sorted(scores.items())]
     context = {"page_context": page_context, "form": form, "rules": rules, "is_saved": is_saved, "scores": both}
-    return render(request, "hosts/host_grade_rules.html", context, status=status)
+    return render(request, "grades/host_grade_rules.html", context, status=status)
 
 
 @open_to(Audience.HOSTS)
@@ -82,7 +82,7 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
         "obstacles": obstacles,
         "numbers": numbers,
     }
-    return render(request, "hosts/host_grade_release.html", context, status=409 if problems else 200)
+    return render(request, "grades/host_grade_release.html", context, status=409 if problems else 200)
 
 
 def _numbers(sheet: sheets.GradeSheet) -> dict[str, Any]:

@@ -18,4 +18,4 @@ def grade(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     mine = Grade.objects.filter(release=release, user=page_context.user.pk).first() if release else None
     reasons = [Reason.from_json(kept) for kept in mine.reasons] if mine else []
     context = {"page_context": page_context, "release": release, "grade": mine, "reasons": reasons}
-    return render(request, "students/grade.html", context)
+    return render(request, "grades/grade.html", context)

@@ -27,7 +27,7 @@ def host_activity(request: HttpRequest, page_context: PageContext) -> HttpRespon
     found = activity_context(page_context)
     if request.GET.get("seen") == found["seen"]:
         return HttpResponse(status=204)
-    return render(request, "hosts/host_activity.html", {"page_context": page_context, **found})
+    return render(request, "insights/host_activity.html", {"page_context": page_context, **found})
 
 
 def activity_context(page_context: PageContext) -> dict[str, Any]:

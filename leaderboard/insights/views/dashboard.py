@@ -33,7 +33,7 @@ def host_competition(request: HttpRequest, page_context: PageContext) -> HttpRes
         # In a draft all of its numbers are zero.
         **({} if page_context.state == "draft" else activity_context(page_context)),
     }
-    return render(request, "hosts/host_competition.html", context)
+    return render(request, "insights/host_competition.html", context)
 
 
 def _part_counts(competition: Competition) -> dict[str, Any]:

@@ -109,4 +109,4 @@ def _page(
         "top": hardest_rows.TOP_TEAMS,
         "problems": problems,
     }
-    return render(request, "hosts/host_rows.html", context, status=status)
+    return render(request, "insights/host_rows.html", context, status=status)

@@ -18,7 +18,7 @@ from .. import report as report_module
 def host_report(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     report = report_module.class_report(page_context.competition)
     return render(
-        request, "hosts/host_report.html", {"page_context": page_context, "report": report, **_drawn_charts(report)}
+        request, "insights/host_report.html", {"page_context": page_context, "report": report, **_drawn_charts(report)}
     )
 
 

@@ -49,7 +49,7 @@ def shake_up(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "fallers": found.fallers[:NAMED],
         **_chart_teams(found, page_context.membership.team_id if page_context.membership else 0),
     }
-    return render(request, "visitors/shake_up.html", context)
+    return render(request, "insights/shake_up.html", context)
 
 
 def _chart_teams(found: shake_up_module.ShakeUp, mine: int) -> dict[str, Any]:

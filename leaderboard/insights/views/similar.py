@@ -33,4 +33,4 @@ def host_similar(request: HttpRequest, page_context: PageContext) -> HttpRespons
         "comparison": comparison,
         "refusal": refusal,
     }
-    return render(request, "hosts/host_similar.html", context, status=status)
+    return render(request, "insights/host_similar.html", context, status=status)

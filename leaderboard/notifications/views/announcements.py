@@ -102,7 +102,7 @@ def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpR
     found = Announcement.objects.filter(competition=competition).select_related("by")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {"page_context": page_context, "form": form, "page": page}
-    return render(request, "hosts/host_announcements.html", context, status=status)
+    return render(request, "notifications/host_announcements.html", context, status=status)
 
 
 @open_to(Audience.ASSISTANTS)
@@ -120,7 +120,7 @@ def host_announcement(request: HttpRequest, page_context: PageContext, number: i
             messages.error(request, str(error))
             return see_other("host_announcements", slug=page_context.competition.slug)
     context = {"page_context": page_context, "form": form, "announcement": announcement}
-    return render(request, "hosts/host_announcement.html", context, status=status)
+    return render(request, "notifications/host_announcement.html", context, status=status)
 
 
 def _change(announcement: Announcement, page_context: PageContext, form: AnnouncementTextForm | None) -> str:

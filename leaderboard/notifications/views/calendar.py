@@ -34,7 +34,7 @@ def calendar(request: HttpRequest) -> HttpResponse:
     elif request.POST.get("action") == "end":
         CalendarAddress.objects.filter(user=user).delete()
     context = {"made": made, "address": CalendarAddress.objects.filter(user=user).first()}
-    response = render(request, "students/calendar.html", context, status=201 if made else 200)
+    response = render(request, "notifications/calendar.html", context, status=201 if made else 200)
     response["Cache-Control"] = "private, no-store"
     return response
 

@@ -66,7 +66,7 @@ def host_chat(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             status = add_refusal(form, error)
     context = {"page_context": page_context, "form": form, "hook": hook, **_last_messages(hook)}
     is_part = request.htmx and request.method == "GET"  # type: ignore[attr-defined]
-    template = "hosts/chat_messages.html" if is_part else "hosts/host_chat.html"
+    template = "notifications/chat_messages.html" if is_part else "notifications/host_chat.html"
     return render(request, template, context, status=status)
 
 

@@ -33,7 +33,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
         F("read_at").desc(nulls_first=True), "-created_at", "-pk"
     )
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "students/notifications.html", {"page": page})
+    return render(request, "notifications/notifications.html", {"page": page})
 
 
 @open_page_to(SiteAudience.SIGNED_IN)
@@ -55,7 +55,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
         notices.save_choices(user=user, choices=form.choices)
         messages.success(request, _("Your preferences are kept."))
         return see_other("preferences")
-    return render(request, "students/preferences.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "notifications/preferences.html", {"form": form}, status=422 if form.errors else 200)
 
 
 @csrf_exempt
@@ -69,4 +69,4 @@ def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
     if not kinds:
         raise Http404(_("This link is not one of ours, or not whole."))
     context = {"kinds": kinds, "is_stopped": request.method == "POST"}
-    return render(request, "students/stop_mail.html", context)
+    return render(request, "notifications/stop_mail.html", context)

@@ -104,19 +104,19 @@ class SetupForm(forms.ModelForm):  # type: ignore[type-arg]
 def setup(request: HttpRequest, secret: str) -> HttpResponse:
     """The first run: whoever holds the link from the terminal becomes the operator, once."""
     if not SetupLink.is_live(secret):
-        return render(request, "visitors/setup.html", {"is_used": True}, status=410)
+        return render(request, "operations/setup.html", {"is_used": True}, status=410)
     form = SetupForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         operator = _operator(secret, form.cleaned_data)
         if operator is None:
-            return render(request, "visitors/setup.html", {"is_used": True}, status=410)
+            return render(request, "operations/setup.html", {"is_used": True}, status=410)
         login(request, operator)
         messages.success(request, _("Welcome, %(name)s. This site is yours to run.") % {"name": operator})
         if form.cleaned_data["demo"]:
             _start_demo()
             messages.info(request, _("The example competitions are being made; reload this page in a moment."))
         return redirect("competitions")
-    return render(request, "visitors/setup.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "operations/setup.html", {"form": form}, status=422 if form.errors else 200)
 
 
 def _operator(secret: str, given: dict[str, str]) -> User | None:

@@ -14,7 +14,7 @@ from .. import health
 
 @open_page_to(SiteAudience.OPERATORS)
 def status(request: HttpRequest) -> HttpResponse:
-    return render(request, "operators/status.html", health.site_overview())
+    return render(request, "operations/status.html", health.site_overview())
 
 
 @open_page_to(SiteAudience.ANYONE)
