@@ -54,9 +54,9 @@ def _not_on_the_roster(user: User) -> str:
     if not addresses:
         return _(
             "Only people on the roster may join, and you have not confirmed an e-mail address. "
-            "Confirm one in your account, or use the join slip or invitation from your teacher."
+            "Confirm one in your account, or use the join card or invitation from your teacher."
         )
     return _(
         "Your e-mail address is not on the roster: {addresses}. Add the address that your course knows in your "
-        "account, or use the join slip or invitation from your teacher."
+        "account, or use the join card or invitation from your teacher."
     ).format(addresses=addresses)

@@ -308,5 +308,5 @@ def make_join_cards(
             entry.invited_at, entry.mail_asked_at, entry.mail_at, entry.mail_problem = at, None, None, ""
         fields = ["join_card_digest", "join_card_expires_at", "invited_at", "mail_asked_at", "mail_at", "mail_problem"]
         RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
-        AuditEntry.append(AuditEvent.INVITED, user=user, competition=competition, after={"join slips": len(join_cards)})
+        AuditEntry.append(AuditEvent.INVITED, user=user, competition=competition, after={"join cards": len(join_cards)})
     return join_cards

@@ -12,14 +12,14 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.responses import streamed_zip
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.api.answers import visible_competition
-from leaderboard.competitions.api.base import Scope, TokenAuth, api, declared_answers, file_answer, token_owner
+from leaderboard.competitions.api.base import Scope, Token, api, declared_answers, file_answer, token_owner
 from leaderboard.competitions.api.files import call_host_service, hosted_competition
 from leaderboard.competitions.api.schemas import GradeKind
 from leaderboard.competitions.services import folder_zips
 
 from . import files, sheets
 
-HOST = TokenAuth(Scope.HOST)
+HOST = Token(Scope.HOST)
 
 
 @api.get(

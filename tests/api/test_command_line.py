@@ -345,7 +345,7 @@ def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) 
 def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal, verb: str) -> None:
     Limits.objects.update(max_bytes=1)
     bos.monkeypatch.setattr(bos.module, "LARGE", 1)
-    bos.monkeypatch.setattr(bos.module.Site, "post", lambda *_, **__: pytest.fail("sent"))
+    bos.monkeypatch.setattr(bos.module.SiteClient, "post", lambda *_, **__: pytest.fail("sent"))
     output = bos.run(f"{verb} pets -f submission.csv")
     assert output.code == 4
     assert "1 bytes are the most" in output.err
@@ -368,14 +368,14 @@ def test_who_waits_for_long_reads_once_that_the_file_is_kept(bos: Terminal) -> N
 
 def test_a_site_that_goes_away_while_one_waits_keeps_the_file(bos: Terminal) -> None:
     bos.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)  # no worker takes it
-    post = bos.module.Site.post
+    post = bos.module.SiteClient.post
 
     def then_away(site: Any, *given: Any, **more: Any) -> Any:
         output = post(site, *given, **more)
         site.address = "http://127.0.0.1:9"
         return output
 
-    bos.monkeypatch.setattr(bos.module.Site, "post", then_away)
+    bos.monkeypatch.setattr(bos.module.SiteClient, "post", then_away)
     output = bos.run("submit pets -f submission.csv --watch")
     assert output.code == 6
     assert "submission.csv was received and is kept; `submissions` will tell its score." in output.err
@@ -411,7 +411,7 @@ def test_a_server_that_is_away_is_asked_again_and_then_said_so(bos: Terminal) ->
 
 
 def test_an_upload_whose_answer_was_lost_is_one_submission(bos: Terminal) -> None:
-    ask = bos.module.Site.open
+    ask = bos.module.SiteClient.open
     lost: list[int] = []
 
     class Opener:
@@ -430,15 +430,15 @@ def test_an_upload_whose_answer_was_lost_is_one_submission(bos: Terminal) -> Non
         site.opener = site.opener if isinstance(site.opener, Opener) else Opener(site.opener)
         return ask(site, *given, **more)
 
-    bos.monkeypatch.setattr(bos.module.Site, "open", through)
+    bos.monkeypatch.setattr(bos.module.SiteClient, "open", through)
     assert bos.run("submit pets -f submission.csv").code == 0
     assert (lost, Submission.objects.count()) == ([1], 1)
 
 
 @pytest.mark.parametrize("name", ["../evil", "a/b", "..", "C:evil", "a\\b"])
 def test_a_name_that_leads_elsewhere_is_not_written(bos: Terminal, name: str, tmp_path: Path) -> None:
-    site = bos.module.Site("http://localhost", "lb_x")
-    with pytest.raises(bos.module.Failed, match="no name for a file"):
+    site = bos.module.SiteClient("http://localhost", "lb_x")
+    with pytest.raises(bos.module.CommandFailed, match="no name for a file"):
         bos.module.fetch(site, "pets", {"name": name, "sha256": None}, tmp_path)
 
 
@@ -464,7 +464,9 @@ def test_the_file_runs_with_python_39_and_knows_its_site(db: None) -> None:
 
 
 def test_a_page_in_between_is_not_taken_for_the_site(bos: Terminal) -> None:
-    bos.monkeypatch.setattr(bos.module.Site, "ask", lambda *_, **__: b"<html>Sign in to the hotel's network</html>")
+    bos.monkeypatch.setattr(
+        bos.module.SiteClient, "ask", lambda *_, **__: b"<html>Sign in to the hotel's network</html>"
+    )
     output = bos.run("competitions list")
     assert output.code == 6
     assert "not as a Leaderboard site does" in output.err

@@ -149,9 +149,9 @@ def pressed(page_of: Callable[[str], Page]) -> Iterator[tuple[str, Page]]:
     ada.locator(".errors").wait_for()
     yield "a pause without a reason", ada
     ada.goto("/host/pond-life/people/")
-    ada.get_by_role("button", name="Print join slips").click()
+    ada.get_by_role("button", name="Print join cards").click()
     ada.locator(".join-cards").wait_for()
-    yield "join slips", ada
+    yield "join cards", ada
     ada.goto("/host/pond-life/teams/similar/")
     ada.get_by_role("main").get_by_role("button").first.click()
     yield "similar files", ada

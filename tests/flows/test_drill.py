@@ -33,7 +33,7 @@ import json
 from django.core.management import call_command
 from django.test import Client
 from leaderboard.competitions.models import Submission
-call_command("check_invariants")
+call_command("check_consistency")
 found = {}
 for submission in Submission.objects.prefetch_related("scores"):
     values = sorted((score.split, score.value.hex()) for score in submission.scores.all())

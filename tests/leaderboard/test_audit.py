@@ -164,7 +164,7 @@ def test_a_change_that_fails_takes_its_entry_back(pets: Competition, ada: User) 
         "UPDATE common_auditentry SET event = 'nothing' WHERE number = 2",
         "DELETE FROM common_auditentry WHERE number = 2",
         "DELETE FROM common_auditentry",
-        "INSERT INTO common_auditentry SELECT number + 5, at, by, deed, competition, account, about, before,"
+        "INSERT INTO common_auditentry SELECT number + 5, at, by, event, competition, account, about, before,"
         " after, previous, digest FROM common_auditentry WHERE number = 2",
     ],
 )

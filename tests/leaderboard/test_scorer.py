@@ -150,7 +150,7 @@ def test_a_metric_that_is_gone_is_named(measure: Measure, ground_truth: TruthSpe
 
 
 @pytest.mark.parametrize(
-    "host_details",
+    "said_to_user",
     [
         {"problems": 7},
         {"problems": [{"code": "x"}]},

@@ -89,7 +89,7 @@ def test_a_file_lies_in_the_bucket_under_its_folder_and_closed(objects: Any) -> 
     assert key == f"term/{stored.key}"
     assert objects.Object(key).get()["Body"].read() == b"id,label\n"
     assert objects.Object(key).metadata == {"sha256": hashlib.sha256(b"id,label\n").hexdigest()}
-    everybody = [extension for extension in objects.Object(key).Acl().extensions if "AllUsers" in str(extension)]
+    everybody = [grant for grant in objects.Object(key).Acl().grants if "AllUsers" in str(grant)]
     assert everybody == []
 
 

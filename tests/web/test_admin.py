@@ -127,7 +127,7 @@ def test_wrong_parameters_and_blocking_findings_are_shown(hers: Client, pets: Co
     assert "Blocks: 1 row with an id that was there before" in page
     assert "cannot be published" in act(hers, "truthdraft", "publish", draft.pk)
     assert GroundTruth.objects.count() == 1
-    assert "thrown away" in act(hers, "truthdraft", "throw_away", draft.pk)
+    assert "thrown away" in act(hers, "truthdraft", "discard", draft.pk)
     assert not TruthDraft.objects.exists()
 
 
@@ -199,7 +199,7 @@ def test_staff_see_only_the_competitions_they_host(hers: Client, ada: User, bo: 
             address = f"{address_of(model)}{keys[model]}/{page}/"
             response = getattr(hers, method)(address, {"post": "yes"}, follow=True)
             assert "ecret" not in text_of(response), address
-    for model, action in (("competition", "launch"), ("truthdraft", "publish"), ("truthdraft", "throw_away")):
+    for model, action in (("competition", "launch"), ("truthdraft", "publish"), ("truthdraft", "discard")):
         act(hers, model, action, keys[model])
     fields = {"competition": secret.pk, "file": upload("id,x\n", "mine.csv"), "name": "mine"}
     hers.post("/admin/competitions/datafile/add/", fields)

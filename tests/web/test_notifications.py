@@ -200,9 +200,12 @@ def test_the_sweep_rings_for_emails_that_are_due(
     assert rung == ["leaderboard.notifications.tasks.send_due_emails"]
 
 
-@pytest.mark.parametrize(("sender", "task"), [(emails, send_due_emails), (chat_sending, post_due_messages)])
+@pytest.mark.parametrize(
+    ("sender", "name", "task"),
+    [(emails, "send_due_emails", send_due_emails), (chat_sending, "send_due_messages", post_due_messages)],
+)
 def test_a_server_that_lets_us_wait_holds_up_no_file(
-    sender: ModuleType, task: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    sender: ModuleType, name: str, task: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, answered, ended = threading.Event(), threading.Event(), threading.Event()
     rounds: list[bool] = []
@@ -215,7 +218,7 @@ def test_a_server_that_lets_us_wait_holds_up_no_file(
             ended.set()
         return rounds[-1]
 
-    monkeypatch.setattr(sender, "send_due", send_due)
+    monkeypatch.setattr(sender, name, send_due)
     task()
     assert asked.wait(60)
     task()
@@ -333,7 +336,7 @@ def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
 
 def test_a_day_of_news_is_one_email_in_the_morning(bo: User, post: list[mail.EmailMessage]) -> None:
     prefer(bo, deadline="digest", extension="digest")
-    tell(bo), tell(bo, kind="grant", title="Two more attempts")
+    tell(bo), tell(bo, kind="extension", title="Two more attempts")
     emails.send_due_emails()
     assert post == []
     Notice.objects.update(mail_at=long_ago())
@@ -390,7 +393,7 @@ def test_one_click_in_the_mail_program_ends_emails_of_that_kind_without_signing_
     assert post[0].extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     program = Client(enforce_csrf_checks=True)
     assert program.post(unsubscribe_link(post[0]), {"List-Unsubscribe": "One-Click"}).status_code == 200
-    tell(bo), tell(bo, kind="grant", title="More attempts")
+    tell(bo), tell(bo, kind="extension", title="More attempts")
     emails.send_due_emails()
     assert [email.subject for email in post] == ["The deadline moved", "More attempts"]
     assert notices.unread_count(bo) == 3

@@ -105,8 +105,8 @@ def test_broken_checks_are_told_by_number(client: Client, db: None) -> None:
         began_at=timezone.now() - timedelta(hours=5), seconds=1, is_consistent=False, report=report
     )
     samples = scrape(client)
-    assert value(samples, "leaderboard_promises_broken", check="7") == 2
-    assert value(samples, "leaderboard_promises_broken", check="1") == 0
+    assert value(samples, "leaderboard_promises_broken", promise="7") == 2
+    assert value(samples, "leaderboard_promises_broken", promise="1") == 0
     assert value(samples, "leaderboard_promises_checked_seconds") == pytest.approx(5 * 3600, abs=60)
 
 

@@ -55,7 +55,7 @@ def read(client: Client, text: str = LIST) -> None:
 
 def join_cards_of(client: Client, **data: object) -> list[str]:
     page = client.post("/host/pets/people/slips/", data).content.decode()
-    return re.findall(r'slip-code">([A-Z2-9-]+)<', page)
+    return re.findall(r'join-card-code">([A-Z2-9-]+)<', page)
 
 
 def test_ada_sees_what_a_list_would_do_before_anything_is_stored(hers: Client, pets: Competition) -> None:

@@ -21,7 +21,7 @@ PER_MINUTE = {Scope.READ: 1200, Scope.SUBMIT: 300, Scope.HOST: 120}
 """Requests of one person a minute, by what the operation needs; a pupil's loop must not be a class's outage."""
 
 
-class TokenAuth(HttpBearer):
+class Token(HttpBearer):
     """A token from the account page; sessions and cookies are not looked at, so there is nothing to forge."""
 
     def __init__(self, needs: Scope = Scope.READ) -> None:
@@ -71,7 +71,7 @@ api = NinjaAPI(
     openapi_url=None,
     docs_url=None,
     urls_namespace="api",
-    auth=TokenAuth(),
+    auth=Token(),
 )
 for kind in (Exception, ApiError, Http404, HttpError, AuthenticationError, ValidationError):
     api.add_exception_handler(kind, exception_response)

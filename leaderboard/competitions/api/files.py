@@ -20,7 +20,7 @@ from ..access import PageContext
 from ..models import Competition, DataFile
 from ..services import competitions, data_files, publishing, submitting
 from .answers import visible_competition
-from .base import Scope, TokenAuth, api, declared_answers, file_answer, token_owner
+from .base import Scope, Token, api, declared_answers, file_answer, token_owner
 from .errors import ApiError
 from .schemas import CheckedOut, FileListOut, FileOut, ProblemOut
 from .student import refusal_error
@@ -72,7 +72,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
 @api.post(
     "competitions/{slug:slug}/files",
     response=declared_answers(400, 404, 409, 413, 422, s201=FileOut),
-    auth=TokenAuth(Scope.HOST),
+    auth=Token(Scope.HOST),
     operation_id="add_file",
     url_name="api_files",
 )
@@ -99,7 +99,7 @@ def add_file(
 @api.post(
     "competitions/{slug:slug}/check",
     response=declared_answers(400, 404, 409, 413, 422, 503, s200=CheckedOut),
-    auth=TokenAuth(Scope.SUBMIT),
+    auth=Token(Scope.SUBMIT),
     operation_id="check_file",
     url_name="api_check",
 )

@@ -18,7 +18,7 @@ from ..access import PageContext
 from ..models import Competition, GroundTruth, TruthDraft
 from ..services import answer_spreadsheets, folder_zips, launches, publishing, rescoring, scoring_again, truth_drafts
 from .answers import competition_summary, visible_competition, visible_competition_with_counts
-from .base import Scope, TokenAuth, api, declared_answers, token_owner
+from .base import Scope, Token, api, declared_answers, token_owner
 from .errors import ApiError
 from .files import call_host_service, hosted_competition
 from .schemas import (
@@ -32,7 +32,7 @@ from .schemas import (
     TruthOut,
 )
 
-HOST = TokenAuth(Scope.HOST)
+HOST = Token(Scope.HOST)
 LongText = Annotated[str, Form(max_length=2000)]
 StatusWithoutScore = Literal["failed", "invalid"]
 

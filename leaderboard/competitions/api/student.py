@@ -35,7 +35,7 @@ from .answers import (
     visible_competition_with_counts,
     visible_competitions,
 )
-from .base import Scope, TokenAuth, api, declared_answers, token_owner
+from .base import Scope, Token, api, declared_answers, token_owner
 from .errors import ApiError
 from .schemas import (
     BoardPage,
@@ -168,7 +168,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
 @api.post(
     "competitions/{slug:slug}/submissions",
     response=declared_answers(400, 404, 409, 413, 422, s201=SubmissionOut),
-    auth=TokenAuth(Scope.SUBMIT),
+    auth=Token(Scope.SUBMIT),
     operation_id="hand_in",
     url_name="api_submissions",
 )

@@ -43,12 +43,12 @@ def _part_counts(competition: Competition) -> dict[str, Any]:
         references=Count("baselines", distinct=True),
         drafts=Count("truth_draft"),
     )
-    chat = ("webhook__service", "webhook__is_on", "webhook__trouble")
+    chat = ("webhook__service", "webhook__is_on", "webhook__last_problem")
     return dict(found.values("files", "references", "drafts", *chat).get())
 
 
 def _chat_trouble(parts: dict[str, Any]) -> dict[str, str]:
     """The service that did not take the last message, and why; nothing where none is to be sent."""
-    if not parts["webhook__is_on"] or not parts["webhook__trouble"]:
+    if not parts["webhook__is_on"] or not parts["webhook__last_problem"]:
         return {}
-    return {"service": parts["webhook__service"], "why": chat_sending.explain_outcome(parts["webhook__trouble"])}
+    return {"service": parts["webhook__service"], "why": chat_sending.explain_outcome(parts["webhook__last_problem"])}
