@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = "file" if isinstance(error, OSError) else "call"
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
         if isinstance(error, MetricFailed):  # at home one holds the truth, so nothing is kept back
-            words = f"{words}\n{error.told}".rstrip()
+            words = f"{words}\n{error.host_details}".rstrip()
         problems = [Problem(code, line) for line in words.splitlines()]
         return _complain("This cannot be scored.", problems, 1, options)
 
@@ -120,8 +120,8 @@ def _described(metric: Metric) -> dict[str, Any]:
         }
         for parameter in metric.parameters
     ]
-    told = {name: getattr(metric, name) for name in names}
-    return {**told, "best": metric.best if metric.has_best else None, "parameters": parameters}
+    facts = {name: getattr(metric, name) for name in names}
+    return {**facts, "best": metric.best if metric.has_best else None, "parameters": parameters}
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -163,8 +163,8 @@ def _score(options: argparse.Namespace) -> int:
         parts = ", ".join(f"{part} {count:g}" for part, count in result.parts.get(name, {}).items())
         interval = _interval(result.uncertainty.get(name))
         print(f"{name:<8} {getattr(result, name)!r}{interval}{f'  ({parts})' if parts else ''}")
-    for aside, value in zip(truth.secondary, result.secondary, strict=True):
-        print(_beside(value, aside.problem))  # at home one holds the truth, so nothing is kept back
+    for secondary_metric, value in zip(truth.secondary, result.secondary, strict=True):
+        print(_secondary_line(value, secondary_metric.problem))  # at home one holds the truth, so nothing is kept back
     for warning in result.warnings:
         print(f"Warning: {warning.message}")
     for name, found in comparisons.items():
@@ -197,7 +197,7 @@ def _compare(truth: Truth, result: Result, path: str) -> dict[str, _Compared]:
     try:
         other = truth.evaluate(path, uncertainty=True)
     except SubmissionError as error:
-        raise _OtherIsInvalid(error.problems, error.told) from None
+        raise _OtherIsInvalid(error.problems, error.host_details) from None
     return {name: _compare_split(result, other, name) for name in _splits(result)}
 
 
@@ -231,7 +231,7 @@ def _further(text: str) -> tuple[str, dict[str, Any]]:
     return key, clean_params(key, dict(map(_pair, given)))
 
 
-def _beside(value: SecondaryValue, problem: str) -> str:
+def _secondary_line(value: SecondaryValue, problem: str) -> str:
     """The line of a further metric."""
     settings = "".join(f", {name}={setting}" for name, setting in value.params.items() if setting is not None)
     numbers = [
@@ -251,7 +251,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _all_of(error: SubmissionError) -> list[Problem]:
     """The problems of a file. Who scores at home has the truth, so all that the metric says may be shown."""
-    return error.problems + ([Problem("metric", error.told)] if error.told else [])
+    return error.problems + ([Problem("metric", error.host_details)] if error.host_details else [])
 
 
 def _complain(head: str, problems: Sequence[Problem], status: int, options: argparse.Namespace) -> int:

@@ -59,9 +59,9 @@ def _ranks(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The true place of each predicted item that its true list has, in predicted order, and the pair of cells."""
     cells = np.repeat(np.arange(len(true.starts) - 1), np.diff(true.starts))
-    kept = np.flatnonzero(true.codes >= 0)
+    labelled = np.flatnonzero(true.codes >= 0)
     width = len(true.vocabulary) + 1
-    keys = cells[kept] * width + true.codes[kept]
+    keys = cells[labelled] * width + true.codes[labelled]
     order = np.argsort(keys)
     known = {label: code for code, label in enumerate(true.vocabulary)}
     codes = np.array([*(known.get(label, -1) for label in predicted.vocabulary), -1], np.int64)
@@ -70,7 +70,7 @@ def _ranks(
     sought = true_cells[owner].astype(np.int64) * width + code
     at = np.minimum(np.searchsorted(keys[order], sought), max(len(keys) - 1, 0))
     is_there = (code >= 0) & (keys[order][at] == sought) if len(keys) else np.zeros(len(code), bool)
-    return kept[order][at[is_there]], owner[is_there]
+    return labelled[order][at[is_there]], owner[is_there]
 
 
 def _numbers(owner: np.ndarray, ranks: np.ndarray) -> np.ndarray:

@@ -200,9 +200,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Names that look like another's are taken; what cannot be seen is no part of a name."""
         name: str = super().clean_username(clean_text(username), shallow)
-        kept = lookalike_key(name)
+        key = lookalike_key(name)
         if not shallow and any(
-            lookalike_key(other) == kept for other in User.objects.values_list("username", flat=True)
+            lookalike_key(other) == key for other in User.objects.values_list("username", flat=True)
         ):
             raise ValidationError(_("Somebody has this name already, or one that looks the same. Choose another."))
         return name

@@ -61,8 +61,8 @@ def _with_account(request: HttpRequest, user: User) -> str:
     held = _read(request)
     accounts = {pk: mark for pk, mark in held["accounts"].items() if pk != str(user.pk)}
     accounts[str(user.pk)] = _password_mark(user)
-    kept = dict(list(accounts.items())[-MOST_ACCOUNTS:])
-    return signing.dumps({"device": held["device"], "accounts": kept}, salt=COOKIE)
+    latest = dict(list(accounts.items())[-MOST_ACCOUNTS:])
+    return signing.dumps({"device": held["device"], "accounts": latest}, salt=COOKIE)
 
 
 def _read(request: HttpRequest) -> dict[str, Any]:

@@ -171,8 +171,8 @@ class PageContext:
 
     def shown_scores(self, team_id: int | None) -> dict[str, float]:
         """Submission → the public score that its team may be shown for it where the board shows no exact ones."""
-        told = self.ladder_answers(team_id)
-        return {str(one.submission_id): one.shown for one in told if one.is_new and one.shown is not None}
+        answers = self.ladder_answers(team_id)
+        return {str(one.submission_id): one.shown for one in answers if one.is_new and one.shown is not None}
 
     @property
     def has_data(self) -> bool:

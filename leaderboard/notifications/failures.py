@@ -32,7 +32,7 @@ def notify_hosts_of_failure(submission_id: UUID) -> bool:
     lately = failed.filter(competition=competition, finished_at__gt=Now() - QUIET_PERIOD)
     if min(lately.values_list("finished_at", "pk"), default=(None, None))[1] != submission.pk:
         return False
-    told = notify(
+    notified = notify(
         competition.hosts.all(),
         kind=NoticeKind.FILE_FAILED,
         competition=competition,
@@ -40,7 +40,7 @@ def notify_hosts_of_failure(submission_id: UUID) -> bool:
         text=lambda: _failure_text(submission),
         link=f"/host/{competition.slug}/submissions/?status=failed",
     )
-    return told > 0
+    return notified > 0
 
 
 def _failure_text(submission: Submission) -> str:

@@ -49,8 +49,8 @@ def _forget_in_notices(leaving: Leaving) -> None:
         return NAMELESS if given_up else leaving.teams.get(int(named.key))
 
     addresses = re.compile("|".join(map(re.escape, leaving.addresses)) or "(?!)", re.IGNORECASE)
-    told = Notice.objects.filter(competition__in=leaving.competitions, kind__in=KINDS)
-    for notice in told.only("title", "text", "mentions").iterator(chunk_size=500):
+    notices = Notice.objects.filter(competition__in=leaving.competitions, kind__in=KINDS)
+    for notice in notices.only("title", "text", "mentions").iterator(chunk_size=500):
         mentions = [Mention(*one) for one in notice.mentions]
         title, in_title = replace_mentions(
             "title", notice.title, _add_address_mentions(addresses, "title", notice.title, mentions), name_of
@@ -74,8 +74,8 @@ def _forget_in_chats(leaving: Leaving) -> None:
     """Messages already posted to a chat stay there; our copy is deleted. Invisible characters keep names from calling
     people."""
     pattern = _quoted(leaving)
-    told = WebhookMessage.objects.filter(webhook__competition__in=leaving.competitions, event=ChatEvent.FIRST)
-    named = [pk for pk, title in told.values_list("pk", "title") if pattern.search(title.replace("\u200b", ""))]
+    messages = WebhookMessage.objects.filter(webhook__competition__in=leaving.competitions, event=ChatEvent.FIRST)
+    named = [pk for pk, title in messages.values_list("pk", "title") if pattern.search(title.replace("\u200b", ""))]
     WebhookMessage.objects.filter(pk__in=named).delete()
 
 

@@ -61,14 +61,14 @@ def _notify_revealed(at: datetime) -> int:
 
 def _notify_reveal(competition: Competition) -> int:
     key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
-    untold = _not_yet_notified(competition.memberships.all(), NoticeKind.REVEALED, key)
+    unnotified = _not_yet_notified(competition.memberships.all(), NoticeKind.REVEALED, key)
     words: tuple[tuple[QuerySet[Membership], notices.TextOrCallable], ...] = (
         (
-            untold.filter(team__disqualified_at=None),
+            unnotified.filter(team__disqualified_at=None),
             lambda: _("See where your team stands in the end, and the private scores of your files."),
         ),
         (
-            untold.filter(team__disqualified_at__isnull=False),
+            unnotified.filter(team__disqualified_at__isnull=False),
             lambda: _("See how the teams stand in the end. Yours is disqualified and not among them."),
         ),
     )
@@ -133,11 +133,11 @@ def _extensions(competition: Competition) -> dict[int, datetime]:
 
 def _remind_teams(competition: Competition, team_ids: list[int], closes_at: datetime) -> int:
     key = f"reminder:{competition.pk}:{closes_at:%Y%m%dT%H%M%S}"
-    untold = _not_yet_notified(
+    unnotified = _not_yet_notified(
         competition.memberships.filter(team__in=team_ids), NoticeKind.REMINDER, key
     ).select_related("user")
     people: dict[int, list[User]] = defaultdict(list)
-    for membership in untold:
+    for membership in unnotified:
         people[membership.team_id].append(membership.user)
     if not people:
         return 0

@@ -41,7 +41,7 @@ def too_much_memory(megabytes: int) -> dict[str, Any]:
         "Reading this file takes more than the {megabytes} MB of memory that this site gives to a file.",
         megabytes=megabytes,
     )
-    return metrics.Problem("too_large", message).as_kept()
+    return metrics.Problem("too_large", message).as_stored()
 
 
 # --- in the file process ----------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def measure_submission_file(truth: metrics.Truth, file: Path, memory_mb: int) ->
     try:
         return _message_of(truth.evaluate(file, uncertainty=True, with_parts=True))
     except metrics.SubmissionError as error:
-        return {"problems": [problem.as_kept() for problem in error.problems], "host_details": error.told}
+        return {"problems": [problem.as_stored() for problem in error.problems], "host_details": error.host_details}
     except MemoryError:
         return {"problems": [too_much_memory(memory_mb)]}
     except Exception as error:
@@ -62,7 +62,7 @@ def measure_submission_file(truth: metrics.Truth, file: Path, memory_mb: int) ->
 def failure_of(error: BaseException) -> dict[str, Any]:
     """An error that no file is to blame for. The text of a library may quote the truth, so its class alone is sent."""
     if isinstance(error, metrics.MetricFailed):
-        return {"failure": str(error), "host_details": f"{error} {error.told}".strip()}
+        return {"failure": str(error), "host_details": f"{error} {error.host_details}".strip()}
     if isinstance(error, metrics.UnknownMetric):
         return {"failure": str(error), "host_details": f"{error} The operator can put its file back."}
     frames = traceback.extract_tb(error.__traceback__)
@@ -87,7 +87,7 @@ def _message_of(result: metrics.Result) -> dict[str, Any]:
             for split, found in result.uncertainty.items()
         },
     }
-    return {"result": message, "warnings": [warning.as_kept() for warning in result.warnings]}
+    return {"result": message, "warnings": [warning.as_stored() for warning in result.warnings]}
 
 
 # --- in the worker ----------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def _problem(message: Mapping[str, Any]) -> dict[str, Any]:
             raise TypeError(name)
     found = {name: message[name] for name in _KINDS}
     text = restore_message(found["message"], message.get("forms", {}).get("message"))
-    return metrics.Problem(**found | {"message": text}).as_kept()
+    return metrics.Problem(**found | {"message": text}).as_stored()
 
 
 def _number(value: Any) -> Any:

@@ -84,7 +84,7 @@ def as_meant(truth: str, target: str) -> dict[str, Any]:
     """Write what a spreadsheet's file says to `target` as plain CSV; gives what was changed, nothing where unclear."""
     found = convert_spreadsheet(Path(truth).read_bytes())
     Path(target).write_bytes(found.text if found else b"")
-    return {"changes": found.as_kept() if found else []}
+    return {"changes": found.as_stored() if found else []}
 
 
 def add_split(
@@ -116,7 +116,7 @@ def add_split(
         )
         Path(target).write_bytes(text)
     except metrics.GroundTruthError as error:
-        return {"problems": [problem.as_kept() for problem in error.problems]}
+        return {"problems": [problem.as_stored() for problem in error.problems]}
     return {"problems": []}
 
 
@@ -127,8 +127,8 @@ def check_submission(submission: str, **asked: Any) -> dict[str, Any]:
     try:
         warnings = prepared.check(Path(submission))
     except metrics.SubmissionError as error:
-        return {"problems": [problem.as_kept() for problem in error.problems], "warnings": []}
-    return {"problems": [], "warnings": [warning.as_kept() for warning in warnings]}
+        return {"problems": [problem.as_stored() for problem in error.problems], "warnings": []}
+    return {"problems": [], "warnings": [warning.as_stored() for warning in warnings]}
 
 
 def sample_submission(target: str, **asked: Any) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def correct_rows(
     try:
         text = correct_answers(Path(truth), corrected, ignored, columns, id_column or None)
     except metrics.GroundTruthError as error:
-        return {"problems": [problem.as_kept() for problem in error.problems]}
+        return {"problems": [problem.as_stored() for problem in error.problems]}
     Path(target).write_bytes(text)
     return {"problems": []}
 
@@ -188,7 +188,7 @@ def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) ->
         return {"faults_of": "parameters", "problems": error.errors}
     except (metrics.GroundTruthError, metrics.SubmissionError) as error:
         whose = "truth" if isinstance(error, metrics.GroundTruthError) else "submission"
-        return {"faults_of": whose, "problems": [problem.as_kept() for problem in error.problems]}
+        return {"faults_of": whose, "problems": [problem.as_stored() for problem in error.problems]}
     except metrics.MetricTooSlow as error:
         return {"faults_of": "metric", "problems": [], "limit": str(error)}
     except metrics.MetricError:

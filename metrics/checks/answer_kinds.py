@@ -88,8 +88,8 @@ def nature_of(columns: Sequence[Sequence[str]], names: Sequence[str]) -> Nature:
 def _of_several(columns: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, Message]:
     natures = {_of_one(column)[0] for column in columns}
     many = len(columns)
-    told = [name.casefold() for name in names]
-    if set(told) == {"time", "event"} or (len(told) == 2 and told[0] in _TIMES and told[1] in _EVENTS):
+    folded = [name.casefold() for name in names]
+    if set(folded) == {"time", "event"} or (len(folded) == 2 and folded[0] in _TIMES and folded[1] in _EVENTS):
         return "time and event", Message("a time and whether the event was seen")
     if natures <= {"binary"}:
         if all(row.count("1") == 1 for row in zip(*columns, strict=True)):

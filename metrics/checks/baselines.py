@@ -188,11 +188,11 @@ class _Measured:
 def _value(result: Result, split: str) -> dict[str, float | None]:
     value = getattr(result, split)
     found: dict[str, float | None] = {"value": value}
-    doubt = result.uncertainty.get(split)
-    if doubt is not None and (doubt.standard_error or 0) <= _NOISE * max(1, abs(value)):
-        doubt = None  # the same on whatever rows, but for the last bits of its sums
+    interval = result.uncertainty.get(split)
+    if interval is not None and (interval.standard_error or 0) <= _NOISE * max(1, abs(value)):
+        interval = None  # the same on whatever rows, but for the last bits of its sums
     for name in ("standard_error", "low", "high"):
-        number = None if doubt is None or doubt.standard_error is None else getattr(doubt, name)
+        number = None if interval is None or interval.standard_error is None else getattr(interval, name)
         found[name] = number if number is not None and np.isfinite(number) else None
     return found
 

@@ -49,7 +49,7 @@ def _tried(truth: Truth, file: bytes, *, is_perfect: bool) -> Result | Finding:
         return truth.evaluate(file)
     except (SubmissionError, MetricFailed) as error:
         form = _REFUSED[is_perfect] if isinstance(error, SubmissionError) else _NOT_SCORED[is_perfect]
-        reasons = joined([words for words in (error_message(error), error.told) if words])
+        reasons = joined([words for words in (error_message(error), error.host_details) if words])
     return Finding("self_test", Message(form, reasons=reasons), blocking=is_perfect, why=_WHY[is_perfect])
 
 

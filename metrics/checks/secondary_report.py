@@ -9,7 +9,7 @@ from typing import Any
 from ..core.errors import MetricError
 from ..core.messages import Message
 from ..core.registry import get
-from ..core.secondary import Aside
+from ..core.secondary import SecondaryMetric
 from ..core.truth import Truth
 from .baselines import apart_of
 from .findings import Finding
@@ -38,16 +38,16 @@ def secondary_reports(
 ) -> tuple[list[SecondaryReport], list[Finding]]:
     """One report and all findings for each; the findings name the metric that complains."""
     reports, findings = [], _twice(truth)
-    for aside in truth.secondary:
-        title = _title(aside)
+    for secondary_metric in truth.secondary:
+        title = _title(secondary_metric)
         tested: dict[str, Any] = {}
-        found = [Finding("secondary", aside.problem, blocking=True, why=_WHY)]
+        found = [Finding("secondary", secondary_metric.problem, blocking=True, why=_WHY)]
         apart: dict[str, float] = {}
-        if aside.truth is not None:
-            tested, found = self_test(aside.truth)
-            apart = {} if is_quick or any(finding.blocking for finding in found) else apart_of(aside.truth)
+        if secondary_metric.truth is not None:
+            tested, found = self_test(secondary_metric.truth)
+            apart = {} if is_quick or any(finding.blocking for finding in found) else apart_of(secondary_metric.truth)
         findings += [replace(finding, message=_about(title, finding.message)) for finding in found]
-        reports.append(SecondaryReport(aside.key, title, dict(aside.params), tested, apart))
+        reports.append(SecondaryReport(secondary_metric.key, title, dict(secondary_metric.params), tested, apart))
     return reports, findings
 
 
@@ -59,29 +59,29 @@ def _twice(truth: Truth) -> list[Finding]:
     """A metric that would be shown twice with the same parameters."""
     seen: list[tuple[str, Any]] = [(truth.metric.key, truth.params)]
     found = []
-    for aside in truth.secondary:
-        if (aside.key, aside.params) in seen:
-            message = _about(_title(aside), Message("it is already there with the same parameters."))
+    for secondary_metric in truth.secondary:
+        if (secondary_metric.key, secondary_metric.params) in seen:
+            message = _about(_title(secondary_metric), Message("it is already there with the same parameters."))
             found.append(Finding("secondary", message, blocking=True, why=Message("It would only take room.")))
-        seen.append((aside.key, aside.params))
+        seen.append((secondary_metric.key, secondary_metric.params))
     return found
 
 
-def refused_beside(truth: Truth, problems: Sequence[str]) -> list[Finding]:
+def refused_secondary(truth: Truth, problems: Sequence[str]) -> list[Finding]:
     """Secondary metrics that cannot score the perfect file of the main one; ``problems`` are theirs, in order."""
     return [
         Finding(
             "secondary",
-            _about(_title(aside), Message("a perfect submission is refused: {reasons}", reasons=problem)),
+            _about(_title(secondary_metric), Message("a perfect submission is refused: {reasons}", reasons=problem)),
             why=_WHY,
         )
-        for aside, problem in zip(truth.secondary, problems, strict=True)
-        if problem and aside.truth is not None
+        for secondary_metric, problem in zip(truth.secondary, problems, strict=True)
+        if problem and secondary_metric.truth is not None
     ]
 
 
-def _title(aside: Aside) -> str:
+def _title(secondary_metric: SecondaryMetric) -> str:
     try:
-        return get(aside.key).title
+        return get(secondary_metric.key).title
     except MetricError:
-        return aside.key
+        return secondary_metric.key

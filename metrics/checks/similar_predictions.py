@@ -110,8 +110,8 @@ def _above_chance(codes: np.ndarray) -> list[SimilarPair]:
 
     given, wrong = codes[1:], codes[1:] != codes[0]
     errors, often = wrong.sum(axis=0), wrong.mean(axis=1)
-    alike = np.array([((given == mine) & wrong).sum(axis=0) for mine in given])
-    usual = _usual(alike, wrong, errors)
+    shared = np.array([((given == mine) & wrong).sum(axis=0) for mine in given])
+    usual = _usual(shared, wrong, errors)
     found, compared = [], len(given) * (len(given) - 1) / 2
     for first, second in combinations(range(len(given)), 2):
         both = wrong[first] & wrong[second] & (given[first] == given[second])
@@ -122,7 +122,7 @@ def _above_chance(codes: np.ndarray) -> list[SimilarPair]:
         hard = (others + 0.5) / (len(given) - 1)
         hard /= hard.mean()
         chances = [
-            _chances(wrong[a], often[b], hard, (alike[a] - 1 - both + usual) / (others + 1))
+            _chances(wrong[a], often[b], hard, (shared[a] - 1 - both + usual) / (others + 1))
             for a, b in ((first, second), (second, first))
         ]
         # The kinder of both directions.
@@ -136,10 +136,10 @@ def _above_chance(codes: np.ndarray) -> list[SimilarPair]:
     return sorted(found, key=lambda pair: (pair.by_chance, pair.expected - pair.same_wrong))
 
 
-def _usual(alike: np.ndarray, wrong: np.ndarray, errors: np.ndarray) -> float:
+def _usual(shared: np.ndarray, wrong: np.ndarray, errors: np.ndarray) -> float:
     """How often two files that err on a row give the same wrong answer there: 1 where there are two classes."""
     pairs = float((errors * (errors - 1.0)).sum())
-    return float(((alike - 1) * wrong).sum()) / pairs if pairs else 1.0
+    return float(((shared - 1) * wrong).sum()) / pairs if pairs else 1.0
 
 
 def _chances(wrong: np.ndarray, often: float, hard: np.ndarray, same: np.ndarray) -> np.ndarray:

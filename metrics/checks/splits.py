@@ -47,13 +47,13 @@ def add_split(
     ids = columns[id_column_of(table, id_column)]
     answers = [column for name, column in columns.items() if column is not ids and name not in (group, *roles)]
     strata: list[Hashable] = list(zip(*answers, strict=True)) if stratify and answers else [()] * table.rows
-    kept = {} if earlier is None else _parts_of(earlier, earlier_id_column)
+    earlier_parts = {} if earlier is None else _parts_of(earlier, earlier_id_column)
     key = _keyed_hash(secret, str(seed))
     if group is None:
         public = _public_rows(ids, strata, _within(share), key)
-        usage = [kept.get(name, "Public" if row in public else "Private") for row, name in enumerate(ids)]
+        usage = [earlier_parts.get(name, "Public" if row in public else "Private") for row, name in enumerate(ids)]
     else:
-        usage = _by_group(columns[group], ids, strata, _within(share), key, kept)
+        usage = _by_group(columns[group], ids, strata, _within(share), key, earlier_parts)
     return csv_bytes([*table.names, USAGE], zip(*columns.values(), usage, strict=True))
 
 
@@ -142,7 +142,7 @@ def _by_group(
     strata: Sequence[Hashable],
     share: float,
     key: bytes,
-    kept: Mapping[str, str],
+    earlier_parts: Mapping[str, str],
 ) -> list[str]:
     """The part of each row where groups stay together.
 
@@ -160,7 +160,7 @@ def _by_group(
     for name in order:
         size = len(rows[name])
         seen += size
-        before = [kept[ids[row]] for row in rows[name] if kept.get(ids[row]) in ("Public", "Private")]
+        before = [earlier_parts[ids[row]] for row in rows[name] if earlier_parts.get(ids[row]) in ("Public", "Private")]
         is_public = abs(public + size - share * seen) < abs(public - share * seen)
         parts[name] = str(_commonest(before)) if before else "Public" if is_public else "Private"
         public += size * (parts[name] == "Public")
@@ -168,7 +168,7 @@ def _by_group(
         other = "Private" if "Public" in parts.values() else "Public"
         # Of several smallest groups the first one drawn: their names are known to students.
         parts[min(order, key=lambda name: len(rows[name]))] = other
-    return [kept.get(name, parts[group]) for name, group in zip(ids, groups, strict=True)]
+    return [earlier_parts.get(name, parts[group]) for name, group in zip(ids, groups, strict=True)]
 
 
 def _commonest(values: Sequence[Hashable]) -> Hashable:

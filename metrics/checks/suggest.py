@@ -62,8 +62,8 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
             )
     if not rows:
         return None
-    told = listed(examples, len(rows))
-    words = Message.counted(len(rows), "{count} cell ({examples})", "{count} cells ({examples})", examples=told)
+    listed_cells = listed(examples, len(rows))
+    words = Message.counted(len(rows), "{count} cell ({examples})", "{count} cells ({examples})", examples=listed_cells)
     return Strays(np.unique(rows), words)
 
 
@@ -229,17 +229,17 @@ class _File:
         targets = self._targets(metric, fit.params)
         nature = self._nature(metric, fit.params)
         group = nature.groups.index(metric.group) if metric.group in nature.groups else len(nature.groups)
-        wish = nature.keys.index(metric.key) if metric.key in nature.keys else len(nature.keys)
+        preference = nature.keys.index(metric.key) if metric.key in nature.keys else len(nature.keys)
         is_made_for_it = metric.truth.columns > 1 and _is_meant(metric, self._nature(metric, fit.params), targets)
         played = [(name, fit.params[name]) for name in metric.roles]
         is_made_for_it |= bool(played) and all(name in self.free and _is_named(role, name) for role, name in played)
-        is_other_width = metric.truth.many != (len(targets) > 1) and wish == len(nature.keys)
+        is_other_width = metric.truth.many != (len(targets) > 1) and preference == len(nature.keys)
         return (
             not (fit.fits or fit.is_nearly),
             not fit.is_usual,
             not is_made_for_it,
             is_other_width,
-            wish,
+            preference,
             group,
             metric.title,
         )

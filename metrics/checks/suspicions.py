@@ -67,7 +67,7 @@ def suspicions(truth: Truth) -> list[Finding]:
             _missing_classes,
             _gap,
             _sorted_by_answer,
-            _told_by_id,
+            _answers_follow_ids,
         ):
             found += look(truth, column)
     return found
@@ -293,7 +293,7 @@ def _sorted_by_answer(truth: Truth, column: _Column) -> list[Finding]:
     return [Finding("sorted_by_answer", message, column.name, blocking=False, why=why)]
 
 
-def _told_by_id(truth: Truth, column: _Column) -> list[Finding]:
+def _answers_follow_ids(truth: Truth, column: _Column) -> list[Finding]:
     """The share of the answer's variance that the order of the ids explains (correlation of ranks, or between-class
     share for labels)."""
     if len(column.codes) < 3 * _ENOUGH_ROWS:

@@ -58,7 +58,7 @@ def compare_truths(
     rows: Counter[str] = Counter()
     examples: list[TruthDifference] = []
     moved = 0
-    for name, here, there in now.beside(then):
+    for name, here, there in now.paired_with(then):
         split = now.parts[here].casefold() if now.parts else ""
         moved += bool(now.parts and then.parts and split != then.parts[there].casefold())
         found = [
@@ -96,7 +96,7 @@ class _Columns:
         places = {name: place for place, name in enumerate(cells.pop(key))}
         return cls(places, cells.pop(USAGE, []), cells)
 
-    def beside(self, other: _Columns) -> Iterator[tuple[str, int, int]]:
+    def paired_with(self, other: _Columns) -> Iterator[tuple[str, int, int]]:
         """Ids that both have, with their places."""
         for name, here in self.places.items():
             there = other.places.get(name)

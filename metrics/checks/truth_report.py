@@ -26,7 +26,7 @@ from ..reading.text import LONGEST_MASK_LINE
 from .baselines import Baseline, Baselines, baselines_of
 from .findings import Finding, not_best
 from .id_suspicions import split_groups
-from .secondary_report import SecondaryReport, refused_beside, secondary_reports
+from .secondary_report import SecondaryReport, refused_secondary, secondary_reports
 from .splits import refuse_group
 from .suspicions import Share, balance, suspicions
 
@@ -121,20 +121,20 @@ def check_truth(
     self_test: dict[str, Any] = {}
     seconds: float | None = None
     shares: list[Share] = []
-    beside: list[SecondaryReport] = []
+    reports: list[SecondaryReport] = []
     measured = Baselines([], 0, {})
     if not any(finding.blocking for finding in findings):
         began = time.perf_counter()
         self_test, failed = _self_test(prepared)
         seconds = time.perf_counter() - began
-        beside, doubtful = secondary_reports(prepared, _self_test, is_quick=is_quick)
+        reports, doubtful = secondary_reports(prepared, _self_test, is_quick=is_quick)
         # A metric from outside that could not score a perfect file would take its whole time for each further one.
         is_hopeless = metric.is_outside and any(finding.blocking for finding in failed)
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
         findings = failed + doubtful + _files(prepared, sample, tests or {}) + findings
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     else:
-        shares, further = _beside_faults(prepared, sample, tests or {}, problems)
+        shares, further = _sample_and_test_faults(prepared, sample, tests or {}, problems)
         findings += further
     return TruthReport(
         findings=findings,
@@ -150,12 +150,12 @@ def check_truth(
         measured_rows=measured.rows,
         apart=measured.apart,
         balance=shares,
-        secondary=beside,
+        secondary=reports,
         seconds=seconds,
     )
 
 
-def _beside_faults(
+def _sample_and_test_faults(
     truth: Truth, sample: Source | None, tests: Mapping[str, Source], problems: Sequence[Problem]
 ) -> tuple[list[Share], list[Finding]]:
     """What there is to say about a truth with faults: of its sound rows, and of other files where all ids are sound."""
@@ -226,7 +226,7 @@ def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     values = {"overall": result.overall, "public": result.public, "private": result.private}
     wrong = {name: value for name, value in values.items() if value is not None and value != best}
     findings = [Finding("self_test", not_best(name, value, best), blocking=True) for name, value in wrong.items()]
-    findings += refused_beside(truth, [value.problem for value in result.secondary])
+    findings += refused_secondary(truth, [value.problem for value in result.secondary])
     return {**values, "best": best, "passed": not wrong}, findings
 
 
@@ -288,7 +288,7 @@ def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
     for array, places, words in pairs:
         if len(places):
             names = [array[int(place)].as_py() for place in places[:EXAMPLES]]
-            told = listed(list(map(shown, names)), len(places))
-            message = Message.counted(len(places), *words, file=shown(name), ids=told)
+            names_text = listed(list(map(shown, names)), len(places))
+            message = Message.counted(len(places), *words, file=shown(name), ids=names_text)
             findings.append(Finding("ids_differ", message, truth.id_column, None, names[0], len(places), False, why))
     return findings

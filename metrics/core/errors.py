@@ -5,7 +5,7 @@
     MetricError
     ├── SubmissionError      the student's file is at fault; may quote that file, never a truth value
     ├── GroundTruthError     the host's answer file is at fault; may quote it, only the host sees it
-    ├── MetricFailed         a metric gave no score; nobody's file is at fault (``.told`` is for the host alone)
+    ├── MetricFailed         a metric gave no score; nobody's file is at fault (``.host_details`` is for the host alone)
     │   └── MetricTooSlow    … because it took too long
     ├── ParameterError       a parameter of the metric is at fault (``.errors``: name → sentence)
     └── UnknownMetric        no metric has this key (also a ``KeyError``)
@@ -55,7 +55,7 @@ class Problem:
             "count": self.count,
         }
 
-    def as_kept(self) -> dict[str, Any]:
+    def as_stored(self) -> dict[str, Any]:
         """``as_dict`` with the template of the message, so that a site can translate it."""
         return self.as_dict() | templates_of(message=self.message)
 
@@ -80,16 +80,16 @@ class _FileError(MetricError):
 class SubmissionError(_FileError):
     """The submission cannot be scored; ``problems`` holds every reason at once. Which files are refused, and in which
     words, follows from the file, the truth's ids and the sample submission alone: it tells of no answer and no split.
-    Only a metric file from outside may refuse a file for the answers' sake. Its words are then ``told`` to the host
-    alone.
+    Only a metric file from outside may refuse a file for the answers' sake. Its words are ``host_details``, for the
+    host alone.
     """
 
-    def __init__(self, problems: Iterable[Problem], told: str = "") -> None:
+    def __init__(self, problems: Iterable[Problem], host_details: str = "") -> None:
         super().__init__(problems)
-        self.told = told
+        self.host_details = host_details
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.problems, self.told)
+        return type(self), (self.problems, self.host_details)
 
 
 class GroundTruthError(_FileError):
@@ -97,15 +97,15 @@ class GroundTruthError(_FileError):
 
 
 class MetricFailed(MetricError):
-    """A metric gave no score. The text says how in our own words and quotes nothing; ``told`` is what a metric file
-    from outside said, which may quote the truth."""
+    """A metric gave no score. The text says how in our own words and quotes nothing; ``host_details`` is what a metric
+    file from outside said, which may quote the truth."""
 
-    def __init__(self, key: str, reason: str, told: str = "") -> None:
-        self.key, self.reason, self.told = key, reason, told
+    def __init__(self, key: str, reason: str, host_details: str = "") -> None:
+        self.key, self.reason, self.host_details = key, reason, host_details
         super().__init__(f"The metric {key} {reason}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.key, self.reason, self.told)
+        return type(self), (self.key, self.reason, self.host_details)
 
 
 class MetricTooSlow(MetricFailed):

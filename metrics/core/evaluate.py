@@ -97,9 +97,9 @@ class Result:
         """What the home scorer prints with ``--json``."""
         names = ("metric", "version", "params", "overall", "public", "private", "rows")
         values = {name: getattr(self, name) for name in names}
-        beside = {"secondary": [one.as_dict() for one in self.secondary]} if self.secondary else {}
+        secondary = {"secondary": [one.as_dict() for one in self.secondary]} if self.secondary else {}
         warnings = {"warnings": [one.as_dict() for one in self.warnings]} if self.warnings else {}
-        return {**values, "params": dict(self.params), **beside, **warnings}
+        return {**values, "params": dict(self.params), **secondary, **warnings}
 
 
 def measure(
@@ -116,7 +116,7 @@ def measure(
         contributions, sums = _sums(truth, parts, contributions)
         values: dict[str, float | None] = {name: _total(truth, exact) for name, exact in sums.items()}
         checked: dict[str, float] = {}
-        doubts: dict[str, Uncertainty] = {}
+        uncertainties: dict[str, Uncertainty] = {}
         named = {name: _named(metric.computation.parts, exact) for name, exact in sums.items()}
         for name in tuple(parts):
             # A part and what was computed of it are needed no longer than this.
@@ -125,7 +125,7 @@ def measure(
             if with_parts and not sums:
                 named[name] = _added(truth, part)
             if uncertainty:
-                doubts[name] = _doubt(truth, name, part, contributions, checked[name])
+                uncertainties[name] = _uncertainty_of_part(truth, name, part, contributions, checked[name])
     return Result(
         metric=metric.key,
         version=metric.version,
@@ -135,7 +135,7 @@ def measure(
         private=checked.get("private"),
         rows=len(truth.scored),
         parts=named,
-        uncertainty=doubts,
+        uncertainty=uncertainties,
     )
 
 
@@ -227,7 +227,7 @@ def _score(truth: Truth, part: Part) -> float:
     return score(part.answers, part.prediction, **chosen(score, truth.params))
 
 
-def _doubt(truth: Truth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
+def _uncertainty_of_part(truth: Truth, name: str, part: Part, contributions: Any, value: float) -> Uncertainty:
     """By the cheapest way that the metric allows."""
     params = truth.params
     # The interval ends at the best value that these parameters allow.

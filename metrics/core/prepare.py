@@ -16,7 +16,7 @@ from .evaluate import Result
 from .messages import EXAMPLES, Message, listed
 from .parameters import complete
 from .registry import get
-from .secondary import Asked, aside_of, table_for
+from .secondary import Asked, prepare_secondary, table_for
 from .truth import Truth, unscorable_parts
 
 
@@ -42,7 +42,7 @@ def prepare(
     prepared, problems = read_truth(metric, truth, full, id_column, secondary)
     if problems or prepared is None:
         raise GroundTruthError(problems)
-    truths = [prepared, *(aside.truth for aside in prepared.secondary if aside.truth)]
+    truths = [prepared, *(secondary_metric.truth for secondary_metric in prepared.secondary if secondary_metric.truth)]
     # The process of a metric from outside gets the whole table, and several metrics may share one.
     unneeded = () if any(one.metric.is_outside for one in truths) else (USAGE,)
     for one in truths:
@@ -95,7 +95,7 @@ def judge_table(
     every = [(metric.key, params), *secondary]
     truth, problems = _judged(metric, table_for(every[0], every, table), params, id_column)
     if truth is not None and not problems:
-        truth.secondary = tuple(aside_of(truth, asked, table_for(asked, every, table)) for asked in secondary)
+        truth.secondary = tuple(prepare_secondary(truth, asked, table_for(asked, every, table)) for asked in secondary)
     return truth, problems
 
 

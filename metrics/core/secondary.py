@@ -33,7 +33,7 @@ _OUR_FAULT = Message("This metric could not be computed, through no fault of you
 
 
 @dataclass
-class Aside:
+class SecondaryMetric:
     """A secondary metric made ready: its ``truth`` shares ids and split with the main one, and is ``None`` where it
     cannot be had, for the reason in ``problem``, which may quote the truth."""
 
@@ -72,7 +72,7 @@ def table_for(asked: Asked, every: Sequence[Asked], table: Table) -> Table:
     return table
 
 
-def aside_of(main: Truth, asked: Asked, table: Table) -> Aside:
+def prepare_secondary(main: Truth, asked: Asked, table: Table) -> SecondaryMetric:
     """A secondary metric of a truth that is known to be good; ``table`` is that of ``table_for``. Raises nothing."""
     key, params = asked
     name = key.partition("@")[0]
@@ -86,10 +86,10 @@ def aside_of(main: Truth, asked: Asked, table: Table) -> Aside:
             Message("{parameter}: {sentence}", parameter=parameter, sentence=sentence)
             for parameter, sentence in error.errors.items()
         ]
-        return Aside(name, params, problem=joined(lines))
+        return SecondaryMetric(name, params, problem=joined(lines))
     except (MetricError, Refused) as error:
-        return Aside(name, params, problem=error_message(error))
-    truth = main.beside(metric, full, table, layout)
+        return SecondaryMetric(name, params, problem=error_message(error))
+    truth = main.with_metric(metric, full, table, layout)
     problem: str = joined([problem.message for problem in truth.problems])
     if not problem and (foreign := [one for one in truth.submission_columns if one not in main.submission_columns]):
         problem = Message(
@@ -97,7 +97,7 @@ def aside_of(main: Truth, asked: Asked, table: Table) -> Aside:
             read=", ".join(foreign),
             columns=", ".join(main.submission_columns),
         )
-    return Aside(name, full, None if problem else truth, problem)
+    return SecondaryMetric(name, full, None if problem else truth, problem)
 
 
 class Readings:
@@ -105,39 +105,39 @@ class Readings:
 
     def __init__(self, main: Truth, table: Table) -> None:
         self.main, self.table = main, table
-        self._kept: dict[object, tuple[Sequence[Cells], Any]] = {}
+        self._cache: dict[object, tuple[Sequence[Cells], Any]] = {}
 
     def of(self, truth: Truth) -> tuple[Sequence[Cells], Any]:
         """The columns with all complaints about them, and the prediction in the order of the file."""
-        if truth.reading not in self._kept:
+        if truth.reading not in self._cache:
             names = [self.main.name_in(self.table, name) for name in truth.scored_columns]
             columns = [Cells(self.table, name, truth.id_column) for name in names]
             prediction = truth.metric.submission.read(columns, truth.target)
             if truth.metric.rules.verify is not None:
                 truth.metric.rules.verify(columns, prediction, **chosen(truth.metric.rules.verify, truth.params))
-            self._kept[truth.reading] = columns, prediction
-        return self._kept[truth.reading]
+            self._cache[truth.reading] = columns, prediction
+        return self._cache[truth.reading]
 
 
-class Beside:
+class SecondaryScorer:
     """The secondary metrics of one submission, in two steps, so that its cells need not be kept while metrics work."""
 
-    def __init__(self, asides: Sequence[Aside], readings: Readings, places: np.ndarray) -> None:
+    def __init__(self, secondary_metrics: Sequence[SecondaryMetric], readings: Readings, places: np.ndarray) -> None:
         """``places`` are where the scored rows are in the submission."""
-        self._asides = asides
-        self._read = [self._reading(aside, readings, places) for aside in asides]
+        self._metrics = secondary_metrics
+        self._read = [self._reading(secondary_metric, readings, places) for secondary_metric in secondary_metrics]
 
     def values(self) -> tuple[SecondaryValue, ...]:
         """What each of them says."""
         return tuple(self._values())
 
-    def _reading(self, aside: Aside, readings: Readings, places: np.ndarray) -> Any:
+    def _reading(self, secondary_metric: SecondaryMetric, readings: Readings, places: np.ndarray) -> Any:
         """The prediction in the order of the scored rows, the whole value of one from outside, or a problem."""
-        if (truth := aside.truth) is None:
-            return aside.nothing(_OUR_FAULT)  # the reason may quote the truth
+        if (truth := secondary_metric.truth) is None:
+            return secondary_metric.nothing(_OUR_FAULT)  # the reason may quote the truth
         # Of all rows, not of the scored ones: which these are is secret. A file that was accepted repeats no id.
         if not truth.metric.format.may_miss_ids and (missing := readings.main.rows - readings.table.rows):
-            return aside.nothing(
+            return secondary_metric.nothing(
                 Message.counted(
                     missing,
                     "This metric needs every row: {count} id missing.",
@@ -145,41 +145,41 @@ class Beside:
                 )
             )
         if truth.metric.is_outside:
-            return value_of(aside, lambda: truth.metric.score_elsewhere(truth, readings.table, places))
+            return value_of(secondary_metric, lambda: truth.metric.score_elsewhere(truth, readings.table, places))
         try:
             columns, prediction = readings.of(truth)
         except Exception as error:
-            return _failed(aside, error)
+            return _failed(secondary_metric, error)
         if problems := [problem.message for cells in columns for problem in cells.problems]:
-            return aside.nothing(joined(problems))
+            return secondary_metric.nothing(joined(problems))
         return truth.metric.submission.fill(places, prediction)
 
     def _values(self) -> Iterator[SecondaryValue]:
-        for place, aside in enumerate(self._asides):
+        for place, secondary_metric in enumerate(self._metrics):
             read, self._read[place] = self._read[place], None
-            yield read if isinstance(read, SecondaryValue) else measured(aside, read)
+            yield read if isinstance(read, SecondaryValue) else measured(secondary_metric, read)
 
 
-def measured(aside: Aside, prediction: Any, contributions: Any = None) -> SecondaryValue:
+def measured(secondary_metric: SecondaryMetric, prediction: Any, contributions: Any = None) -> SecondaryValue:
     """The value of a prediction in the order of the scored rows, or of what these contribute."""
-    truth = aside.truth
+    truth = secondary_metric.truth
     assert truth is not None, "an aside without a truth has no prediction"
-    return value_of(aside, lambda: measure(truth, prediction, contributions))
+    return value_of(secondary_metric, lambda: measure(truth, prediction, contributions))
 
 
-def value_of(aside: Aside, score: Any) -> SecondaryValue:
+def value_of(secondary_metric: SecondaryMetric, score: Any) -> SecondaryValue:
     """The value, or why there is none."""
     try:
         found: Result = score()
     except Exception as error:
-        return _failed(aside, error)
-    return aside.value(found)
+        return _failed(secondary_metric, error)
+    return secondary_metric.value(found)
 
 
-def _failed(aside: Aside, error: Exception) -> SecondaryValue:
+def _failed(secondary_metric: SecondaryMetric, error: Exception) -> SecondaryValue:
     """A metric that is shown beside the score must not cost anybody the score, whatever happens in it."""
     if isinstance(error, SubmissionError):
-        return aside.nothing(error_message(error))
+        return secondary_metric.nothing(error_message(error))
     if not isinstance(error, MetricFailed | NotFinite):
-        log.error("the secondary metric %s stumbled: %s", aside.key, type(error).__name__)
-    return aside.nothing(_OUR_FAULT)
+        log.error("the secondary metric %s stumbled: %s", secondary_metric.key, type(error).__name__)
+    return secondary_metric.nothing(_OUR_FAULT)

@@ -24,7 +24,7 @@ from .errors import MetricFailed, NotFinite, Problem, Refused, SubmissionError
 from .evaluate import Result, measure
 from .messages import Message, Plural
 from .parameters import chosen
-from .secondary import Aside, Beside, Readings
+from .secondary import Readings, SecondaryMetric, SecondaryScorer
 from .uncertainty import Buckets, buckets_of, hashes_of
 
 SMALL = 110_000_000
@@ -73,10 +73,10 @@ class Truth:
         self.target = self._read(metric.truth, layout.targets)
         self.answers = self._with_roles()
         self._buckets: dict[str, Buckets] = {}
-        self.secondary: tuple[Aside, ...] = ()
+        self.secondary: tuple[SecondaryMetric, ...] = ()
         """Further metrics whose values every result has."""
 
-    def beside(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> Truth:
+    def with_metric(self, metric: Metric, params: dict[str, Any], table: Table, layout: Layout) -> Truth:
         """The same rows as another metric reads them. What both need alike is there once."""
         other = Truth(metric, params, table, layout)
         other.problems = other.problems or unscorable_parts(other)
@@ -224,8 +224,8 @@ class Truth:
         prediction, table, places = self.read_submission(submission)
         if self.metric.is_outside:
             result = self.metric.score_elsewhere(self, table, places)
-            return replace(result, secondary=self._beside(table, places).values())
-        beside = self._beside(table, places)
+            return replace(result, secondary=self._secondary_scorer(table, places).values())
+        with_metric = self._secondary_scorer(table, places)
         del table  # what was read is in the predictions
         pa.default_memory_pool().release_unused()
         try:
@@ -233,11 +233,11 @@ class Truth:
         except MemoryError:
             # How much measuring takes follows from the truth as well, so the file is not refused for it.
             raise MetricFailed(self.metric.key, "needed more memory than there is") from None
-        secondary = beside.values() if self.secondary else ()
+        secondary = with_metric.values() if self.secondary else ()
         return replace(result, secondary=secondary, warnings=self._warnings(prediction))
 
-    def _beside(self, table: Table, places: np.ndarray) -> Beside:
-        return Beside(self.secondary, Readings(self, table), places)
+    def _secondary_scorer(self, table: Table, places: np.ndarray) -> SecondaryScorer:
+        return SecondaryScorer(self.secondary, Readings(self, table), places)
 
     def _aligned(self, submission: Source) -> tuple[Table, Alignment, list[Problem]]:
         """The table of a submission, where the truth's rows are in it, and all complaints about its ids."""

@@ -98,8 +98,8 @@ def boxes_of(column: Coded, layout: str, classes: bool, confidence: bool) -> Box
     for start in range(0, column.size, _CELLS):
         owner, texts, of_cells = _pieces(column.array.slice(start, _CELLS))
         is_odd = of_cells % width != 0
-        kept = np.flatnonzero(~is_odd[owner])
-        owner, texts = owner[kept].reshape(-1, width)[:, 0], pick(texts, kept)
+        usable = np.flatnonzero(~is_odd[owner])
+        owner, texts = owner[usable].reshape(-1, width)[:, 0], pick(texts, usable)
         grid = np.arange(len(texts)).reshape(-1, width)
         values = _numbers(pick(texts, grid[:, classes:].ravel())).reshape(-1, width - classes)
         is_bad = is_odd.copy()
@@ -245,8 +245,8 @@ def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.nd
     for some in blocks(true.counts[cells]):
         ours, owner = expand(true.starts, cells[some])
         theirs = places[some][owner]
-        alike = np.flatnonzero(true.labels[ours] == translated[said.labels[theirs]])
-        ours, theirs, owner = ours[alike], theirs[alike], owner[alike]
+        same_label = np.flatnonzero(true.labels[ours] == translated[said.labels[theirs]])
+        ours, theirs, owner = ours[same_label], theirs[same_label], owner[same_label]
         iou = _iou(true, said, ours, theirs)
         able = np.flatnonzero((iou >= least) & (iou > 0))
         found.append(Meetings(pair[some][owner[able]], ours[able], theirs[able], iou[able]))

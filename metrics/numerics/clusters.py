@@ -58,8 +58,8 @@ def contingency(truth: Coded, prediction: Coded) -> list[Figure]:
     cells = np.zeros((len(ours), len(theirs)), np.int64)
     row, column = (np.full(len(found.labels), -1) for _ in range(2))
     row[ours], column[theirs] = np.arange(len(ours)), np.arange(len(theirs))
-    kept = (row[found.true] >= 0) & (column[found.said] >= 0)
-    cells[row[found.true[kept]], column[found.said[kept]]] = found.counts[kept]
+    counted = (row[found.true] >= 0) & (column[found.said] >= 0)
+    cells[row[found.true[counted]], column[found.said[counted]]] = found.counts[counted]
     rows, columns = ([str(found.labels[place]) for place in places] for places in (ours, theirs))
     hidden = np.count_nonzero(found.truly) + np.count_nonzero(found.predicted) - len(ours) - len(theirs)
     note = "Rows by true cluster, columns by predicted cluster."

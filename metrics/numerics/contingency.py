@@ -198,10 +198,10 @@ def _shown(found: Crossing) -> tuple[list[str], np.ndarray]:
     if len(names) <= _SHOWN:
         return names, np.arange(len(names))
     often = np.argsort(-(found.truly + found.predicted), kind="stable")[: _SHOWN - 1]
-    kept = np.sort(often)
-    place = np.full(len(names), len(kept))
-    place[kept] = np.arange(len(kept))
-    return [*(names[label] for label in kept), _OTHERS], place
+    frequent = np.sort(often)
+    place = np.full(len(names), len(frequent))
+    place[frequent] = np.arange(len(frequent))
+    return [*(names[label] for label in frequent), _OTHERS], place
 
 
 Weights = Annotated[

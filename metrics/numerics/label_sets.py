@@ -171,13 +171,13 @@ class Comparison:
         labels = [*self._said.known.to_pylist(), *pick(self._said.more, self.only_predicted).to_pylist()]
         order = sorted(range(len(labels)), key=labels.__getitem__)
         labels, counts = [labels[label] for label in order], self._of_every_label()[order]
-        kept = np.flatnonzero(counts.any(axis=1))
-        shown = kept[np.sort(np.argsort(-counts[kept].sum(axis=1), kind="stable")[:_SHOWN])]
+        used = np.flatnonzero(counts.any(axis=1))
+        shown = used[np.sort(np.argsort(-counts[used].sum(axis=1), kind="stable")[:_SHOWN])]
         values = (counts[shown] @ share.over) / (counts[shown] @ share.under)
         cells: list[list[float | str]] = [
             [*map(int, row), value] for row, value in zip(counts[shown].tolist(), values.tolist(), strict=True)
         ]
-        left = len(kept) - len(shown)
+        left = len(used) - len(shown)
         note = f"{left:,} rarer labels are not shown." if left else ""
         names = [labels[label] for label in shown]
         return [Grid("Label by label", names, ("tp", "fp", "fn", title), cells, corner="label", note=note)]

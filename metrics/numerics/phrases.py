@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.arrays import Coded
 from ..core.contract import distinct_codes
-from .tokens import Tokens, arrow_texts, expand, in_words, jaccard, kept, tokens
+from .tokens import Tokens, arrow_texts, expand, in_words, jaccard, tokens, words_in_order
 
 _BLOCK = 50_000
 """Pairs of phrases looked at together."""
@@ -33,7 +33,7 @@ class Phrases:
 
 def phrases_of(column: Coded) -> Phrases:
     """Cut a column at ``|``; blank phrases are none, words are lower-cased."""
-    cells = tokens(column.array, "|", kept, distinct=False)
+    cells = tokens(column.array, "|", words_in_order, distinct=False)
     words = tokens(arrow_texts(cells.vocabulary), None, in_words(lowercase=True), distinct=True)
     return Phrases(cells, words)
 

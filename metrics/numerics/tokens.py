@@ -130,7 +130,7 @@ def one_by_one(read: Callable[[str], Iterable[str]]) -> Reader:
     return pieces
 
 
-def kept(texts: list[str]) -> tuple[list[str], list[int] | None]:
+def words_in_order(texts: list[str]) -> tuple[list[str], list[int] | None]:
     """Every piece that is not blank."""
     found = [text for text in texts if text.strip()]
     return (

@@ -344,7 +344,7 @@ _ZERO = Plural(
     "{count} value of {column} is 0, and an error in per cent of 0 is endless: {examples}.",
     "{count} values of {column} are 0, and an error in per cent of 0 is endless: {examples}.",
 )
-_TELLING = 3
+_COMPARED_LETTERS = 3
 """So many first letters of a column's name tell which part it plays: lat, lon, azi, zen."""
 
 
@@ -390,10 +390,10 @@ class Fields(Kind):
 
     def _is_reversed(self, names: Sequence[str]) -> bool:
         """Whether names tell of the reverse order, and none of the given one."""
-        tells = [name[:_TELLING] for name in self.fields]
-        told = [name[:_TELLING] for name in names]
-        backward = sum(one == other for one, other in zip(told, reversed(tells), strict=True))
-        return backward > sum(one == other for one, other in zip(told, tells, strict=True))
+        tells = [name[:_COMPARED_LETTERS] for name in self.fields]
+        starts = [name[:_COMPARED_LETTERS] for name in names]
+        backward = sum(one == other for one, other in zip(starts, reversed(tells), strict=True))
+        return backward > sum(one == other for one, other in zip(starts, tells, strict=True))
 
     def sample(self, truth: Any) -> list[str]:
         return [kind.sample(truth) for kind in self.fields.values()]

@@ -73,8 +73,8 @@ class Cells:
             else:
                 examples.append(Message("line {line} (id {id})", line=line, id=name))
         row = self.row(places[0])
-        told = listed(examples, len(places))
-        message = Message.counted(len(places), *words, column=shown(self.column), examples=told, **facts)
+        places_text = listed(examples, len(places))
+        message = Message.counted(len(places), *words, column=shown(self.column), examples=places_text, **facts)
         name = self.table.column(self.id_column)[row].as_py()
         self.problems.append(Problem(code, message, self.column, int(self.table.lines[row]), name, len(places)))
 

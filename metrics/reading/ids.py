@@ -287,9 +287,9 @@ def blank_ids(table: Table, column: str) -> list[Problem]:
     problems = []
     blank = np.flatnonzero(offsets[1:] == offsets[:-1])
     if len(blank):
-        told = listed([Message("line {line}", line=int(table.lines[row])) for row in blank[:EXAMPLES]], len(blank))
+        names = listed([Message("line {line}", line=int(table.lines[row])) for row in blank[:EXAMPLES]], len(blank))
         message = Message.counted(
-            len(blank), "{count} row without an id: {lines}.", "{count} rows without an id: {lines}.", lines=told
+            len(blank), "{count} row without an id: {lines}.", "{count} rows without an id: {lines}.", lines=names
         )
         problems.append(Problem("blank_id", message, column=column, line=int(table.lines[blank[0]]), count=len(blank)))
     used = data[offsets[0] : offsets[-1]]
@@ -337,8 +337,8 @@ def _unknown(truth: Ids, table: Table, column: str, rows: np.ndarray) -> Problem
     ids = table.column(column)
     texts = [ids[int(row)].as_py() for row in rows[:EXAMPLES]]
     names = [on_line(text, table.lines[row]) for text, row in zip(texts, rows, strict=False)]
-    told = listed(names, len(rows))
-    message = Message.counted(len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=told)
+    lines_text = listed(names, len(rows))
+    message = Message.counted(len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=lines_text)
     why = hint(truth.in_order, texts[0]) if len(truth) <= _MOST_COMPARED else None
     if len(rows) == len(ids) > 1 and why is None:
         why = Message("No id of the file is known: are these the rows of another data set?")
@@ -359,8 +359,8 @@ def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) 
         name, line = shown(ids[int(row)].as_py()), int(table.lines[row])
         names.append(Message("{id} (line {line}, first on {first})", id=name, line=line, first=first))
     times = int((counts > 1).sum())
-    told = listed(names, len(again))
-    message = Message.counted(times, "{count} id repeated: {ids}.", "{count} ids repeated: {ids}.", ids=told)
+    lines_text = listed(names, len(again))
+    message = Message.counted(times, "{count} id repeated: {ids}.", "{count} ids repeated: {ids}.", ids=lines_text)
     row = int(again[0])
     return Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), times)
 

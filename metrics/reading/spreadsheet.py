@@ -33,7 +33,7 @@ class ConvertedSpreadsheet:
     text: bytes
     changes: tuple[Message, ...]
 
-    def as_kept(self) -> list[dict[str, Any]]:
+    def as_stored(self) -> list[dict[str, Any]]:
         """The changes, each with its template."""
         return [{"message": str(change)} | templates_of(message=change) for change in self.changes]
 
@@ -100,12 +100,12 @@ def _decoded(data: bytes, changes: list[Message]) -> str | None:
 def _sheet(text: str, changes: list[Message]) -> _Sheet | None:
     """The cells; ``None`` for what is no table, or one whose rows differ in length."""
     first, _, rest = text.lstrip("\r\n").partition("\n")
-    told = _SAYS_SEPARATOR.fullmatch(first)
-    separator = told[1] if told else next((one for one in SEPARATORS if one in first and "," not in first), ",")
-    if told or separator != ",":
+    declared = _SAYS_SEPARATOR.fullmatch(first)
+    separator = declared[1] if declared else next((one for one in SEPARATORS if one in first and "," not in first), ",")
+    if declared or separator != ",":
         changes.append(Message("Columns are cut at {separators}.", separators=SEPARATORS.get(separator, _COMMAS)))
     try:
-        lines = list(csv.reader(io.StringIO(rest if told else text, newline=""), delimiter=separator, strict=True))
+        lines = list(csv.reader(io.StringIO(rest if declared else text, newline=""), delimiter=separator, strict=True))
     except csv.Error:
         return None
     rows = [line for line in lines if any(cell.strip(TRIMMED) for cell in line)]

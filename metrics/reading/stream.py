@@ -52,15 +52,15 @@ def measure_in_pieces(truth: Truth, source: Source, *, uncertainty: bool, with_p
     is_sum = metric.computation.is_plain_sum and not (metric.is_outside or metric.format.may_miss_ids)
     if truth.secondary or not is_sum:
         return None
-    kept = _Kept(truth)
+    collected = _Collected(truth)
     try:
         with _opened(source, truth.largest_submission) as stream:
             for table in _tables(stream, truth):
-                kept.add(table)
+                collected.add(table)
                 del table  # before the next piece is read
                 pa.default_memory_pool().release_unused()
-        result = measure(truth, None, kept.contributions(), uncertainty=uncertainty, with_parts=with_parts)
-        return replace(result, warnings=kept.labels.warnings())
+        result = measure(truth, None, collected.contributions(), uncertainty=uncertainty, with_parts=with_parts)
+        return replace(result, warnings=collected.labels.warnings())
     except (_Odd, LongRecordError, Refused, MemoryError):
         return None
 
@@ -98,7 +98,7 @@ def _tables(stream: BinaryIO, truth: Truth) -> Iterator[Table]:
             del data, text, table
 
 
-class _Kept:
+class _Collected:
     """What the rows read so far contribute to a sum over rows."""
 
     def __init__(self, truth: Truth) -> None:

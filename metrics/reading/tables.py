@@ -84,8 +84,8 @@ class Table:
 
     def without(self, name: str) -> Table:
         """All columns but one."""
-        kept = [place for place, other in enumerate(self.names) if other != name]
-        names, arrays = [self.names[place] for place in kept], [self.arrays[place] for place in kept]
+        remaining = [place for place, other in enumerate(self.names) if other != name]
+        names, arrays = [self.names[place] for place in remaining], [self.arrays[place] for place in remaining]
         found = Table(names, arrays, self._text, self._body)
         found.lines, found.problems = self.lines, self.problems
         return found
@@ -94,10 +94,10 @@ class Table:
         """Keep neither these columns nor the text, only the line numbers."""
         self.lines = self._consecutive_lines()
         self._text = Text(b"", self._text.has_quotes, 0)
-        kept = [place for place, name in enumerate(self.names) if name not in names]
+        remaining = [place for place, name in enumerate(self.names) if name not in names]
         self.names, self.arrays = (
-            tuple(self.names[place] for place in kept),
-            tuple(self.arrays[place] for place in kept),
+            tuple(self.names[place] for place in remaining),
+            tuple(self.arrays[place] for place in remaining),
         )
 
     def column(self, name: str) -> Any:

@@ -120,7 +120,7 @@ def kaggle(request: dict[str, Any]) -> dict[str, Any]:
         try:
             values[name] = finite(_scored(request, module, *(_cut(frame, rows) for frame in frames)))
         except BaseException as error:
-            return {"error": {**told(error, request["key"]), "part": name}, "stand_in": refusal}
+            return {"error": {**error_facts(error, request["key"]), "part": name}, "stand_in": refusal}
     return {"values": values}
 
 
@@ -138,7 +138,7 @@ def _refusal(request: dict[str, Any], module: ModuleType, stand_in: Any, submiss
     try:
         _scored(request, module, stand_in.iloc[: len(submission)].copy(deep=True), submission.copy(deep=True))
     except BaseException as error:
-        found = told(error, request["key"])
+        found = error_facts(error, request["key"])
         return found if found["kind"] == "participant" else None
     return None
 
@@ -193,7 +193,7 @@ def ours(request: dict[str, Any]) -> dict[str, Any]:
 # --- the way out ------------------------------------------------------------------------------------------------
 
 
-def told(error: BaseException, key: str) -> dict[str, Any]:
+def error_facts(error: BaseException, key: str) -> dict[str, Any]:
     """An error in words: its class, what it says, and where in the file it arose."""
     name = type(error).__name__
     for_participants = any(kind.__name__ == "ParticipantVisibleError" for kind in type(error).__mro__)
@@ -231,7 +231,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         return JOBS[request["job"]](request)
     except BaseException as error:
-        return {"error": told(error, request["key"])}
+        return {"error": error_facts(error, request["key"])}
 
 
 def work() -> NoReturn:

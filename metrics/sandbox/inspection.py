@@ -78,7 +78,7 @@ def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[st
         hints = typing.get_type_hints(function, include_extras=True)
     except Exception:  # an annotation that only a type checker can read
         hints = {}
-    told = _told_of(function)
+    helps = _parameter_helps(function)
     found: list[dict[str, Any]] = []
     notes: list[str] = []
     for argument in arguments[3:]:
@@ -86,7 +86,7 @@ def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[st
             continue
         parameter = _extra(argument, hints)
         if parameter is not None:
-            found.append({**asdict(parameter), "help": parameter.help or told.get(argument.name, ""), "check": None})
+            found.append({**asdict(parameter), "help": parameter.help or helps.get(argument.name, ""), "check": None})
         elif argument.default is argument.empty:
             raise Unfit(f"Its parameter {argument.name} has neither a default nor a type that a form can ask for.")
         else:
@@ -115,15 +115,15 @@ def _extra(argument: inspect.Parameter, hints: dict[str, Any]) -> Parameter | No
     )
 
 
-def _told_of(function: Callable[..., Any]) -> dict[str, str]:
+def _parameter_helps(function: Callable[..., Any]) -> dict[str, str]:
     """What a docstring says of arguments in lines such as ``beta: the weight of recall``."""
-    told = {}
+    helps = {}
     for line in inspect.cleandoc(function.__doc__ or "").splitlines():
         name, found, text = line.strip(" -*").partition(":")
         name = name.partition("(")[0].strip(" `*")
         if found and name.isidentifier() and text.strip():
-            told[name] = text.strip()[:200]
-    return told
+            helps[name] = text.strip()[:200]
+    return helps
 
 
 def _ours(metric: Metric) -> dict[str, Any]:
@@ -169,9 +169,9 @@ def _kind(kind: Any) -> dict[str, Any]:
 
 def _doctest(module: ModuleType) -> dict[str, Any]:
     """How the file's own examples came out. Kaggle runs its metrics' examples with ELLIPSIS: 0.33... is 0.3333."""
-    told = io.StringIO()
+    helps = io.StringIO()
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     for example in doctest.DocTestFinder().find(module):
-        runner.run(example, out=told.write, clear_globs=False)
+        runner.run(example, out=helps.write, clear_globs=False)
     failed, tried = runner.summarize(verbose=False)
-    return {"tried": tried, "failed": failed, "text": told.getvalue()[:4000]}
+    return {"tried": tried, "failed": failed, "text": helps.getvalue()[:4000]}

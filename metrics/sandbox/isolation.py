@@ -124,8 +124,8 @@ def _give_up_capabilities() -> None:
     if sys.platform != "linux" or os.geteuid() != 0:
         return
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
-    kept = 1 << _CAP_DAC_READ_SEARCH
+    remaining = 1 << _CAP_DAC_READ_SEARCH
     data = (ctypes.c_uint32 * 6)()
     syscall("capget", ctypes.addressof(header), ctypes.addressof(data))
-    data[:] = [data[0] & kept, data[1] & kept, 0, 0, 0, 0]
+    data[:] = [data[0] & remaining, data[1] & remaining, 0, 0, 0, 0]
     syscall("capset", ctypes.addressof(header), ctypes.addressof(data))

@@ -163,12 +163,12 @@ def read_outside_settings(key: str) -> dict[str, Any]:
     return read_settings(home / f"{key}.json") if home else {}
 
 
-def kept_file(key: str, version: str) -> OutsideFile | None:
+def stored_file(key: str, version: str) -> OutsideFile | None:
     """An earlier version of a file, if its text was kept."""
-    kept = _cache()
-    if kept is None or not _KEY.fullmatch(key) or not re.fullmatch("[0-9a-f]{12}", version):
+    folder = _cache()
+    if folder is None or not _KEY.fullmatch(key) or not re.fullmatch("[0-9a-f]{12}", version):
         return None
-    for path in kept.glob(f"{key}-{version}*.py"):
+    for path in folder.glob(f"{key}-{version}*.py"):
         data = path.read_bytes()
         if path.stem == f"{key}-{_hash(data)}":
             return OutsideFile(key, path, data, _inspected(key, data), read_outside_settings(key))
@@ -262,11 +262,11 @@ def _cache() -> Path | None:
 
 
 def _recalled(key: str, digest: str) -> dict[str, Any] | None:
-    kept = _cache()
-    if kept is None:
+    folder = _cache()
+    if folder is None:
         return None
     try:
-        found = json.loads((kept / f"{key}-{digest}.json").read_text(encoding="utf-8"))
+        found = json.loads((folder / f"{key}-{digest}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     fits = isinstance(found, dict) and found.get("stamp") == _stamp() and isinstance(found.get("facts"), dict)
@@ -275,15 +275,15 @@ def _recalled(key: str, digest: str) -> dict[str, Any] | None:
 
 def _remember(key: str, data: bytes, facts: dict[str, Any]) -> None:
     """Keep the inspection, and the text itself. A folder that cannot be written costs an inspection per process."""
-    kept = _cache()
-    if kept is None:
+    folder = _cache()
+    if folder is None:
         return
     name = f"{key}-{_hash(data)}"
     with suppress(OSError):
-        kept.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         if "error" not in facts:
-            _write(kept / f"{name}.py", data)
-        _write(kept / f"{name}.json", json.dumps({"stamp": _stamp(), "facts": facts}).encode())
+            _write(folder / f"{name}.py", data)
+        _write(folder / f"{name}.json", json.dumps({"stamp": _stamp(), "facts": facts}).encode())
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -30,7 +30,7 @@ from ..reading.layout import USAGE
 from ..reading.numbers import to_decimal
 from ..reading.tables import pick
 from ..reading.text import LONGEST_MASK_LINE
-from .metric_files import OutsideFile, in_words, kept_file, list_outside_files
+from .metric_files import OutsideFile, in_words, list_outside_files, stored_file
 from .processes import ProcessStopped, TooSlow, memory_mb
 from .runner import run_outside
 
@@ -55,7 +55,7 @@ class Columns:
     def __len__(self) -> int:
         return len(next(iter(self.arrays.values()), ()))
 
-    def beside(self, names: Sequence[str]) -> list[Any]:
+    def matching_answers(self, names: Sequence[str]) -> list[Any]:
         """The answers that stand beside a submission's columns: those of the same name, for the others the rest in its
         order. Without names, all."""
         rest = [name for name in self.arrays if name not in names] or list(self.arrays)
@@ -65,8 +65,8 @@ class Columns:
     def dull_cells(self, names: tuple[str, ...]) -> list[str]:
         """What the sample submission has in each of its columns; looked for once."""
         if names not in self._dull:
-            beside = self.beside(names)
-            self._dull[names] = [_dull(array, len(beside)) for array in beside]
+            matching_answers = self.matching_answers(names)
+            self._dull[names] = [_dull(array, len(matching_answers)) for array in matching_answers]
         return list(self._dull[names])
 
     def take(self, rows: np.ndarray) -> Columns:
@@ -104,7 +104,7 @@ class AnyColumns(Kind):
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if truth is None:
             return [str(dice.randint(0, 1)) for _ in range(width)]
-        return [array[dice.randrange(len(truth))].as_py() for array in truth.beside(self.names)]
+        return [array[dice.randrange(len(truth))].as_py() for array in truth.matching_answers(self.names)]
 
 
 def _check_truth(cells: Cells) -> None:
@@ -194,7 +194,7 @@ STAND_IN = "stand_in"
 """The part in which a metric judges a submission beside answers that tell nothing."""
 
 _SAMPLED = 100
-_UNTOLD = Message("The metric refuses this file, and what it says about it cannot be shown here.")
+_REFUSED_WITHOUT_WORDS = Message("The metric refuses this file, and what it says about it cannot be shown here.")
 _NO_EXAMPLE = Example("", "", 0.0)
 
 
@@ -293,7 +293,7 @@ def find(key: str, version: str = "") -> OutsideMetric | None:
     """The metric of this name, as its file is now or, where a version is asked for, as it was then."""
     now = next((file for file in list_outside_files() if file.key == key), None)
     if version and (now is None or now.version != version):
-        now = kept_file(key, version)
+        now = stored_file(key, version)
     return _made(now) if now is not None and not now.error else None
 
 
@@ -335,7 +335,7 @@ def _perfect_of(columns: Sequence[str]) -> Callable[..., list[list[str]]]:
 
     def perfect(truth: Any) -> list[list[str]]:
         answers = truth.answer if isinstance(truth, Answers) else truth
-        return [array.to_pylist() for array in answers.beside(columns)]
+        return [array.to_pylist() for array in answers.matching_answers(columns)]
 
     return perfect
 
@@ -404,9 +404,9 @@ def _complain(metric: OutsideMetric, answer: Mapping[str, Any]) -> None:
     if error["kind"] == "participant":
         part = error.get("part") or OVERALL
         where = "all rows together" if part == OVERALL else f"the {part} part"
-        told = "" if part == STAND_IN else f"Of {where} the metric says: {_words(error) or 'nothing'}"
+        host_details = "" if part == STAND_IN else f"Of {where} the metric says: {_words(error) or 'nothing'}"
         shown = _words(error if part == STAND_IN else answer.get("stand_in"))[:MOST_WORDS]
-        raise SubmissionError([Problem("metric", shown or _UNTOLD)], told)
+        raise SubmissionError([Problem("metric", shown or _REFUSED_WITHOUT_WORDS)], host_details)
     where = f" in line {error['line']}" if error.get("line") else ""
     raised = f"raised {error['class'] or 'an error'}{where}"
     said = {"unfit": "returned no finite number", "memory": f"needed more than {memory_mb()} MB of memory{where}"}

@@ -77,9 +77,9 @@ def _named(environment: Mapping[str, str]) -> list[str]:
 
 
 def _private(environment: Mapping[str, str]) -> list[Path]:
-    beside = [path for path in (_LIBRARY.parent / "manage.py", _LIBRARY.parent / "var") if path.exists()]
+    of_the_site = [path for path in (_LIBRARY.parent / "manage.py", _LIBRARY.parent / "var") if path.exists()]
     named = [Path(environment[name]).resolve() for name in ("VAR_DIR", "HOME") if environment.get(name)]
-    return [*beside, *named]
+    return [*of_the_site, *named]
 
 
 def _holds(name: str, private: list[Path]) -> bool:

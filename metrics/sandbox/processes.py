@@ -204,14 +204,14 @@ def _plain_bytes(path: Path, limit: int) -> bytes:
 
 def _environment(folder: Path) -> dict[str, str]:
     """What the process may know. One thread, and hashes that are the same in every run."""
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
+    passed = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     home = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": os.defpath}
     # Asked for processes of its own joblib would only find out, with a warning, that there are none. Arrow would set
     # aside a gigabyte that it does not need, and that counts as used.
     quiet = {"JOBLIB_MULTIPROCESSING": "0", "ARROW_DEFAULT_MEMORY_POOL": "system"}
     packages = {"PYTHONPATH": os.pathsep.join(folders)} if (folders := import_folders()) else {}
-    return {**kept, **threads, **home, **quiet, **packages, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
+    return {**passed, **threads, **home, **quiet, **packages, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
 
 
 def _end_in_words(status: int) -> str:

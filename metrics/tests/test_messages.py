@@ -99,6 +99,6 @@ def test_programs_read_the_documented_keys_and_plain_text() -> None:
     problem = metrics.Problem("odd", example(), "y")
     assert list(problem.as_dict()) == ["code", "message", "column", "line", "id", "count"]
     assert type(problem.as_dict()["message"]) is str
-    assert problem.as_kept() == {**problem.as_dict(), "forms": {"message": example().as_json()}}
+    assert problem.as_stored() == {**problem.as_dict(), "forms": {"message": example().as_json()}}
     outside = metrics.Problem("metric", "As somebody wrote it.")
-    assert outside.as_kept() == outside.as_dict()
+    assert outside.as_stored() == outside.as_dict()

@@ -180,7 +180,7 @@ def test_it_gets_frames_as_at_kaggle(drop: Drop) -> None:
     truth = "id,n,t,f\n7,1,NA,0.1\n9,2,x,1e300\n8,3,,-0.5\n"
     said = "id,n,t,f\n8,0,true,2\n9,5,,0.30000000000000004\n7,1,None,1\n"
     solution, submission, name = eval(
-        failure("spy", truth, said).told.partition(": ")[2].rpartition(" (line")[0], {"nan": None}
+        failure("spy", truth, said).host_details.partition(": ")[2].rpartition(" (line")[0], {"nan": None}
     )
     assert solution == {"id": [7, 9, 8], "n": [1, 2, 3], "t": ["NA", "x", None], "f": [0.1, 1e300, -0.5]}
     assert submission == {
@@ -194,7 +194,7 @@ def test_it_gets_frames_as_at_kaggle(drop: Drop) -> None:
 
 def test_ids_that_are_no_plain_numbers_stay_texts(drop: Drop) -> None:
     drop("spy", body("raise Exception(repr([list(solution.id), str(solution.t.dtype), str(solution.n.dtype)]))"))
-    told = failure("spy", "id,t,n\n007,a,1\n7,b,2\n", "id,t,n\n7,a,1\n007,b,0.5\n").told
+    told = failure("spy", "id,t,n\n007,a,1\n7,b,2\n", "id,t,n\n7,a,1\n007,b,0.5\n").host_details
     assert "[['007', '7'], 'object', 'int64']" in told
 
 
@@ -323,9 +323,9 @@ def test_what_it_says_of_the_private_part_does_not(drop: Drop) -> None:
         score("teller")
     (problem,) = caught.value.problems
     assert problem.message == "The metric refuses this file, and what it says about it cannot be shown here."
-    assert caught.value.told == "Of the private part the metric says: [3, 1, 4, 2]"
+    assert caught.value.host_details == "Of the private part the metric says: [3, 1, 4, 2]"
     again = pickle.loads(pickle.dumps(caught.value))
-    assert (again.problems, again.told) == (caught.value.problems, caught.value.told)
+    assert (again.problems, again.host_details) == (caught.value.problems, caught.value.host_details)
     (finding,) = [one for one in metrics.check_truth("teller", TRUTH.encode()).findings if one.blocking]
     assert finding.message.endswith("Of the private part the metric says: [3, 1, 4, 2]")
 
@@ -402,7 +402,7 @@ def test_everything_else_is_for_the_host(drop: Drop, name: str) -> None:
     head = "class HostVisibleError(Exception): pass\n"
     drop("careless", body(f"raise {name}('canary ' + str(list(solution.y)))", head))
     found = failure("careless")
-    assert "canary [1, 2, 4, 0" in found.told
+    assert "canary [1, 2, 4, 0" in found.host_details
     assert "canary" not in str(found)
     assert str(found) == f"The metric careless raised {name} in line 4."
     blocking = [finding for finding in metrics.check_truth("careless", TRUTH.encode()).findings if finding.blocking]
@@ -448,7 +448,7 @@ def test_only_one_finite_number_is_a_score(drop: Drop) -> None:
             continue
         with pytest.raises(metrics.MetricFailed, match="returned no finite number") as caught:
             score("returning", what=what)
-        assert "where one finite number is needed" in caught.value.told
+        assert "where one finite number is needed" in caught.value.host_details
 
 
 # --- files that mean no good ------------------------------------------------------------------------------------
@@ -531,14 +531,14 @@ def test_a_large_file_is_not_written_and_small_ones_go_with_it(drop: Drop) -> No
     found = failure("writing")
     assert found.reason == "raised OSError in line 5"
     drop("where", body("import os\nraise Exception(os.getcwd())"))
-    told = failure("where").told
+    told = failure("where").host_details
     assert not Path(told.partition("Exception: ")[2].partition(" (")[0]).exists()
 
 
 def test_it_sees_no_secret_of_the_site(drop: Drop) -> None:
     lines = "import os, sys\nraise Exception([dict(os.environ), sys.argv, sys.path, list(sys.modules)])"
     drop("reading", body(lines))
-    told = failure("reading").told
+    told = failure("reading").host_details
     assert "PYTHONHASHSEED" in told
     for word in ("canary", "DATABASE_URL", "django", "leaderboard.settings"):
         assert word not in told.replace(str(Path(metrics.__file__).parent.parent), "")

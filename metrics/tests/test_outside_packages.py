@@ -92,9 +92,9 @@ def test_a_library_that_is_missed_while_scoring_is_named_to_ada(folder: Path) ->
     assert put(folder, "late", LATE).error == ""
     with pytest.raises(metrics.MetricFailed) as failed:
         metrics.evaluate("late", TRUTH, TRUTH)
-    assert "oddlibrary" in failed.value.told
+    assert "oddlibrary" in failed.value.host_details
     # The command is for Olga, who reads other pages.
-    assert sys.executable not in failed.value.told
+    assert sys.executable not in failed.value.host_details
 
 
 @pytest.mark.attack("a library for metrics from outside that takes the place of the site's")
@@ -105,7 +105,7 @@ def test_nothing_in_the_folder_replaces_what_the_site_has(folder: Path) -> None:
     put(folder, "version", VERSION)
     with pytest.raises(metrics.MetricFailed) as failed:
         metrics.evaluate("version", TRUTH, TRUTH)
-    assert pd.__version__ in failed.value.told
+    assert pd.__version__ in failed.value.host_details
 
 
 @pytest.mark.attack("a library for metrics from outside that takes the place of the site's")
@@ -122,7 +122,7 @@ def test_a_metric_reads_the_folder_and_changes_nothing_in_it(folder: Path) -> No
         put(folder, key, WRITER.format(place=str(folder / place), mode=mode))
         with pytest.raises(metrics.MetricFailed) as failed:
             metrics.evaluate(key, TRUTH, TRUTH)
-        assert "PermissionError" in failed.value.told
+        assert "PermissionError" in failed.value.host_details
 
 
 @pytest.mark.parametrize("name", ["x; rm -rf ~", "--index-url=https://elsewhere", "a b", "x" * 100, "é"])

@@ -41,9 +41,9 @@ def test_beside_another_metric_each_says_what_it_says_alone(metric: metrics.Metr
     assert [value.key for value in result.secondary] == [one.key for one in others]
     if metric.roles:
         return
-    for value, aside in zip(result.secondary, truth.secondary, strict=True):
+    for value, secondary_metric in zip(result.secondary, truth.secondary, strict=True):
         said = None if value.problem else (value.overall, value.public, value.private)
-        if aside.truth is not None and aside.truth.submission_columns == truth.submission_columns:
+        if secondary_metric.truth is not None and secondary_metric.truth.submission_columns == truth.submission_columns:
             assert said == alone(value.key, example.truth, example.submission), value
 
 

@@ -104,5 +104,5 @@ def test_a_column_called_usage_that_holds_something_else_stays() -> None:
 def test_the_words_can_be_said_in_other_languages() -> None:
     found = convert_spreadsheet(AS_EXCEL_SAVES_IT.encode())
     assert found is not None
-    for kept, change in zip(found.as_kept(), found.changes, strict=True):
+    for kept, change in zip(found.as_stored(), found.changes, strict=True):
         assert restore_message(kept["message"], kept["forms"]["message"]) == change

@@ -244,7 +244,7 @@ def test_a_score_that_is_no_finite_number_all_the_same_fails_and_names_no_row(mo
     with pytest.raises(metrics.MetricFailed) as caught:
         truth.evaluate(file)
     assert str(caught.value) == "The metric rmse gave no finite number."
-    assert caught.value.told == ""
+    assert caught.value.host_details == ""
     assert truth.check(file) == ()
 
 

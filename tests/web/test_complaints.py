@@ -113,7 +113,7 @@ def test_a_problem_from_before_there_were_forms_is_shown_as_it_was_stored(pets: 
 def test_a_scorer_that_tells_another_form_than_its_message_is_believed_the_message_alone() -> None:
     lie = {**metrics.Problem("odd", "Odd.").as_dict(), "forms": {"message": {"template": "Even.", "params": {}}}}
     assert _answers.read_answer({"problems": [lie]}).problems == (metrics.Problem("odd", "Odd.").as_dict(),)
-    honest = metrics.Problem("odd", metrics.Message("Odd {what}.", what='"1"')).as_kept()
+    honest = metrics.Problem("odd", metrics.Message("Odd {what}.", what='"1"')).as_stored()
     assert _answers.read_answer({"problems": [json.loads(json.dumps(honest))]}).problems == (honest,)
     stored = _answers.read_answer({"problems": [{**lie, "forms": {"message": 3}}]}).problems
     assert stored == (metrics.Problem("odd", "Odd.").as_dict(),)

@@ -124,7 +124,7 @@ def check_beginning(stored: StoredFile, ground_truth: GroundTruth | None) -> lis
         may_be_empty=metric is not None and metric.format.may_miss_ids,
         longest_line=metric.longest_line if metric else HEAD_BYTES,
     )
-    return [problem.as_kept() for problem in problems]
+    return [problem.as_stored() for problem in problems]
 
 
 def _metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:

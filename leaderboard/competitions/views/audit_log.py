@@ -68,9 +68,9 @@ class _NamesOnPage:
 
 def _names_for(entries: Iterable[AuditEntry]) -> _NamesOnPage:
     """Two queries for all of them."""
-    told = [named for entry in entries for named in _named_ids(entry)]
-    accounts = User.objects.filter(pk__in={number for kind, number in told if kind == "account"})
-    teams = Team.objects.filter(pk__in={number for kind, number in told if kind == "team"})
+    named_ids = [named for entry in entries for named in _named_ids(entry)]
+    accounts = User.objects.filter(pk__in={number for kind, number in named_ids if kind == "account"})
+    teams = Team.objects.filter(pk__in={number for kind, number in named_ids if kind == "team"})
     return _NamesOnPage(dict(accounts.values_list("pk", "username")), dict(teams.values_list("pk", "name")))
 
 

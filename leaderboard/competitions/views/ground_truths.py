@@ -75,13 +75,13 @@ def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     try:
         form = ApplyForm(request.POST)
         if action == "apply" and form.is_valid():
-            told = rescoring.apply_candidate(
+            notified = rescoring.apply_candidate(
                 competition=competition, user=signed_in_user(page_context.user), **form.cleaned_data
             )
             messages.success(
                 request,
                 _("The board stands on ground truth %(number)s now. People told: %(people)s.")
-                % {"number": number, "people": told},
+                % {"number": number, "people": notified},
             )
         elif action == "discard":
             rescoring.discard_candidate(competition=competition, user=signed_in_user(page_context.user))

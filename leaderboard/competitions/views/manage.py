@@ -201,12 +201,12 @@ def _submission_row(
     secondary_metrics: Sequence[secondary_module.SecondaryMetric],
 ) -> dict[str, Any]:
     public, private = (scores.get(split, MeasuredScores()) for split in (Split.PUBLIC, Split.PRIVATE))
-    told = [
+    columns = [
         secondary_module.shown_secondary_values(secondary_metrics, measured.secondary, None)
         for measured in (public, private)
     ]
     return {
-        "secondary": list(zip_longest(secondary_metrics, *told)) if Split.PUBLIC in scores else [],
+        "secondary": list(zip_longest(secondary_metrics, *columns)) if Split.PUBLIC in scores else [],
         "submission": submission,
         "public": public.value,
         "private": private.value,

@@ -162,8 +162,8 @@ class SubmissionProgress:
     @property
     def seen(self) -> str:
         """Changes whenever the student would see a difference; a poll that brings it back gets no new text."""
-        told = (self.is_being_scored, self.ahead, self.scorer_is_down, self.takes_a_while, self.submission.is_slow)
-        return "-".join([self.submission.status, *map(str, map(int, told)), self.pause])
+        facts = (self.is_being_scored, self.ahead, self.scorer_is_down, self.takes_a_while, self.submission.is_slow)
+        return "-".join([self.submission.status, *map(str, map(int, facts)), self.pause])
 
     @cached_property
     def own(self) -> ShownScores:
@@ -195,9 +195,9 @@ class SubmissionProgress:
         team_id = self.submission.team_id
         if self.ladder is None:
             return []
-        told = self.page_context.ladder_answers(team_id)
-        here = [place for place, answer in enumerate(told) if answer.submission_id == self.submission.pk]
-        return told[: here[0] + 1] if here else []
+        answers = self.page_context.ladder_answers(team_id)
+        here = [place for place, answer in enumerate(answers) if answer.submission_id == self.submission.pk]
+        return answers[: here[0] + 1] if here else []
 
     @property
     def missing_score_reason(self) -> str:

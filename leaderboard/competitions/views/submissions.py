@@ -56,7 +56,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
     selected = _selected_finals(mine) if marks_stand else {pk for pk, is_by_system in picks.items() if not is_by_system}
     page = Paginator(_filter_submissions(mine, show, {*picks, *selected}), PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
-    told = shown_scores_of(rows, page_context)
+    shown = shown_scores_of(rows, page_context)
     # Ticks that could not be saved come back as they were made.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
     context = {
@@ -64,7 +64,7 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         "show": show if show in dict(TABS) else "all",
         "tabs": TABS,
         "page": page,
-        "rows": [_submission_row(row, told.get(str(row.pk), NO_SCORES), picks, ticked) for row in rows],
+        "rows": [_submission_row(row, shown.get(str(row.pk), NO_SCORES), picks, ticked) for row in rows],
         "selected": selected,
         "unpicked": _unpicked(page_context, best),
         # Picks that this page does not show are sent along, so that saving the page keeps them.
@@ -253,8 +253,8 @@ def _history(page_context: PageContext) -> list[tuple[datetime, float]]:
     if page_context.membership is None or ground_truth is None:
         return []
     if page_context.ladder is not None and not page_context.sees_exact:
-        told = page_context.ladder_answers(page_context.membership.team_id)
-        return [(answer.received_at, answer.shown) for answer in told if answer.is_new and answer.shown is not None]
+        answers = page_context.ladder_answers(page_context.membership.team_id)
+        return [(answer.received_at, answer.shown) for answer in answers if answer.is_new and answer.shown is not None]
     scores = ladder.ranked_scores(ground_truth, Split.PUBLIC, teams=[page_context.membership.team_id])
     return list(scores.order_by("submission__received_at").values_list("submission__received_at", "value"))
 
