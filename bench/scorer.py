@@ -20,10 +20,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from leaderboard import scorer
-from leaderboard.scorer import Limits, TruthSpec, _client
+from leaderboard.scorer import MeasuringLimits, TruthSpec, _client
 from tests.measuring_here import measure_here
 
-LIMITS = Limits(seconds=120, memory_mb=3072)
+LIMITS = MeasuringLimits(seconds=120, memory_mb=3072)
 
 
 def files(folder: Path, rows: int) -> tuple[Path, Path]:

@@ -23,7 +23,7 @@ import numpy as np
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .numerics.precision_recall import average_precision_of, precision_at_ones, precision_influence, recall_curve
 from .numerics.ranks import Ranks, one_class, ranks_of
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
@@ -48,7 +48,7 @@ average_precision = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(),
-    submission=Score(),
+    submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
         total=total,

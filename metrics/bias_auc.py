@@ -27,7 +27,7 @@ from .core.figures import Figure, Grid
 from .core.parameters import Range
 from .numerics.ranks import roc_area, roc_influence
 from .numerics.subgroups import KINDS, areas_of, influence_of, missing_rows, power_means
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 Power = Annotated[float, Range(-20, -0.1), "The power of the mean over subgroups; the lower, the more the worst count."]
 
@@ -71,7 +71,7 @@ bias_auc = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(many=True),
-    submission=Score(),
+    submission=RankedScore(),
     computation=WholeColumn(
         score=score,
         influence=influence,

@@ -26,7 +26,7 @@ from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.messages import Message
 from .core.parameters import Range
 from .numerics.sums import exact_sum
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 Share = Annotated[float, Range(0, 1, exclusive_minimum=True), "The top is this share of all weights."]
 ZeroWeight = Annotated[float, Range(0, 1e6, exclusive_minimum=True), "Weight of a row whose answer is 0; a one has 1."]
@@ -76,7 +76,7 @@ capture_rate = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(),
-    submission=Score(),
+    submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -36,7 +36,7 @@ from .numerics.columnwise import (
     table_of_columns,
 )
 from .numerics.precision_recall import average_precision_of, precision_at_ones, precision_influence
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 Padding = Annotated[int, Range(0, 1000), "So many rows with answer 1 and score 1 are added to each column."]
 
@@ -95,7 +95,7 @@ columnwise_average_precision = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(many=True),
-    submission=Score(many=True),
+    submission=RankedScore(many=True),
     computation=WholeColumn(
         rows=rows,
         total=total,

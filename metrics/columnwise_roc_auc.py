@@ -32,7 +32,7 @@ from .numerics.columnwise import (
     table_of_columns,
 )
 from .numerics.ranks import roc_area, roc_influence, wins
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -85,7 +85,7 @@ columnwise_roc_auc = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(many=True),
-    submission=Score(many=True),
+    submission=RankedScore(many=True),
     computation=WholeColumn(
         rows=rows,
         total=total,

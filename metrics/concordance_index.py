@@ -20,7 +20,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
 from .numerics.ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
@@ -45,7 +45,7 @@ concordance_index = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(),
-    submission=Score(),
+    submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -17,13 +17,13 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, ratio
-from .numerics.label_sets import FN, FP, Comparison, Separator
+from .numerics.label_sets import FN, FP, LabelSetPairs, Separator
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:
     """1 for a row with the right set, and 1 for the row."""
-    found = Comparison(truth, prediction, separator)
+    found = LabelSetPairs(truth, prediction, separator)
     counts = found.by_pair()
     right = (counts[:, FP] + counts[:, FN]) == 0
     return Contributions(np.column_stack([right, np.ones(len(right))]).astype(np.float64), found.of_row)

@@ -26,7 +26,7 @@ from .core.figures import Figure
 from .core.messages import Message
 from .numerics.roc_regions import lead, lorenz, pull
 from .numerics.sums import exact_sum
-from .reading.column_kinds import Number, Score
+from .reading.column_kinds import Number, RankedScore
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -71,7 +71,7 @@ gini = Metric(
     best=1.0,
     worst=-1.0,
     truth=Number(minimum=0),
-    submission=Score(),
+    submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -26,7 +26,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, Rules, WholeColumn, ratio
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.label_sets import FN, FP, Comparison, Separator, label_sets
+from .numerics.label_sets import FN, FP, LabelSetPairs, Separator, label_sets
 from .numerics.tokens import expand
 from .reading.column_kinds import LabelSet
 
@@ -44,7 +44,7 @@ def known(truth: Coded, separator: str | None, labels: int | None) -> int:
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, labels: Labels = None) -> Contributions:
     """The wrong answers of each row, and all its answers."""
-    found = Comparison(truth, prediction, separator)
+    found = LabelSetPairs(truth, prediction, separator)
     counts = found.by_pair()
     answers = np.full(len(counts), known(truth, separator, labels))
     return Contributions(np.column_stack([counts[:, FP] + counts[:, FN], answers]).astype(np.float64), found.of_row)

@@ -27,13 +27,13 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, ratio
 from .core.figures import Figure
 from .numerics.averages import JACCARD, Average
-from .numerics.label_sets import TP, Comparison, Separator
+from .numerics.label_sets import TP, LabelSetPairs, Separator
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:
     """Labels in both and in either set, their ratio, and 1 for the row."""
-    found = Comparison(truth, prediction, separator)
+    found = LabelSetPairs(truth, prediction, separator)
     counts = found.by_pair()
     both, either = counts[:, TP], counts.sum(axis=1)
     similarity = np.where(either == 0, 1.0, both / np.maximum(either, 1))
@@ -50,14 +50,14 @@ def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
 
 def score(truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples") -> float:
     """Averages over labels."""
-    return Comparison(truth, prediction, separator).mean(JACCARD, average)
+    return LabelSetPairs(truth, prediction, separator).mean(JACCARD, average)
 
 
 def influence(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples"
 ) -> np.ndarray:
     """What each row changes in the ratios of its labels."""
-    return Comparison(truth, prediction, separator).influence(JACCARD, average)
+    return LabelSetPairs(truth, prediction, separator).influence(JACCARD, average)
 
 
 def last_line(*, average: Average = "samples") -> str:
@@ -71,7 +71,7 @@ def figures(
     """The labels one by one, where they make the score."""
     if average in ("samples", "micro"):
         return []
-    return Comparison(truth, prediction, separator).table(JACCARD, "Jaccard")
+    return LabelSetPairs(truth, prediction, separator).table(JACCARD, "Jaccard")
 
 
 jaccard = Metric(

@@ -27,7 +27,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules, ratio
 from .core.messages import Message
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 Weights = Annotated[Literal["samples", "labels"], "samples: each row counts equally; labels: each true label does."]
 
@@ -85,7 +85,7 @@ label_ranking_average_precision = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(many=True),
-    submission=Score(many=True),
+    submission=RankedScore(many=True),
     computation=RowSum(
         rows=rows,
         total=total,

@@ -31,13 +31,13 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum
 from .core.figures import Figure
 from .numerics.averages import Average, Beta, f_beta_of_rows, f_share, mean_over_rows
-from .numerics.label_sets import Comparison, Separator
+from .numerics.label_sets import LabelSetPairs, Separator
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, beta: Beta = 1.0) -> Contributions:
     """tp, fp, fn and F-beta of each row, and 1 for the row."""
-    found = Comparison(truth, prediction, separator)
+    found = LabelSetPairs(truth, prediction, separator)
     tp, fp, fn = found.by_pair().T
     return Contributions(
         np.column_stack([tp, fp, fn, f_beta_of_rows(tp, fp, fn, beta), np.ones(len(tp))]), found.of_row
@@ -53,14 +53,14 @@ def score(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples", beta: Beta = 1.0
 ) -> float:
     """Averages over labels."""
-    return Comparison(truth, prediction, separator).mean(f_share(beta), average)
+    return LabelSetPairs(truth, prediction, separator).mean(f_share(beta), average)
 
 
 def influence(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples", beta: Beta = 1.0
 ) -> np.ndarray:
     """What each row changes in the F-beta of its labels."""
-    return Comparison(truth, prediction, separator).influence(f_share(beta), average)
+    return LabelSetPairs(truth, prediction, separator).influence(f_share(beta), average)
 
 
 def last_line(*, average: Average = "samples", beta: Beta = 1.0) -> str:
@@ -77,7 +77,7 @@ def figures(
     """The labels one by one, where they make the score."""
     if average in ("samples", "micro"):
         return []
-    return Comparison(truth, prediction, separator).table(f_share(beta), f"F{beta:g}")
+    return LabelSetPairs(truth, prediction, separator).table(f_share(beta), f"F{beta:g}")
 
 
 multilabel_f1 = Metric(

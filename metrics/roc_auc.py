@@ -14,7 +14,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .numerics.ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
@@ -39,7 +39,7 @@ roc_auc = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(),
-    submission=Score(),
+    submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -20,7 +20,7 @@ import numpy as np
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
 from .core.messages import Message
 from .numerics.ranks import count_below
-from .reading.column_kinds import Score, TimeAndEvent
+from .reading.column_kinds import RankedScore, TimeAndEvent
 
 
 def moments(truth: np.ndarray) -> np.ndarray:
@@ -90,7 +90,7 @@ survival_concordance = Metric(
     best=1.0,
     worst=0.0,
     truth=TimeAndEvent(),
-    submission=Score(),
+    submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
         total=total,

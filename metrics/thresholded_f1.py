@@ -22,7 +22,7 @@ import numpy as np
 from .core.contract import Example, Metric, RowSum, Rules
 from .core.parameters import Range
 from .numerics.averages import F1, Average, effects, f_beta_of_rows, last_line, mean_of, mean_over_rows
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 Threshold = Annotated[float, Range(-1e9, 1e9), "Classes with a score greater than this are predicted."]
 Count = Annotated[int | None, Range(0), "At most so many classes per row; empty means no limit."]
@@ -101,7 +101,7 @@ thresholded_f1 = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(many=True),
-    submission=Score(many=True),
+    submission=RankedScore(many=True),
     computation=RowSum(
         rows=rows,
         total=total,

@@ -26,7 +26,7 @@ from .core.contract import Example, Metric, RowSum, Rules, SubmissionFormat, rat
 from .core.messages import Message
 from .core.parameters import Range
 from .reading.class_columns import Classes, OneClass, certain, class_names
-from .reading.column_kinds import Score
+from .reading.column_kinds import RankedScore
 
 K = Annotated[int, Range(1, 1000), "How many classes of a row count, from the highest score down."]
 
@@ -63,7 +63,7 @@ top_k_accuracy = Metric(
     best=1.0,
     worst=0.0,
     truth=OneClass(),
-    submission=Score(many=True),
+    submission=RankedScore(many=True),
     computation=RowSum(
         rows=rows,
         total=total,

@@ -28,7 +28,7 @@ from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.parameters import Range
 from .numerics.ranks import one_class
 from .numerics.sums import exact_sum
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 ZeroWeight = Annotated[float, Range(0, 1e6, exclusive_minimum=True), "Weight of a row whose answer is 0; a one has 1."]
 
@@ -62,7 +62,7 @@ weighted_gini = Metric(
     direction="maximize",
     best=1.0,
     truth=Binary(),
-    submission=Score(),
+    submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
         total=total,

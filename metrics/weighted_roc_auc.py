@@ -29,7 +29,7 @@ from .core.messages import Message
 from .core.number_lists import weights_in
 from .numerics.ranks import one_class, roc_curve
 from .numerics.roc_regions import Regions, edges_in, influence_of, slices_of
-from .reading.column_kinds import Binary, Score
+from .reading.column_kinds import Binary, RankedScore
 
 Thresholds = Annotated[str, edges_in, "True-positive rates between the regions, from 0 to 1."]
 RegionWeights = Annotated[str, weights_in, "The weight of each region, from the lowest rate up."]
@@ -83,7 +83,7 @@ weighted_roc_auc = Metric(
     best=1.0,
     worst=0.0,
     truth=Binary(),
-    submission=Score(),
+    submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
         total=total,

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import metrics
 from leaderboard.scorer._answers import ScorerAnswer, failure_of, measure_submission_file, read_answer
-from leaderboard.scorer._ruler import Limits, TruthSpec
+from leaderboard.scorer._ruler import MeasuringLimits, TruthSpec
 
 _MAX_TRUTHS = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()
 
 
-def measure_here(ground_truth: TruthSpec, file: Path, limits: Limits) -> ScorerAnswer:
+def measure_here(ground_truth: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
     """Measure one submission in this process, without limits."""
     key = (ground_truth.key, ground_truth.truth)
     try:

@@ -39,7 +39,7 @@ def viewer_facts() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class StoredFile:
+class PersonalFile:
     """A stored file of a person, and its name in the zip."""
 
     name: str
@@ -52,7 +52,7 @@ class PersonalData:
     """What an app knows about a person: each of `texts` is a JSON file of its name."""
 
     texts: Mapping[str, object]
-    files: Sequence[StoredFile] = ()
+    files: Sequence[PersonalFile] = ()
 
 
 @Hook

@@ -72,7 +72,7 @@ def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
         AuditEntry.append(AuditEvent.ACCOUNT_EXPORTED, user=account, account=account, after={"files": len(files)})
 
 
-def _add_submission(archive: zipfile.ZipFile, file: hooks.StoredFile) -> None:
+def _add_submission(archive: zipfile.ZipFile, file: hooks.PersonalFile) -> None:
     with open_stored(file.key, file.sha256) as stored, archive.open(file.name, "w") as copy:
         shutil.copyfileobj(stored, copy)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData, StoredFile
+from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData, PersonalFile
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
@@ -32,7 +32,7 @@ def export(*, account: User, at: datetime) -> PersonalData:
             "submissions": [_submission(account, submission, at) for submission in files],
         },
         files=[
-            StoredFile(f"submissions/{one.pk}/{one.file_name}", key=one.file_key, sha256=one.sha256) for one in files
+            PersonalFile(f"submissions/{one.pk}/{one.file_name}", key=one.file_key, sha256=one.sha256) for one in files
         ],
     )
 

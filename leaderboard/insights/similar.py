@@ -76,7 +76,7 @@ def _group_by_teams(files: Any, key: Any) -> list[SharedResult]:
 
 
 @dataclass(frozen=True)
-class SimilarPair:
+class SimilarTeams:
     """Two teams whose best files give the same wrong answers more often than chance would."""
 
     first: Team
@@ -103,7 +103,7 @@ class AnswerComparison:
     rows: int
     files: int
     left_out: int
-    pairs: tuple[SimilarPair, ...]
+    pairs: tuple[SimilarTeams, ...]
     together: tuple[CorrelatedPair, ...]
 
 
@@ -147,9 +147,9 @@ def _path(file: Submission) -> str:
     return str(path_of(file.file_key, file.sha256))
 
 
-def _pairs(found: Iterable[dict[str, Any]], teams: list[Team]) -> Iterable[SimilarPair]:
+def _pairs(found: Iterable[dict[str, Any]], teams: list[Team]) -> Iterable[SimilarTeams]:
     for one in found:
-        yield SimilarPair(
+        yield SimilarTeams(
             first=teams[one["first"]],
             second=teams[one["second"]],
             wrong=(one["wrong"][0], one["wrong"][1]),

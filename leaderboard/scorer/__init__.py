@@ -26,7 +26,7 @@ from leaderboard.scorer._client import (
 )
 from leaderboard.scorer._confined import clean_environment
 from leaderboard.scorer._places import KINDS, OF_HOSTS, JobFailed, JobSlot, JobTimedOut, NoSlowSlot
-from leaderboard.scorer._ruler import Limits, TruthSpec
+from leaderboard.scorer._ruler import MeasuringLimits, TruthSpec
 
 __all__ = [
     "KINDS",
@@ -34,7 +34,7 @@ __all__ = [
     "JobFailed",
     "JobSlot",
     "JobTimedOut",
-    "Limits",
+    "MeasuringLimits",
     "NoSlowSlot",
     "ScorerAnswer",
     "ScorerDied",

@@ -32,7 +32,7 @@ from ._messages import (
     send_request,
 )
 from ._places import JobFailed, JobKind, JobSlot, JobTimedOut
-from ._ruler import Limits, TruthSpec
+from ._ruler import MeasuringLimits, TruthSpec
 
 MOST_TRUTHS = 8
 """Ground truths that stay in memory."""
@@ -87,7 +87,7 @@ class Scorer:
                     raise PeerGone from error
             self._is_ready = True
 
-    def truth_process(self, spec: TruthSpec, limits: Limits, until: float) -> Connection | ScorerAnswer:
+    def truth_process(self, spec: TruthSpec, limits: MeasuringLimits, until: float) -> Connection | ScorerAnswer:
         """The connection to the process of a ground truth, or why this cannot be read. Raises `PeerGone`,
         `ConnectionEnded`.
 
@@ -194,7 +194,7 @@ _running: list[Scorer] = []
 _place = threading.Lock()
 
 
-def measure_file(spec: TruthSpec, file: Path, limits: Limits) -> ScorerAnswer:
+def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
     """Have one submission measured. Raises `ScorerDied`, `JobTimedOut` and, after `stop`, `ScorerInterrupted`."""
     with _place:
         for _ in range(2):
@@ -239,7 +239,7 @@ def _started_scorer() -> Scorer:
     return _running[0]
 
 
-def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: Limits) -> ScorerAnswer:
+def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
     scorer.wait_until_ready()
     until = time.monotonic() + limits.seconds
     if not any(file.is_relative_to(folder) for folder in spec.folders):

@@ -46,7 +46,7 @@ class TruthSpec:
 
 
 @dataclass(frozen=True)
-class Limits:
+class MeasuringLimits:
     """What reading a truth and measuring one file may take: seconds on the wall, megabytes of data. `file_seconds` is
     for the file alone, once the truth is read."""
 

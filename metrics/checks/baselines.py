@@ -44,7 +44,7 @@ _OFTEN = 0.05
 
 
 @dataclass(frozen=True)
-class Baseline:
+class ReferenceScore:
     """What one file scores. ``says`` are its cells in words, ``values`` per split the ``value`` with its
     ``standard_error`` and the ends ``low`` and ``high`` of its interval, which may be ``None``."""
 
@@ -59,7 +59,7 @@ class Baselines:
     """All files, on how many ``rows`` they were measured, and per split how far two good files must be apart to
     differ (95 of 100 cases); empty where that cannot be told."""
 
-    files: list[Baseline]
+    files: list[ReferenceScore]
     rows: int
     apart: dict[str, float]
 
@@ -96,13 +96,15 @@ def apart_of(truth: Truth) -> dict[str, float]:
     return _apart(truth, measured, perfect, _random_rows(small, width))
 
 
-def _all_the_same(constants: Sequence[Baseline | None]) -> list[Baseline | None]:
+def _all_the_same(constants: Sequence[ReferenceScore | None]) -> list[ReferenceScore | None]:
     """One line in place of many where it makes no difference which answer each row has."""
     known = [one for one in constants if one is not None]
     values = {tuple(found["value"] for found in one.values.values()) for one in known}
     if len(known) > 1 and len(values) == 1:
         return [
-            Baseline(Message("Any constant"), Message("the same answer in each row"), known[0].values, is_constant=True)
+            ReferenceScore(
+                Message("Any constant"), Message("the same answer in each row"), known[0].values, is_constant=True
+            )
         ]
     return list(constants)
 
@@ -157,7 +159,7 @@ class _Measured:
         except NotFinite:
             return None
 
-    def file(self, name: str, says: str, rows: Sequence[Sequence[str]], places: np.ndarray) -> Baseline | None:
+    def file(self, name: str, says: str, rows: Sequence[Sequence[str]], places: np.ndarray) -> ReferenceScore | None:
         """One line of the table, or ``None`` where the metric refuses the file."""
         if self.truth.metric.is_outside:
             result = self.elsewhere(rows, places)
@@ -166,7 +168,7 @@ class _Measured:
             result = None if prediction is None else self.result(prediction, places)
         if result is None:
             return None
-        return Baseline(name, says, {split: _value(result, split) for split in self.splits})
+        return ReferenceScore(name, says, {split: _value(result, split) for split in self.splits})
 
     def elsewhere(self, rows: Sequence[Sequence[str]], places: np.ndarray) -> Result | None:
         """The value by a metric that runs in another process and reads whole files."""
@@ -177,7 +179,7 @@ class _Measured:
         except MetricError:
             return None
 
-    def constant(self, name: str, cells: Sequence[str]) -> Baseline | None:
+    def constant(self, name: str, cells: Sequence[str]) -> ReferenceScore | None:
         """The same cells in each row."""
         says = ", ".join(map(shown, cells[:_TOKENS])) + (", …" if len(cells) > _TOKENS else "")
         says = Message("empty") if not any(cells) else says

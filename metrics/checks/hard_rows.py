@@ -22,7 +22,7 @@ from ..core.messages import Message
 from ..core.parameters import chosen
 from ..core.prepare import prepare
 from ..core.truth import Truth
-from ..reading.column_kinds import Number, Probability, Score
+from ..reading.column_kinds import Number, Probability, RankedScore
 from ..reading.layout import SPLITS
 from ..reading.tables import Source, pick
 
@@ -201,7 +201,7 @@ def _other(truth: Truth, answer: tuple[str, ...], theirs: list[tuple[str, ...]])
     """What the files would rather have in the truth's place, and how many of them."""
     if len(answer) != 1 or len(truth.scored_columns) != 1:
         return "", 0
-    if isinstance(truth.metric.submission, (Number, Probability, Score)):
+    if isinstance(truth.metric.submission, (Number, Probability, RankedScore)):
         return _median_of([float(cell) for (cell,) in theirs], float(answer[0]))
     if type(truth.metric.submission) is not type(truth.metric.truth):
         return "", 0

@@ -74,7 +74,7 @@ def suspicions(truth: Truth) -> list[Finding]:
 
 
 @dataclass(frozen=True)
-class Share:
+class AnswerShare:
     """How often one answer is in each part: ``shares`` (0–1) by the part's name."""
 
     column: str
@@ -82,7 +82,7 @@ class Share:
     shares: dict[str, float]
 
 
-def balance(truth: Truth) -> list[Share]:
+def balance(truth: Truth) -> list[AnswerShare]:
     """The shares of the answers in each part, for columns of few classes."""
     found = []
     for name in truth.target_columns[:_MOST_COLUMNS] if truth.parts else ():
@@ -95,7 +95,7 @@ def balance(truth: Truth) -> list[Share]:
             for part, rows in truth.parts.items()
         }
         found += [
-            Share(name, label, {part: float(share[place]) for part, share in counts.items()})
+            AnswerShare(name, label, {part: float(share[place]) for part, share in counts.items()})
             for place, label in enumerate(labels)
         ]
     return found

@@ -23,12 +23,12 @@ from ..core.truth import Truth
 from ..reading.layout import USAGE, check_truth_header, id_column_of
 from ..reading.tables import Source, Table, plain, raw_cells, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
-from .baselines import Baseline, Baselines, baselines_of
+from .baselines import Baselines, ReferenceScore, baselines_of
 from .findings import Finding, not_best
 from .id_suspicions import split_groups
 from .secondary_report import SecondaryReport, refused_secondary, secondary_reports
 from .splits import refuse_group
-from .suspicions import Share, balance, suspicions
+from .suspicions import AnswerShare, balance, suspicions
 
 
 def sound_rows(truth: Truth) -> Truth | None:
@@ -63,10 +63,10 @@ class TruthReport:
     target_columns: tuple[str, ...] = ()
     submission_columns: tuple[str, ...] = ()
     self_test: dict[str, Any] = field(default_factory=dict)
-    baselines: list[Baseline] = field(default_factory=list)
+    baselines: list[ReferenceScore] = field(default_factory=list)
     measured_rows: int = 0
     apart: dict[str, float] = field(default_factory=dict)
-    balance: list[Share] = field(default_factory=list)
+    balance: list[AnswerShare] = field(default_factory=list)
     secondary: list[SecondaryReport] = field(default_factory=list)
     seconds: float | None = field(default=None, compare=False)
 
@@ -120,7 +120,7 @@ def check_truth(
         return TruthReport(findings)
     self_test: dict[str, Any] = {}
     seconds: float | None = None
-    shares: list[Share] = []
+    shares: list[AnswerShare] = []
     reports: list[SecondaryReport] = []
     measured = Baselines([], 0, {})
     if not any(finding.blocking for finding in findings):
@@ -157,7 +157,7 @@ def check_truth(
 
 def _sample_and_test_faults(
     truth: Truth, sample: Source | None, tests: Mapping[str, Source], problems: Sequence[Problem]
-) -> tuple[list[Share], list[Finding]]:
+) -> tuple[list[AnswerShare], list[Finding]]:
     """What there is to say about a truth with faults: of its sound rows, and of other files where all ids are sound."""
     answers = {*truth.target_columns, *truth.role_columns.values(), USAGE}
     are_ids_sound = all(problem.column in answers for problem in problems)

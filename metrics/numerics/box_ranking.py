@@ -17,7 +17,7 @@ _CURVES = 3
 
 
 @dataclass(frozen=True)
-class Ranking:
+class BoxRanking:
     """The predicted boxes of some rows: ``row`` and ``label`` (the truth's code) of each, its confidence and whether it
     is right. ``owner`` and ``sought`` are the row and the label of each true box."""
 
@@ -29,7 +29,7 @@ class Ranking:
     confidence: np.ndarray
     right: np.ndarray
 
-    def classes(self) -> Iterator[OneClass]:
+    def classes(self) -> Iterator[BoxesOfClass]:
         """The classes of the truth, in the order of their names' codes."""
         counts = np.bincount(self.sought)
         order = np.lexsort((self.confidence, self.label))
@@ -40,7 +40,7 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class OneClass:
+class BoxesOfClass:
     """The predicted boxes of one class: ``boxes`` are their places, ``places`` their ranks; equal confidences are one
     rank. ``hits``, ``answers``, ``precision`` and ``best`` (the highest precision from there on) tell of each rank;
     ``count`` is the number of true boxes."""
@@ -60,22 +60,22 @@ class OneClass:
         return float(exact_sum(self.hits * self.best)) / self.count
 
 
-def _one_class(ranking: Ranking, label: int, boxes: np.ndarray, count: int) -> OneClass:
+def _one_class(ranking: BoxRanking, label: int, boxes: np.ndarray, count: int) -> BoxesOfClass:
     _, places = np.unique(-ranking.confidence[boxes], return_inverse=True)
     hits, answers = np.bincount(places, ranking.right[boxes]), np.bincount(places)
     precision = np.cumsum(hits) / np.cumsum(answers)
     best = np.maximum.accumulate(precision[::-1])[::-1]
-    return OneClass(label, count, boxes, places, hits, answers, precision, best)
+    return BoxesOfClass(label, count, boxes, places, hits, answers, precision, best)
 
 
-def ranking_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou: float) -> Ranking:
+def ranking_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou: float) -> BoxRanking:
     """Match the boxes of each row."""
     true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
     places, row = expand(said.starts, prediction.codes)
     known = {label: code for code, label in enumerate(true.vocabulary)}
     translated = np.array([known.get(label, -1) for label in said.vocabulary] or [0], np.int64)
     ours, owner = expand(true.starts, truth.codes)
-    return Ranking(
+    return BoxRanking(
         rows=len(truth),
         owner=owner,
         sought=true.labels[ours],
@@ -130,13 +130,13 @@ def _twins(truth: Coded, layout: str, classes: bool) -> tuple[np.ndarray, np.nda
     return first, np.bincount(group)[group]
 
 
-def average_precision(ranking: Ranking) -> float:
+def average_precision(ranking: BoxRanking) -> float:
     """The mean over the classes of the truth."""
     values = np.array([one.value for one in ranking.classes()])
     return float(exact_sum(values) / max(len(values), 1))
 
 
-def found_by_row(ranking: Ranking) -> np.ndarray:
+def found_by_row(ranking: BoxRanking) -> np.ndarray:
     """True boxes, right and wrong ones (of classes that the truth has) and share of the score of each row."""
     share = np.zeros(len(ranking.row))
     is_counted = np.zeros(len(ranking.row), bool)
@@ -149,7 +149,7 @@ def found_by_row(ranking: Ranking) -> np.ndarray:
     return np.column_stack([np.bincount(ranking.owner, minlength=ranking.rows), *sums])
 
 
-def effects(ranking: Ranking) -> np.ndarray:
+def effects(ranking: BoxRanking) -> np.ndarray:
     """The derivative of the score by the weight of each row: what its right boxes earn, what all its boxes do to the
     precision of the ranks at and below them, and its share of the true boxes."""
     found = np.zeros(ranking.rows)
@@ -170,7 +170,7 @@ def effects(ranking: Ranking) -> np.ndarray:
     return found
 
 
-def curves(ranking: Ranking, names: list[str]) -> list[Figure]:
+def curves(ranking: BoxRanking, names: list[str]) -> list[Figure]:
     """Precision by recall of the first classes, as the area is measured."""
     drawn: list[Figure] = []
     for one in list(ranking.classes())[:_CURVES]:

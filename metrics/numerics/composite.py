@@ -44,7 +44,7 @@ _OTHER_WAY = {
 
 
 @dataclass(frozen=True)
-class Part:
+class CompositePart:
     """One metric of a composite. ``columns`` are empty where it reads all target columns. Parts made of one ``*`` have
     one ``line`` and share its weight."""
 
@@ -75,7 +75,7 @@ class Part:
 
 
 @lru_cache(maxsize=256)
-def parts_of(text: str, direction: str) -> tuple[Part, ...]:
+def parts_of(text: str, direction: str) -> tuple[CompositePart, ...]:
     """The parts that a text names. Raises ``ValueError`` with a sentence that names the part at fault."""
     lines = [line for line in map(str.strip, _BREAK.split(text)) if line]
     if not lines:
@@ -97,7 +97,7 @@ def parts_of(text: str, direction: str) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _part_of(line: str, direction: str) -> Part:
+def _part_of(line: str, direction: str) -> CompositePart:
     try:
         words = shlex.split(line)
     except ValueError:
@@ -135,7 +135,7 @@ def _part_of(line: str, direction: str) -> Part:
                 parameters=", ".join(sorted(names)) or Message("none"),
             )
         )
-    return Part(weight, metric.key, columns, params)
+    return CompositePart(weight, metric.key, columns, params)
 
 
 def _weight_of(word: str) -> float:
@@ -159,7 +159,7 @@ def _metric_of(key: str) -> Metric:
     return metric
 
 
-def spread_out(parts: Sequence[Part], columns: Sequence[str]) -> list[Part]:
+def spread_out(parts: Sequence[CompositePart], columns: Sequence[str]) -> list[CompositePart]:
     """The parts with the target columns that each of them reads, one part for each column in the place of ``*``.
 
     A column that plays a role in any part is no target.
@@ -182,7 +182,7 @@ class PartArrays:
     ``cells`` are the texts behind a truth, by column.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[CompositePart, ...]
     arrays: tuple[Any, ...]
     rows: int
     cells: Mapping[str, Any] = field(default_factory=dict)
@@ -201,7 +201,7 @@ def weighted(values: Sequence[float], weights: Sequence[float], combine: str) ->
     return total if combine == "sum" else total / math.fsum(map(abs, weights))
 
 
-def combined(parts: Sequence[Part], values: Sequence[float], combine: str) -> float:
+def combined(parts: Sequence[CompositePart], values: Sequence[float], combine: str) -> float:
     """The value of the composite: the mean of the parts of one line, weighted."""
     lines: dict[int, list[float]] = {}
     for part, value in zip(parts, values, strict=True):
@@ -223,7 +223,7 @@ def values_of(truth: PartArrays, prediction: PartArrays) -> list[float]:
     ]
 
 
-def _value_of(part: Part, answers: Any, prediction: Any) -> float:
+def _value_of(part: CompositePart, answers: Any, prediction: Any) -> float:
     """What the part's metric gives by itself, to the last bit."""
     metric, value = part.metric, None
     how = metric.computation
@@ -241,7 +241,7 @@ def _value_of(part: Part, answers: Any, prediction: Any) -> float:
     return float(value)
 
 
-def _finite_rows(part: Part, answers: Any, prediction: Any) -> Any:
+def _finite_rows(part: CompositePart, answers: Any, prediction: Any) -> Any:
     found = row_contributions(part.metric, answers, prediction, part.params)
     if not np.isfinite(getattr(found, "table", found)).all():
         raise NotFinite
@@ -255,12 +255,12 @@ def ready(prediction: PartArrays) -> PartArrays:
     return replace(prediction, arrays=tuple(arrays))
 
 
-def best_of(parts: Sequence[Part], combine: str) -> float:
+def best_of(parts: Sequence[CompositePart], combine: str) -> float:
     """The value of the composite where each part has its best."""
     return weighted([part.metric.best_with(part.params) for part in parts], [part.weight for part in parts], combine)
 
 
-def has_influence(parts: Sequence[Part]) -> bool:
+def has_influence(parts: Sequence[CompositePart]) -> bool:
     """Whether it is known, for every part, what each row does to its value."""
     return all(part.metric.computation.influence is not None or part.metric.computation.is_plain_sum for part in parts)
 
@@ -276,7 +276,7 @@ def influence_of(truth: PartArrays, prediction: PartArrays, combine: str) -> np.
     return found
 
 
-def _influence_of(part: Part, answers: Any, prediction: Any) -> np.ndarray:
+def _influence_of(part: CompositePart, answers: Any, prediction: Any) -> np.ndarray:
     metric = part.metric
     how = metric.computation
     if how.influence is not None:

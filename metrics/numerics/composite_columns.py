@@ -15,7 +15,7 @@ from ..reading.column_kinds import Binary, Label
 from ..reading.columns import Cells, Kind
 from ..reading.tables import pick
 from ..reading.text import LONGEST_MASK_LINE
-from .composite import Part, PartArrays, spread_out, unscorable
+from .composite import CompositePart, PartArrays, spread_out, unscorable
 
 
 class TruthOfParts(Kind):
@@ -25,12 +25,12 @@ class TruthOfParts(Kind):
     many = True
     longest_line = LONGEST_MASK_LINE
 
-    def __init__(self, parts: tuple[Part, ...]) -> None:
+    def __init__(self, parts: tuple[CompositePart, ...]) -> None:
         self.parts = parts
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> PartArrays:
         by_name = {cells.column: cells for cells in columns}
-        found: list[tuple[Part, Any]] = []
+        found: list[tuple[CompositePart, Any]] = []
         for part in spread_out(self.parts, list(by_name)):
             if fault := _misfit(part, by_name):
                 columns[0].problems.append(fault)
@@ -47,7 +47,7 @@ class TruthOfParts(Kind):
         return kind.random(dice, width) if kind.many else [kind.random(dice, 1)[0] for _ in range(width)]
 
 
-def _misfit(part: Part, by_name: Mapping[str, Cells]) -> Problem | None:
+def _misfit(part: CompositePart, by_name: Mapping[str, Cells]) -> Problem | None:
     """Why the file lacks what a part reads."""
     names = ", ".join(map(shown, list(by_name)[:10]))
     for column in (*part.columns, *part.roles.values()):
@@ -73,7 +73,7 @@ def _misfit(part: Part, by_name: Mapping[str, Cells]) -> Problem | None:
     return None
 
 
-def _answers_of(part: Part, by_name: Mapping[str, Cells]) -> Any:
+def _answers_of(part: CompositePart, by_name: Mapping[str, Cells]) -> Any:
     metric = part.metric
     answers = metric.truth.read([by_name[column] for column in part.columns])
     if not part.roles:
@@ -91,7 +91,7 @@ def _say_once(columns: Sequence[Cells]) -> None:
         cells.problems[:] = list(dict.fromkeys(cells.problems))
 
 
-def names_of(part: Part, answers: Any) -> tuple[str, ...]:
+def names_of(part: CompositePart, answers: Any) -> tuple[str, ...]:
     """The columns of a submission that a part reads."""
     return answer_columns(part.metric, _target(answers), part.columns)
 
@@ -170,7 +170,7 @@ def _texts(cells: Cells) -> list[str]:
     return texts
 
 
-def columns_of_parts(parts: tuple[Part, ...]) -> dict[str, Any]:
+def columns_of_parts(parts: tuple[CompositePart, ...]) -> dict[str, Any]:
     """What a metric declares that reads the columns of these parts."""
     return {
         "truth": TruthOfParts(parts),

@@ -86,7 +86,7 @@ class Block:
     outcome: np.ndarray
 
 
-class Comparison:
+class LabelSetPairs:
     """The distinct pairs of a true and a predicted set. ``counts`` says how many rows have each pair, ``of_row`` which
     pair each row has."""
 

@@ -167,7 +167,7 @@ class Probability(Plain):
         return [repr(round(dice.random(), 2)) for _ in range(width)]
 
 
-class Score(Plain):
+class RankedScore(Plain):
     """Finite numbers of any size of which only the order matters."""
 
     words = Message("score (any number, higher means more likely)")

@@ -18,7 +18,7 @@ from ..core.parameters import Parameter, parameter_of
 FIRST_THREE = ["solution", "submission", "row_id_column_name"]
 
 
-class Unfit(Exception):
+class NoMetric(Exception):
     """The file is no metric; the words are for the operator."""
 
 
@@ -30,7 +30,7 @@ def facts_of(module: ModuleType, key: str) -> dict[str, Any]:
     elif callable(getattr(module, "score", None)):
         facts = _kaggles(module)
     else:
-        raise Unfit(f"It has neither a function score({', '.join(FIRST_THREE)}) nor {key} = Metric(…).")
+        raise NoMetric(f"It has neither a function score({', '.join(FIRST_THREE)}) nor {key} = Metric(…).")
     return {**facts, "doctest": _doctest(module)}
 
 
@@ -73,7 +73,7 @@ def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[st
     """The parameters behind the first three, and what was left out."""
     arguments = list(inspect.signature(function).parameters.values())
     if [argument.name for argument in arguments[:3]] != FIRST_THREE:
-        raise Unfit(f"Its function score must begin with the parameters {', '.join(FIRST_THREE)}.")
+        raise NoMetric(f"Its function score must begin with the parameters {', '.join(FIRST_THREE)}.")
     try:
         hints = typing.get_type_hints(function, include_extras=True)
     except Exception:  # an annotation that only a type checker can read
@@ -88,7 +88,7 @@ def _extras(function: Callable[..., Any]) -> tuple[list[dict[str, Any]], list[st
         if parameter is not None:
             found.append({**asdict(parameter), "help": parameter.help or helps.get(argument.name, ""), "check": None})
         elif argument.default is argument.empty:
-            raise Unfit(f"Its parameter {argument.name} has neither a default nor a type that a form can ask for.")
+            raise NoMetric(f"Its parameter {argument.name} has neither a default nor a type that a form can ask for.")
         else:
             notes.append(f"{argument.name} keeps its default: a form cannot ask for its type.")
     return found, notes
@@ -137,7 +137,7 @@ def _ours(metric: Metric) -> dict[str, Any]:
     if callable(columns):
         unsupported.append("submission_names")
     if unsupported or callable(columns):
-        raise Unfit(f"In this folder a metric cannot have functions for {', '.join(unsupported)}.")
+        raise NoMetric(f"In this folder a metric cannot have functions for {', '.join(unsupported)}.")
     names = ("title", "group", "direction", "best", "worst")
     return {
         "format": "ours",
@@ -163,7 +163,7 @@ def _ours(metric: Metric) -> dict[str, Any]:
 def _kind(kind: Any) -> dict[str, Any]:
     home = type(kind).__module__.partition(".")[2]
     if "." not in home:
-        raise Unfit(f"In this folder a metric cannot bring a kind of column of its own ({type(kind).__name__}).")
+        raise NoMetric(f"In this folder a metric cannot bring a kind of column of its own ({type(kind).__name__}).")
     return {"module": home, "class": type(kind).__name__, "state": vars(kind)}
 
 

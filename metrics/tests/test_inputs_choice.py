@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import metrics
-from metrics.checks.baselines import Baseline
+from metrics.checks.baselines import ReferenceScore
 from metrics.checks.suggest import SuggestedMetric
 from metrics.tests.answer_files import split_table, table
 
@@ -296,7 +296,7 @@ def test_a_long_file_is_judged_by_some_of_its_rows() -> None:
 # --- files that know nothing ------------------------------------------------------------------------------------
 
 
-def files_of(key: str, data: bytes, **params: Any) -> dict[str, Baseline]:
+def files_of(key: str, data: bytes, **params: Any) -> dict[str, ReferenceScore]:
     report = metrics.check_truth(key, data, params)
     assert report.ok
     json.dumps(dataclasses.asdict(report))

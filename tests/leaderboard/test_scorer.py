@@ -21,7 +21,7 @@ import pytest
 
 import metrics
 from leaderboard import scorer
-from leaderboard.scorer import Limits, ScorerAnswer, TruthSpec, _answers, _client, _elsewhere, _messages
+from leaderboard.scorer import MeasuringLimits, ScorerAnswer, TruthSpec, _answers, _client, _elsewhere, _messages
 from metrics.sandbox import landlock
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.processes import explain_missing_sandbox
@@ -31,7 +31,7 @@ from tests.site import patience, until
 
 pytestmark = pytest.mark.slow
 
-LIMITS = Limits(seconds=20, memory_mb=1500)
+LIMITS = MeasuringLimits(seconds=20, memory_mb=1500)
 FOREIGN = frozenset({"django", "celery", "redis", "psycopg", "sqlite3"})
 
 
@@ -59,7 +59,7 @@ Measure = Callable[..., ScorerAnswer]
 def measure(ground_truth: TruthSpec, tmp_path: Path) -> Measure:
     """Bo hands in a file, or one that does what a word says."""
 
-    def measured(data: bytes | str, limits: Limits = LIMITS, by: TruthSpec = ground_truth) -> ScorerAnswer:
+    def measured(data: bytes | str, limits: MeasuringLimits = LIMITS, by: TruthSpec = ground_truth) -> ScorerAnswer:
         file = tmp_path / "mine.csv"
         file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
         return scorer.measure_file(by, file, limits)
@@ -180,7 +180,7 @@ def test_a_message_is_bounded_and_nothing_but_json() -> None:
 
 
 def test_a_file_that_eats_memory_is_stopped_alone(measure: Measure) -> None:
-    answer = measure("eat", Limits(20, 400))
+    answer = measure("eat", MeasuringLimits(20, 400))
     assert "400 MB of memory" in answer.problems[0]["message"]
     assert measure(answers()).result is not None
 
@@ -190,7 +190,7 @@ def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, 
     measure(answers())
     begun = time.monotonic()
     with pytest.raises(scorer.JobTimedOut):
-        measure(word, Limits(0.5, 1500))
+        measure(word, MeasuringLimits(0.5, 1500))
     assert 0.4 < time.monotonic() - begun < 4 * patience()
     assert measure(answers()).result is not None
 
@@ -200,7 +200,7 @@ def test_a_child_that_ends_without_an_answer_has_died_and_the_next_file_is_measu
     measure: Measure, word: str
 ) -> None:
     with pytest.raises(scorer.ScorerDied):
-        measure(word, Limits(3, 1500))
+        measure(word, MeasuringLimits(3, 1500))
     assert measure(answers()).result is not None
 
 
@@ -381,7 +381,7 @@ def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatc
     for pid in below(os.getpid()):
         os.kill(pid, signal.SIGSTOP)
     with pytest.raises(scorer.JobTimedOut):
-        measure(answers(), Limits(0.3, 1500))
+        measure(answers(), MeasuringLimits(0.3, 1500))
     assert measure(answers()).result is not None
 
 
@@ -439,7 +439,7 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
     scorer.close_scorer()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
     mae = TruthSpec("mae", "mae", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("gap", {}), ("rmse", {})])
-    result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", Limits(seconds=12, memory_mb=1500), mae).result
+    result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", MeasuringLimits(seconds=12, memory_mb=1500), mae).result
     assert result is not None
     assert (result.public, result.private) == (0.0, 0.5)
     assert [bool(one.problem) for one in result.secondary] == [True, False]

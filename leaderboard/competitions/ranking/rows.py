@@ -9,7 +9,7 @@ from ..models import Competition, GroundTruth, Team
 from ..models.competition import Split
 from .doubts import ScoreUncertainty
 from .ladder import Ladder
-from .secondary import SecondaryValue
+from .secondary import ShownSecondaryValue
 
 
 def shown_moment(moment: datetime, competition: Competition, *, sees_names: bool) -> datetime:
@@ -38,7 +38,7 @@ class BoardRowData:
     members: tuple[str, ...] = ()
     is_baseline: bool = False
     is_picked_by_system: bool = False
-    secondary: tuple[SecondaryValue, ...] = ()
+    secondary: tuple[ShownSecondaryValue, ...] = ()
     """Of the file that stands here; empty where none are shown."""
     real_name: str = ""
     """What a pseudonym stands for: only in rows for those who run the competition, empty where `name` is real."""

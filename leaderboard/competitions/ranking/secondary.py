@@ -48,7 +48,7 @@ class SecondaryMetric:
 
 
 @dataclass(frozen=True)
-class SecondaryValue:
+class ShownSecondaryValue:
     """What one secondary metric says of a file; without a `value` for the reason in `problem`."""
 
     secondary_metric: SecondaryMetric
@@ -78,7 +78,7 @@ def _secondary_metric(one: Mapping[str, Any]) -> SecondaryMetric:
 
 def shown_secondary_values(
     secondary_metrics: Sequence[SecondaryMetric], stored: Sequence[Mapping[str, Any]], ladder: Ladder | None
-) -> tuple[SecondaryValue, ...]:
+) -> tuple[ShownSecondaryValue, ...]:
     """The secondary values that may be shown with a score that `ladder` shows (None: exactly); nothing on a hidden
     board."""
     if ladder is not None and ladder.is_hidden:
@@ -91,15 +91,15 @@ def shown_secondary_values(
 
 def _shown_secondary_value(
     secondary_metric: SecondaryMetric, one: Mapping[str, Any], ladder: Ladder | None
-) -> SecondaryValue:
+) -> ShownSecondaryValue:
     value = one.get("value")
     if value is None:
-        return SecondaryValue(secondary_metric, None, stored_message(one, "problem"))
+        return ShownSecondaryValue(secondary_metric, None, stored_message(one, "problem"))
     if ladder is None:
-        return SecondaryValue(secondary_metric, value)
+        return ShownSecondaryValue(secondary_metric, value)
     if secondary_metric.ladder.is_hidden:
-        return SecondaryValue(secondary_metric, None, str(NOT_SHOWN_YET))
-    return SecondaryValue(secondary_metric, secondary_metric.ladder.rounded(value), is_rounded=True)
+        return ShownSecondaryValue(secondary_metric, None, str(NOT_SHOWN_YET))
+    return ShownSecondaryValue(secondary_metric, secondary_metric.ladder.rounded(value), is_rounded=True)
 
 
 def secondary_values(
@@ -107,7 +107,7 @@ def secondary_values(
     split: Split,
     submissions: Iterable[UUID] | QuerySet[Any, Any],
     ladder: Ladder | None,
-) -> dict[str, tuple[SecondaryValue, ...]]:
+) -> dict[str, tuple[ShownSecondaryValue, ...]]:
     """Submission → what its secondary metrics say on a split. Callers know that its score may be seen."""
     secondary_metrics = secondary_metrics_of(ground_truth)
     if not secondary_metrics or (ladder is not None and ladder.is_hidden):

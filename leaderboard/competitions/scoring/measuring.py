@@ -149,8 +149,8 @@ def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
     )
 
 
-def _scorer_limits(seconds: float) -> scorer.Limits:
-    return scorer.Limits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
+def _scorer_limits(seconds: float) -> scorer.MeasuringLimits:
+    return scorer.MeasuringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
 
 
 def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.ScorerAnswer) -> MeasuringOutcome:

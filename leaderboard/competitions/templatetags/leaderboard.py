@@ -99,7 +99,7 @@ def score(value: float | str | None, ladder: object = None) -> SafeString:
 
 
 @register.simple_tag
-def secondary_value(one: secondary.SecondaryValue | None, style: str = "") -> SafeString:
+def secondary_value(one: secondary.ShownSecondaryValue | None, style: str = "") -> SafeString:
     """What a secondary metric says: a score, or a dash. The styles `full` (all digits) and `why` spell the reason of a
     dash out; otherwise it is on hover."""
     if one is None or one.value is None:

@@ -121,7 +121,7 @@ def _band(row: rows_module.BoardRowData, scale: tuple[float, float]) -> SafeStri
     )
 
 
-def _secondary_cell(one: secondary.SecondaryValue) -> SecondaryCell:
+def _secondary_cell(one: secondary.ShownSecondaryValue) -> SecondaryCell:
     if one.value is None:
         return SecondaryCell(one.secondary_metric.words, "–", translated_message(one.problem))
     text = numbers.rounded_text(one.value) if one.is_rounded else numbers.number_text(one.value)

@@ -215,14 +215,14 @@ def _answer(
 
 
 @dataclass(frozen=True)
-class Example:
+class CompetitionExample:
     """A worked example for a competition; `is_theirs`: its parameters are the competition's."""
 
     worked: WorkedExample
     is_theirs: bool
 
 
-def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> Example | None:
+def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> CompetitionExample | None:
     """The metric's own example under a competition's parameters; where it cannot be read with them, with its own.
     `None` where it cannot be computed at this moment.
 
@@ -241,5 +241,5 @@ def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> Example | 
             log.warning("no worked example of %s: %s", metric.key, error)
             return None
         if not answer["faults_of"]:
-            return Example(WorkedExample(answer), is_theirs)
+            return CompetitionExample(WorkedExample(answer), is_theirs)
     return None

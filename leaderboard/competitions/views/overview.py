@@ -17,7 +17,7 @@ from ..models import GroundTruth
 from ..models.competition import Split
 from ..ranking import boards, rows
 from .command_line_hint import home_command
-from .examples import Example, with_params
+from .examples import CompetitionExample, with_params
 from .worked_examples import best_value_text
 
 
@@ -67,7 +67,7 @@ class CompetitionMetric:
         return f"?{urlencode(given)}" if given else ""
 
     @cached_property
-    def example(self) -> Example | None:
+    def example(self) -> CompetitionExample | None:
         """The metric's example, never this competition's data, under these parameters."""
         return with_params(self.metric, self.params)
 

@@ -11,7 +11,7 @@ from ..models import GroundTruth, Score, Submission
 from ..models.competition import Split
 from ..ranking import secondary
 
-SecondaryValues = tuple[secondary.SecondaryValue, ...]
+SecondaryValues = tuple[secondary.ShownSecondaryValue, ...]
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class SecondaryLine:
     """One secondary metric of one file; `private` is None until the private board is open to the viewer."""
 
     secondary_metric: secondary.SecondaryMetric
-    public: secondary.SecondaryValue | None
-    private: secondary.SecondaryValue | None
+    public: secondary.ShownSecondaryValue | None
+    private: secondary.ShownSecondaryValue | None
 
 
 @dataclass(frozen=True)

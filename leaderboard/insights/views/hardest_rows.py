@@ -22,7 +22,7 @@ KEEP, CORRECT, IGNORE = "keep", "correct", "ignore"
 
 
 @dataclass(frozen=True)
-class HardRow:
+class HardRowForm:
     """A row with what the form about it holds."""
 
     number: int
@@ -79,7 +79,7 @@ def _correct(request: HttpRequest, page_context: PageContext) -> None:
     hardest_rows.correct_truth(competition=page_context.competition, corrected=corrected, ignored=ignored)
 
 
-def _lines(report: RowReport, filled: QueryDict) -> list[HardRow]:
+def _lines(report: RowReport, filled: QueryDict) -> list[HardRowForm]:
     """The rows with what was filled in; else with the other answer in place, and nothing chosen."""
     found = report.found
     lines = []
@@ -88,7 +88,7 @@ def _lines(report: RowReport, filled: QueryDict) -> list[HardRow]:
         proposed = [row["other"] or row["truth"][0]] if len(row["truth"]) == 1 else row["truth"]
         cells = [filled.get(f"answer-{number}-{place}", text).strip() for place, text in enumerate(proposed)]
         choice = choice if choice in (CORRECT, IGNORE) else KEEP
-        lines.append(HardRow(number, row, found["files"], choice, list(zip(found["targets"], cells, strict=True))))
+        lines.append(HardRowForm(number, row, found["files"], choice, list(zip(found["targets"], cells, strict=True))))
     return lines
 
 
