@@ -20,8 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from leaderboard import scorer
-from leaderboard.scorer import MeasuringLimits, TruthSpec, _client
-from tests.measuring_here import measure_here
+from leaderboard.scorer import MeasuringLimits, TruthSpec, client
+from tests.scorer_in_process import measure_here
 
 LIMITS = MeasuringLimits(seconds=120, memory_mb=3072)
 
@@ -114,7 +114,7 @@ def poison(folder: Path, times: int) -> None:
     bad.write_text("id,label\ndie,\n")
     spec = TruthSpec("poison", "accuracy", str(truth), {}, "id")
     scorer.close_scorer()
-    _client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
+    client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
     for _ in range(3):
         scorer.measure_file(spec, sent, LIMITS)
 

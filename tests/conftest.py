@@ -38,11 +38,11 @@ from leaderboard.competitions.models import Competition, Membership, Submission
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import competitions, launches, publishing, submitting, truth_drafts
 from leaderboard.competitions.views import board_cache
-from leaderboard.scorer import _jobs, jobs_for_pages
+from leaderboard.scorer import jobs_for_pages, page_jobs
 from metrics.sandbox.processes import explain_missing_sandbox
 from tests import databases
-from tests.measuring_here import measure_here
 from tests.recordings import recorded
+from tests.scorer_in_process import measure_here
 
 TRUTH = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
@@ -273,10 +273,10 @@ def olga(db: None) -> User:
 def _checked_once(truth: str, **others: Any) -> dict[str, Any]:
     """The report on a truth with nothing next to it, which thousands of tests begin with, is made once."""
     if others["sample"] or others["tests"] or metrics.get(others["metric"]).is_outside:
-        return _jobs.check_truth(truth=truth, **others)
+        return page_jobs.check_truth(truth=truth, **others)
     asked = json.dumps([Path(truth).read_text(), others], sort_keys=True)
     if asked not in _reports:
-        _reports[asked] = json.dumps(_jobs.check_truth(truth=truth, **others))
+        _reports[asked] = json.dumps(page_jobs.check_truth(truth=truth, **others))
     report: dict[str, Any] = json.loads(_reports[asked])
     return report
 

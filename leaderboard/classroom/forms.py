@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.competitions.models import Admission, Competition
-from leaderboard.competitions.models.settings import read_setting, setting_field
+from leaderboard.competitions.models.competition_settings import read_setting, setting_field
 
 from . import identifying, roster_files
 from .models import role as role_module

@@ -19,7 +19,7 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from leaderboard.accounts.adapter import needs_second_factor
 from leaderboard.accounts.devices import remember_device
-from leaderboard.common import clock, counters
+from leaderboard.common import clock, prometheus_counters
 from leaderboard.common.languages import language_of_request, note_language
 from leaderboard.common.viewer_zone import viewer_zone
 
@@ -113,10 +113,10 @@ def note_answer(request: HttpRequest, status: int, seconds: float) -> None:
         facts["user"] = pk
     is_dull = view in ASKED_BY_PROGRAMS or (not view and status < 400)
     log.log(logging.DEBUG if is_dull else logging.INFO, "answered", extra=facts)
-    counters.REQUESTS.labels(view, str(status)).inc()
-    counters.REQUEST_SECONDS.labels(view).observe(seconds)
+    prometheus_counters.REQUESTS.labels(view, str(status)).inc()
+    prometheus_counters.REQUEST_SECONDS.labels(view).observe(seconds)
     if status == 413:  # wherever it was noticed: by its announced length, while it came in, or while it was stored
-        counters.REFUSED_UPLOADS.labels("too_large").inc()
+        prometheus_counters.REFUSED_UPLOADS.labels("too_large").inc()
 
 
 def redirect_to_second_factor(request: HttpRequest) -> HttpResponse | None:

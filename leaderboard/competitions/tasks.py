@@ -24,14 +24,14 @@ from structlog.contextvars import bound_contextvars
 
 from leaderboard import scorer
 from leaderboard.celery import app
-from leaderboard.common import child_processes, counters
+from leaderboard.common import child_processes, prometheus_counters
 from leaderboard.common.clock import database_now
 
 from . import hooks
 from .models import FormerMember
-from .ranking import revealing
+from .ranking import reveal
 from .scoring import queue, score, workers
-from .services import launching
+from .services import planned_launches
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ WORK_SECONDS = 0.5
 @worker_process_init.connect
 def _start_scorer(**_: object) -> None:
     """Have the scorer start before the first file comes, so that nobody waits for it."""
-    counters.reset_counters()
+    prometheus_counters.reset_counters()
     queue.on_lease_lost = scorer.stop_scorer
     scorer.start_scorer()
     threading.Thread(target=_report_and_sweep_forever, daemon=True).start()
@@ -169,7 +169,7 @@ def _score_next(turn: queue.QueuedSubmission, wake_up_id: str) -> str:
         seconds = time.monotonic() - begun
         if status != "busy":
             log.info("measured", extra={"status": status, "seconds": round(seconds, 3)})
-            counters.SCORING_SECONDS.labels(status).observe(seconds)
+            prometheus_counters.SCORING_SECONDS.labels(status).observe(seconds)
         return status
 
 
@@ -214,13 +214,13 @@ def sweep() -> None:
 @app.task(name="leaderboard.competitions.tasks.reveal_due")
 def reveal_due() -> None:
     """Open the private boards whose deadline has passed and whose files all have their scores."""
-    revealing.reveal_due_competitions(database_now())
+    reveal.reveal_due_competitions(database_now())
 
 
 @app.task(name="leaderboard.competitions.tasks.launch_due_competitions")
 def launch_due_competitions() -> None:
     """Launch what its hosts wanted launched by now."""
-    launching.launch_due_competitions(database_now())
+    planned_launches.launch_due_competitions(database_now())
 
 
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")
@@ -254,9 +254,9 @@ def wake_workers(task: Any, *arguments: object, expires: float | None = None) ->
     ids = [a if isinstance(a, int) else str(a) for a in arguments]
     try:
         task.apply_async(args=ids, expires=expires, headers={"schema": SCHEMA})
-        counters.WAKE_UPS.labels("yes").inc()
+        prometheus_counters.WAKE_UPS.labels("yes").inc()
     except Exception as error:
-        counters.WAKE_UPS.labels("no").inc()
+        prometheus_counters.WAKE_UPS.labels("no").inc()
         log.warning("the broker took no message (%s); the sweep will find the row", error)
         return False
     return True

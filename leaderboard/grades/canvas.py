@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.csv_files import FORMULA_STARTS
 
-from .people import GradedPerson
+from .recipients import GradedPerson
 
 STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION = "Student", "ID", "SIS User ID", "SIS Login ID", "Section"
 POINTS_ROW = "points possible"

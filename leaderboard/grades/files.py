@@ -15,7 +15,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
 
 from . import canvas, marks, moodle_brightspace
-from . import people as people_module
+from . import recipients as people_module
 from . import rules as rules_module
 from .models import Gradebook
 from .sheets import GradeRow, GradeSheet

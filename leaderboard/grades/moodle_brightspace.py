@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from leaderboard.common.csv_files import safe_cell
 
-from .people import GradedPerson
+from .recipients import GradedPerson
 
 
 def moodle_file(people: Iterable[GradedPerson], title: str) -> str:

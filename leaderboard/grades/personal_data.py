@@ -11,8 +11,8 @@ from leaderboard.classroom.models import RosterEntry
 
 from . import canvas
 from .models import Gradebook
-from .people import GradedPerson
 from .reasons import Reason
+from .recipients import GradedPerson
 
 EXPORTED = ("release__competition__slug", "release__number", "release__released_at", "points", "reasons")
 

@@ -10,7 +10,7 @@ from django.db.models import OuterRef
 from django.db.models.functions import Coalesce
 
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.common.counting_rows import count_rows
+from leaderboard.common.subqueries import count_rows
 from leaderboard.competitions.models import Competition, Membership, Submission
 from leaderboard.competitions.ranking import ladder
 

@@ -15,7 +15,7 @@ from django.utils import timezone, translation
 from leaderboard.accounts.models import User
 from leaderboard.accounts.viewers import find_viewer
 from leaderboard.common.clock import database_now
-from leaderboard.common.counting_rows import count_rows
+from leaderboard.common.subqueries import count_rows
 from leaderboard.competitions.models import Competition
 
 from .models import Notice, NoticeChoice

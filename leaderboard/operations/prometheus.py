@@ -15,7 +15,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from leaderboard import __version__
-from leaderboard.common import counters
+from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission, Worker
 from leaderboard.competitions.scoring import workers as workers_module
@@ -119,10 +119,10 @@ def process_metrics() -> Iterator[Metric]:
     """What processes counted: this one, and the workers that were heard of lately."""
     workers = Worker.objects.filter(last_seen_at__gte=database_now() - workers_module.FORGOTTEN_AFTER)
     processes = [
-        ({"part": "web", "host": "", "process": ""}, counters.counter_samples()),
+        ({"part": "web", "host": "", "process": ""}, prometheus_counters.counter_samples()),
         *(({"part": "worker", "host": one.host, "process": str(one.process)}, one.counts) for one in workers),
     ]
-    for family in counters.PROCESS.collect():
+    for family in prometheus_counters.PROCESS.collect():
         merged = Metric(family.name, family.documentation, family.type)
         for process, samples in processes:
             for sample in samples:

@@ -14,8 +14,7 @@ checked for its form. `measure` is the way in for submissions, `run_job` for all
 
 from __future__ import annotations
 
-from leaderboard.scorer._answers import ScorerAnswer
-from leaderboard.scorer._client import (
+from leaderboard.scorer.client import (
     ScorerDied,
     ScorerInterrupted,
     close_scorer,
@@ -24,9 +23,10 @@ from leaderboard.scorer._client import (
     start_scorer,
     stop_scorer,
 )
-from leaderboard.scorer._confined import clean_environment
-from leaderboard.scorer._places import KINDS, OF_HOSTS, JobFailed, JobSlot, JobTimedOut, NoSlowSlot
-from leaderboard.scorer._ruler import MeasuringLimits, TruthSpec
+from leaderboard.scorer.job_slots import KINDS, OF_HOSTS, JobFailed, JobSlot, JobTimedOut, NoSlowSlot
+from leaderboard.scorer.process_limits import clean_environment
+from leaderboard.scorer.scorer_answer import ScorerAnswer
+from leaderboard.scorer.truth_spec import MeasuringLimits, TruthSpec
 
 __all__ = [
     "KINDS",

@@ -9,8 +9,8 @@ from django.conf import settings
 from leaderboard.common.slow_clients import release_slot_while_waiting
 
 from . import OF_HOSTS, JobFailed, JobTimedOut, run_job
-from ._jobs import JOBS
-from ._places import KINDS, JobSlot
+from .job_slots import KINDS, JobSlot
+from .page_jobs import JOBS
 
 __all__ = ["JOBS", "KINDS", "OF_HOSTS", "JobFailed", "JobTimedOut", "run_page_job"]
 

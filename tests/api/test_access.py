@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions.models import Admission, Competition, Submission
-from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.ranking import reveal
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 from .conftest import Program
@@ -52,7 +52,7 @@ def test_the_private_board_opens_to_members_with_the_reveal_and_to_strangers_nev
     for who in ("bo", "cy", "mate"):
         assert programs[who].get("competitions/pets/leaderboard?board=private")[0] == 403
         assert programs["bo"].get(f"submissions/{bos.pk}")[1]["private_score"] is None
-    revealing.reveal_private_board(pets, timezone.now())
+    reveal.reveal_private_board(pets, timezone.now())
     for who in ("bo", "cy", "mate"):
         status, board = programs[who].get("competitions/pets/leaderboard?board=private")
         assert status == 200

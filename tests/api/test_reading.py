@@ -12,7 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.charts import interval_text
 from leaderboard.competitions.models import Competition, Score, Submission, Team, Uncertainty
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import revealing, standings
+from leaderboard.competitions.ranking import reveal, standings
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in
@@ -122,7 +122,7 @@ def test_after_the_reveal_the_private_board_says_who_moved(pets: Competition, bo
         enter(pets, user)
         hand_in(pets, user, answers(**wrong))
     close(pets)
-    revealing.reveal_private_board(pets, timezone.now())
+    reveal.reveal_private_board(pets, timezone.now())
     _, board = Program(bo).get("competitions/pets/leaderboard", board="private")
     assert [(row["team"], row["movement"]) for row in board["items"]] == [("cy", 1), ("bo", -1)]
 

@@ -20,7 +20,7 @@ from leaderboard.competitions.models import Competition, DailyAttempts, Submissi
 from leaderboard.competitions.scoring import measuring, queue, score
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import consistency
-from leaderboard.scorer import _client
+from leaderboard.scorer import client
 from tests.conftest import answers, enter, make_competition
 from tests.leaderboard.test_scorer import below
 from tests.site import patience, until
@@ -31,12 +31,12 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module", autouse=True)
 def hostile() -> Iterator[None]:
     """The real scorer, but for files that say what they do to it."""
-    program = _client._PROGRAM[:]
-    _client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
+    program = client._PROGRAM[:]
+    client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
     scorer.close_scorer()
     yield
     scorer.close_scorer()
-    _client._PROGRAM[:] = program
+    client._PROGRAM[:] = program
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,7 @@ def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     monkeypatch.setattr(queue, "_extend_lease", lambda *_: False)
     submission = upload(pets, bo, "sleep")
     assert score.score_submission(submission.pk) == "busy"
-    root = _client._running[0].process
+    root = client._running[0].process
     assert root.poll() is not None or until(lambda: root.poll() is not None, seconds=5)
     assert again(submission).status == "pending"
     assert submission.deaths == 0
@@ -133,9 +133,9 @@ def test_26_a_file_that_eats_all_memory_is_stopped_alone(
     eater, good = upload(pets, bo, "eat"), upload(pets, cy)
     assert score.score_submission(eater.pk) == "invalid"
     assert "400 MB of memory" in again(eater).problems[0]["message"]
-    keepers = below(_client._running[0].process.pid)
+    keepers = below(client._running[0].process.pid)
     assert score.score_submission(good.pk) == "scored"
-    assert set(below(_client._running[0].process.pid)) & set(keepers), "the truth was not read again"
+    assert set(below(client._running[0].process.pid)) & set(keepers), "the truth was not read again"
     checks_hold()
 
 
@@ -154,7 +154,7 @@ def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_n
     assert {again(one).status for one in good} == {"scored"}
     assert DailyAttempts.objects.get(team__name="bo").used == 0
     assert max(served.index(one.pk) for one in good) < 25, "nobody waits for a second death"
-    assert len(below(_client._running[0].process.pid)) <= 2, "nothing is left of them"
+    assert len(below(client._running[0].process.pid)) <= 2, "nothing is left of them"
     checks_hold()
 
 
@@ -170,7 +170,7 @@ def test_a_candidate_ground_truth_that_kills_its_child_refuses_the_file_after_th
 def test_a_killed_truth_process_costs_the_file_in_hand_one_death(alone: None, pets: Competition, bo: User) -> None:
     assert score.score_submission(upload(pets, bo).pk) == "scored"
     submission = upload(pets, bo, "sleep")
-    root = _client._running[0].process.pid
+    root = client._running[0].process.pid
     until(lambda: len(below(root)) == 1, what="the end of the first child")
 
     def kill() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import metrics
-from leaderboard.scorer import _messages, _process
+from leaderboard.scorer import file_processes, messages
 
 plain, plainly_prepared = metrics.Truth.evaluate, metrics.prepare
 
@@ -100,7 +100,7 @@ def linger(_: Path) -> None:
     for fd in range(3, 12):
         with suppress(OSError):
             if stat.S_ISSOCK(os.fstat(fd).st_mode):
-                _messages.send_message(Connection(os.dup(fd)), {"failure": "lingers"})
+                messages.send_message(Connection(os.dup(fd)), {"failure": "lingers"})
     time.sleep(600)
 
 
@@ -138,4 +138,4 @@ def prepare(key: str, truth: Any, *others: Any, **options: Any) -> metrics.Truth
 if __name__ == "__main__":
     metrics.prepare = prepare
     metrics.Truth.evaluate = evaluate  # type: ignore[method-assign]
-    _process.main()
+    file_processes.main()

@@ -20,7 +20,7 @@ from leaderboard.classroom import roles
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_log_faults
 from leaderboard.competitions.models import Baseline, Competition
-from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.services import boards, competitions, data_files, publishing, rescoring, truth_drafts
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 
@@ -133,7 +133,7 @@ def test_the_audit_log_of_a_new_truth_names_its_fingerprint_and_no_answer(
 
 def test_the_deadline_reveals_without_a_person(pets: Competition) -> None:
     close(pets)
-    assert revealing.reveal_due_competitions(timezone.now()) == [pets]
+    assert reveal.reveal_due_competitions(timezone.now()) == [pets]
     assert (last().event, last().by) == (AuditEvent.REVEALED, None)
 
 

@@ -24,7 +24,7 @@ from leaderboard.competitions.models import BoardSettings, Competition, GroundTr
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import ladder as ladder_module
-from leaderboard.competitions.ranking import placings, standings
+from leaderboard.competitions.ranking import standings, team_ranks
 from leaderboard.competitions.ranking.ladder import Ladder
 from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import (
@@ -251,7 +251,7 @@ def test_a_hidden_board_holds_no_score_at_all(ada: User, bo: User, cy: User) -> 
     hand_in(pets, cy, file_with(0))
     assert board_of(pets) == [(None, "cy", None), (None, "bo", None)]
     assert not any(value or key for value, key in Standing.objects.values_list("value", "sort_key"))
-    assert placings.placing_of(bo.memberships.get().team, ground_truth_of(pets), Split.PUBLIC) is None
+    assert team_ranks.placing_of(bo.memberships.get().team, ground_truth_of(pets), Split.PUBLIC) is None
 
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])

@@ -17,7 +17,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import submitting, truth_checks
-from leaderboard.scorer import _places, jobs_for_pages
+from leaderboard.scorer import job_slots, jobs_for_pages
 from tests.conftest import answers, enter
 from tests.site import until
 
@@ -92,8 +92,8 @@ def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
     pets: Competition, bo: User, cy: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo), enter(pets, cy)
-    monkeypatch.setattr(_places, "QUICK_SECONDS", 0.01)
-    monkeypatch.setattr(_places, "QUICK_SECONDS_ON_THE_WALL", 0.01)
+    monkeypatch.setattr(job_slots, "QUICK_SECONDS", 0.01)
+    monkeypatch.setattr(job_slots, "QUICK_SECONDS_ON_THE_WALL", 0.01)
     with endless_checks(pets, tmp_path, 2):
         until(lambda: are_taken(jobs_for_pages.KINDS["check_submission"].slow_places), what="both are known to be slow")
         with pytest.raises(submitting.SubmissionRefused, match="hand it in") as refused:
@@ -109,8 +109,8 @@ def test_a_check_that_takes_its_seconds_is_stopped(
 ) -> None:
     kind = jobs_for_pages.KINDS["check_submission"]
     monkeypatch.setitem(jobs_for_pages.KINDS, "check_submission", replace(kind, kill_after=0.2))
-    monkeypatch.setattr(_places, "QUICK_SECONDS", 0.1)
-    monkeypatch.setattr(_places, "QUICK_SECONDS_ON_THE_WALL", 0.1)
+    monkeypatch.setattr(job_slots, "QUICK_SECONDS", 0.1)
+    monkeypatch.setattr(job_slots, "QUICK_SECONDS_ON_THE_WALL", 0.1)
     with endless_checks(pets, tmp_path, 1) as (hostile,):
         hostile.join(60)
         assert hostile.error == "TookTooLong"

@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Standing
-from leaderboard.competitions.models.settings import read_setting
+from leaderboard.competitions.models.competition_settings import read_setting
 from leaderboard.competitions.services import boards, competitions, data_files, folders
 from leaderboard.competitions.services.competitions import EDITABLE
 from leaderboard.competitions.services.folders import PLAIN_FIELDS, TIMES, TIMES_IF_ANY

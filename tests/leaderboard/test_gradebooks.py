@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from leaderboard.grades import canvas, moodle_brightspace
 from leaderboard.grades.canvas import BadGradebook
-from leaderboard.grades.people import GradedPerson
+from leaderboard.grades.recipients import GradedPerson
 
 # As Canvas writes it: a line about posting, one about points, a test student, columns that it computes.
 CANVAS = (

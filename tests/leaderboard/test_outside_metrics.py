@@ -21,7 +21,7 @@ from leaderboard.competitions.services import competitions, publishing, submitti
 from metrics.sandbox import metric_files, processes
 from tests.conftest import enter, hand_in, make_competition
 from tests.markup import tidy
-from tests.measuring_here import forget
+from tests.scorer_in_process import forget
 
 pytestmark = pytest.mark.thorough
 

@@ -24,10 +24,10 @@ from leaderboard.competitions.models import (
     Uncertainty,
 )
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards, revealing, standings
+from leaderboard.competitions.ranking import boards, reveal, standings
 from leaderboard.competitions.ranking import rows as rows_module
+from leaderboard.competitions.ranking.board_history import standings_before
 from leaderboard.competitions.ranking.boards import merge_baselines, shared_ranks
-from leaderboard.competitions.ranking.earlier import standings_before
 from leaderboard.competitions.ranking.standings import computed_best_values, final_standings, shown_candidates
 from leaderboard.competitions.services import boards as boards_services
 from leaderboard.competitions.services import competitions, pausing, submitting
@@ -342,22 +342,22 @@ class TestAfterTheClose:
         enter(pets, bo)
         waiting = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
         close(pets)
-        assert revealing.reveal_due_competitions(timezone.now()) == []
+        assert reveal.reveal_due_competitions(timezone.now()) == []
         from leaderboard.competitions.scoring import score as score_module
 
         score_module.score_submission(waiting.pk)
-        assert revealing.reveal_due_competitions(timezone.now()) == [pets]
-        assert revealing.reveal_due_competitions(timezone.now()) == []
+        assert reveal.reveal_due_competitions(timezone.now()) == [pets]
+        assert reveal.reveal_due_competitions(timezone.now()) == []
 
     def test_it_stays_shut_where_ada_opens_it_herself(self, pets: Competition) -> None:
         BoardSettings.objects.filter(pk=pets.pk).update(reveals_itself=False)
         close(pets)
-        assert revealing.reveal_due_competitions(timezone.now()) == []
+        assert reveal.reveal_due_competitions(timezone.now()) == []
 
     def test_nobody_reveals_before_the_deadline(self, pets: Competition) -> None:
         with pytest.raises(competitions.CannotHost, match="deadline"):
             boards_services.reveal_competition(competition=pets)
-        assert revealing.reveal_due_competitions(timezone.now()) == []
+        assert reveal.reveal_due_competitions(timezone.now()) == []
 
     def test_the_private_door(self, pets: Competition, ada: User, bo: User, dee: User, olga: User) -> None:
         enter(pets, bo)

@@ -21,12 +21,20 @@ import pytest
 
 import metrics
 from leaderboard import scorer
-from leaderboard.scorer import MeasuringLimits, ScorerAnswer, TruthSpec, _answers, _client, _elsewhere, _messages
+from leaderboard.scorer import (
+    MeasuringLimits,
+    ScorerAnswer,
+    TruthSpec,
+    client,
+    messages,
+    outside_metrics,
+    scorer_answer,
+)
 from metrics.sandbox import landlock
 from metrics.sandbox import processes as processes_module
 from metrics.sandbox.processes import explain_missing_sandbox
 from tests.conftest import TRUTH, answers
-from tests.measuring_here import measure_here
+from tests.scorer_in_process import measure_here
 from tests.site import patience, until
 
 pytestmark = pytest.mark.slow
@@ -38,12 +46,12 @@ FOREIGN = frozenset({"django", "celery", "redis", "psycopg", "sqlite3"})
 @pytest.fixture(scope="module", autouse=True)
 def hostile() -> Iterator[None]:
     """The real scorer, but for files that say what they do to it."""
-    program = _client._PROGRAM[:]
-    _client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
+    program = client._PROGRAM[:]
+    client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
     scorer.close_scorer()
     yield
     scorer.close_scorer()
-    _client._PROGRAM[:] = program
+    client._PROGRAM[:] = program
 
 
 @pytest.fixture
@@ -96,7 +104,7 @@ def is_over(pid: int) -> bool:
 
 def at_rest() -> int:
     """The scorer, once the last child is gone."""
-    root = _client._running[0].process.pid
+    root = client._running[0].process.pid
     until(lambda: len(below(root)) == 1, what="the end of the child")
     return root
 
@@ -161,19 +169,19 @@ def test_a_metric_that_is_gone_is_named(measure: Measure, ground_truth: TruthSpe
     ],
 )
 def test_what_has_not_the_form_of_an_answer_is_believed_by_nobody(said_to_user: dict[str, Any]) -> None:
-    with pytest.raises(_messages.MalformedMessage):
-        _answers.read_answer(said_to_user)
+    with pytest.raises(messages.MalformedMessage):
+        scorer_answer.read_answer(said_to_user)
 
 
 def test_a_message_is_bounded_and_nothing_but_json() -> None:
     ours, theirs = Pipe()
     for text in (b"[1]", b"no"):
         theirs.send_bytes(text)
-        with pytest.raises(_messages.MalformedMessage):
-            _messages.receive_message(ours)
-    os.write(theirs.fileno(), struct.pack("!i", _messages.MOST_BYTES + 1))
-    with pytest.raises(_messages.ConnectionEnded):
-        _messages.receive_message(ours)
+        with pytest.raises(messages.MalformedMessage):
+            messages.receive_message(ours)
+    os.write(theirs.fileno(), struct.pack("!i", messages.MOST_BYTES + 1))
+    with pytest.raises(messages.ConnectionEnded):
+        messages.receive_message(ours)
 
 
 # --- limits and the seal ----------------------------------------------------------------------------------------
@@ -271,8 +279,8 @@ def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ground_truth:
     ground_truths = [TruthSpec(str(n), ground_truth.metric, ground_truth.truth, {}, "id") for n in range(10)]
     for one in ground_truths:
         measure(answers(), by=one)
-    root = _client._running[0].process.pid
-    until(lambda: len(below(root)) == _client.MOST_TRUTHS, what="eight keepers")
+    root = client._running[0].process.pid
+    until(lambda: len(below(root)) == client.MOST_TRUTHS, what="eight keepers")
     keepers = set(below(root))
     for _ in range(3):
         measure(answers(), by=ground_truths[-1])
@@ -340,8 +348,8 @@ def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_onc
 
 JOB = """
 import sys
-from leaderboard.scorer._places import OF_HOSTS, Place
-from leaderboard.scorer._client import run_job
+from leaderboard.scorer.job_slots import OF_HOSTS, Place
+from leaderboard.scorer.client import run_job
 asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2])
 with Place("check_submission", OF_HOSTS) as place:
     run_job("check_submission", asked, OF_HOSTS, place, 1500)
@@ -376,7 +384,7 @@ def test_stopping_ends_what_is_measured(measure: Measure) -> None:
 
 
 def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_client, "GRACE", 0.2)
+    monkeypatch.setattr(client, "GRACE", 0.2)
     measure(answers())
     for pid in below(os.getpid()):
         os.kill(pid, signal.SIGSTOP)
@@ -450,14 +458,14 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
 def test_a_child_that_was_taken_over_opens_no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(
-        "leaderboard.scorer._elsewhere.run_outside", lambda job, metric, request, write: asked.append(request)
+        "leaderboard.scorer.outside_metrics.run_outside", lambda job, metric, request, write: asked.append(request)
     )
-    monkeypatch.setattr(_elsewhere, "_metric", lambda key: metrics.get("accuracy"))
+    monkeypatch.setattr(outside_metrics, "_metric", lambda key: metrics.get("accuracy"))
     ours = TruthSpec("gap", "accuracy", "", {})
     honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
     said_to_user = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
-    _elsewhere.run_for_file_process(ours, said_to_user, [str(tmp_path)], 100)
+    outside_metrics.run_for_file_process(ours, said_to_user, [str(tmp_path)], 100)
     assert asked == [honest]
     for job in ("attempt", "inspect", "serve"):
-        with pytest.raises(_messages.MalformedMessage):
-            _elsewhere.run_for_file_process(ours, {**said_to_user, "run": job}, [str(tmp_path)], 100)
+        with pytest.raises(messages.MalformedMessage):
+            outside_metrics.run_for_file_process(ours, {**said_to_user, "run": job}, [str(tmp_path)], 100)

@@ -19,7 +19,7 @@ from leaderboard.competitions.services import submitting
 from leaderboard.operations.consistency import queue as queue_module
 from leaderboard.operations.consistency.verdict import CheckRun
 from tests.conftest import answers, enter
-from tests.measuring_here import measure_here
+from tests.scorer_in_process import measure_here
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
-from leaderboard.competitions.ranking import boards, courses, revealing, standings
-from leaderboard.competitions.ranking.courses import MOST_STEPS
+from leaderboard.competitions.ranking import boards, reveal, score_histories, standings
+from leaderboard.competitions.ranking.score_histories import MOST_STEPS
 from leaderboard.competitions.views.board_chart import FAR, HEIGHT, board_chart
 from tests.conftest import enter, make_competition
 from tests.leaderboard.test_ranking import scored
@@ -32,7 +32,10 @@ def play(team: Team, *values: float) -> Team:
 
 def steps(competition: Competition) -> dict[str, list[float]]:
     ground_truth = GroundTruth.objects.select_related("competition").get(competition=competition)
-    return {course.team.name: [score for _, score in course.steps] for course in courses.score_histories(ground_truth)}
+    return {
+        course.team.name: [score for _, score in course.steps]
+        for course in score_histories.score_histories(ground_truth)
+    }
 
 
 def test_only_what_became_better_is_a_step(pets: Competition, bo: User) -> None:
@@ -124,6 +127,6 @@ def test_an_early_slip_does_not_flatten_the_field(pets: Competition, bo: User, c
 
 def test_the_private_board_has_no_chart(pets: Competition, bo: User) -> None:
     play(enter(pets, bo).team, 0.5, 0.6)
-    revealing.reveal_private_board(pets, timezone.now())
+    reveal.reveal_private_board(pets, timezone.now())
     assert "over-time" not in signed_in(bo).get(BOARD + "?board=private").content.decode()
     assert "over-time" in signed_in(bo).get(BOARD + "?board=public").content.decode()

@@ -19,7 +19,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import extensions, joining
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, Uncertainty
-from leaderboard.competitions.ranking import revealing, standings
+from leaderboard.competitions.ranking import reveal, standings
 from leaderboard.competitions.services import (
     boards as boards_services,
 )
@@ -263,7 +263,7 @@ def test_charts_show_scores_of_a_steady_board_as_its_table_does(ada: User, bo: U
     assert '<span class="high">1</span>' in board
     assert not re.search(r"[>\s][01]\.\d*0000\b", mine + board)
     close(pets.competition)
-    revealing.reveal_private_board(pets.competition, timezone.now())
+    reveal.reveal_private_board(pets.competition, timezone.now())
     assert "1.00000; a table" in signed_in(bo).get("/c/pets/submissions/").content.decode()
 
 

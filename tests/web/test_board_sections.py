@@ -16,7 +16,7 @@ from leaderboard.classroom import joining, roles, teams
 from leaderboard.classroom.models import RosterEntry, role
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Standing, Team
-from leaderboard.competitions.ranking import boards, finding
+from leaderboard.competitions.ranking import boards, team_search
 from leaderboard.competitions.services import boards as boards_services
 from leaderboard.competitions.services import competitions, copying, folders
 from leaderboard.competitions.views.board_rows import anchor_of
@@ -152,7 +152,7 @@ def test_a_section_longer_than_a_page_has_further_pages(
     open_labs: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(boards, "PAGE_SIZE", 4)
-    monkeypatch.setattr(finding, "PAGE_SIZE", 4), monkeypatch.setattr(finding, "FOUND_SIZE", 4)
+    monkeypatch.setattr(team_search, "PAGE_SIZE", 4), monkeypatch.setattr(team_search, "FOUND_SIZE", 4)
     his = student("p01")
     first = his.get(f"{BOARD}?section=Lab+2").content.decode()
     assert [rank for rank, _name in within(first)] == ["1", "2", "3", "4"]

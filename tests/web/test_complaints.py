@@ -20,8 +20,8 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions.models import Competition, Refusal, StudentPreview, Submission, TruthDraft
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import competitions, publishing, truth_drafts
-from leaderboard.scorer import _answers
-from leaderboard.scorer._messages import MalformedMessage
+from leaderboard.scorer import scorer_answer
+from leaderboard.scorer.messages import MalformedMessage
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
 from tests.web.test_join import signed_in
@@ -112,13 +112,13 @@ def test_a_problem_from_before_there_were_forms_is_shown_as_it_was_stored(pets: 
 
 def test_a_scorer_that_tells_another_form_than_its_message_is_believed_the_message_alone() -> None:
     lie = {**metrics.Problem("odd", "Odd.").as_dict(), "forms": {"message": {"template": "Even.", "params": {}}}}
-    assert _answers.read_answer({"problems": [lie]}).problems == (metrics.Problem("odd", "Odd.").as_dict(),)
+    assert scorer_answer.read_answer({"problems": [lie]}).problems == (metrics.Problem("odd", "Odd.").as_dict(),)
     honest = metrics.Problem("odd", metrics.Message("Odd {what}.", what='"1"')).as_stored()
-    assert _answers.read_answer({"problems": [json.loads(json.dumps(honest))]}).problems == (honest,)
-    stored = _answers.read_answer({"problems": [{**lie, "forms": {"message": 3}}]}).problems
+    assert scorer_answer.read_answer({"problems": [json.loads(json.dumps(honest))]}).problems == (honest,)
+    stored = scorer_answer.read_answer({"problems": [{**lie, "forms": {"message": 3}}]}).problems
     assert stored == (metrics.Problem("odd", "Odd.").as_dict(),)
     with pytest.raises(MalformedMessage):
-        _answers.read_answer({"problems": [{**lie, "forms": ["Even."]}]})
+        scorer_answer.read_answer({"problems": [{**lie, "forms": ["Even."]}]})
 
 
 def test_a_good_file_has_nothing_to_say(pets: Competition, bo: User) -> None:

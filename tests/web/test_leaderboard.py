@@ -16,7 +16,7 @@ from leaderboard.classroom import extensions, teams
 from leaderboard.common import numbers
 from leaderboard.common.charts import sparkline
 from leaderboard.competitions.models import BoardSettings, Competition, Score, Standing, Submission, Team
-from leaderboard.competitions.ranking import revealing, standings
+from leaderboard.competitions.ranking import reveal, standings
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
 from leaderboard.competitions.views.board_cache import BytesLimitedCache
 from leaderboard.competitions.views.board_rows import anchor_of, initials, movement_parts
@@ -223,7 +223,7 @@ def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, boa
 def test_after_the_reveal_the_private_board_comes_first_with_the_shake_up(client: Client, board: Competition) -> None:
     close(board)
     assert "Closed; private not open yet" in page(client)
-    revealing.reveal_private_board(board, timezone.now())
+    reveal.reveal_private_board(board, timezone.now())
     text = page(client)
     assert ranks(text) == [("1", "bo"), ("2", "cy")]
     assert "Shake-up" in text

@@ -23,8 +23,8 @@ from leaderboard.competitions.models import Competition, GroundTruth
 from leaderboard.competitions.views import examples, metric_search
 from leaderboard.competitions.views import metrics as metrics_views
 from leaderboard.scorer import jobs_for_pages
-from leaderboard.scorer._jobs import explain
-from leaderboard.scorer._places import AT_ONCE
+from leaderboard.scorer.job_slots import AT_ONCE
+from leaderboard.scorer.page_jobs import explain
 from tests.conftest import make_competition
 from tests.markup import tidy
 

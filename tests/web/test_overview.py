@@ -12,7 +12,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.markup import tidy
@@ -129,7 +129,7 @@ def test_the_podium_stands_after_the_reveal_and_not_before(client: Client, ada: 
         hand_in(pets, person, answers(private=wrong))
     close(pets)
     assert "Final ranking" not in page(client)
-    revealing.reveal_private_board(pets, timezone.now())
+    reveal.reveal_private_board(pets, timezone.now())
     text = page(client)
     assert text.index('<span class="name">cy') < text.index('<span class="name">bo')
     assert "0.66667" in text

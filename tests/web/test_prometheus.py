@@ -13,7 +13,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.accounts.models import User
-from leaderboard.common import counters
+from leaderboard.common import prometheus_counters
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Submission, Worker
 from leaderboard.competitions.scoring import queue, workers
@@ -29,7 +29,7 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 @pytest.fixture(autouse=True)
 def quiet(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> None:
     settings.PROMETHEUS_TOKEN = TOKEN
-    counters.reset_counters()
+    prometheus_counters.reset_counters()
     monkeypatch.setattr(health, "queue_length", lambda: 3)
 
 
@@ -141,13 +141,13 @@ def test_what_workers_did_is_told_by_each_of_them(
     """Two processes on two machines; the row of each travels through the database as JSON."""
     enter(pets, bo)
     for number, host in enumerate(("one", "two"), start=1):
-        counters.reset_counters()
+        prometheus_counters.reset_counters()
         monkeypatch.setattr("socket.gethostname", lambda host=host: host)
         for _ in range(number):
             submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
             tasks.score_submission("", 1)
         workers.report_worker()
-    counters.reset_counters()
+    prometheus_counters.reset_counters()
     samples = scrape(client)
     assert value(samples, "leaderboard_scoring_seconds_count", host="one", status="scored") == 1
     assert value(samples, "leaderboard_scoring_seconds_count", host="two", status="scored") == 2

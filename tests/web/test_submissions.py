@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import BoardSettings, Competition, Limits, Score, Submission
-from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.team_chart import score_chart
 from tests.conftest import answers, close, enter, hand_in
@@ -97,7 +97,7 @@ def test_private_scores_appear_with_the_reveal_and_not_before(pets: Competition,
         assert repr(private) not in page_of(client, url)
     close(pets)
     assert f"{private:.5f}" not in page_of(client, LIST)
-    assert revealing.reveal_private_board(pets, timezone.now() - timedelta(milliseconds=1))
+    assert reveal.reveal_private_board(pets, timezone.now() - timedelta(milliseconds=1))
     assert f"{private:.5f}" in page_of(client, LIST)
     assert repr(private) in page_of(client, f"{LIST}{submission.pk}/")
 
@@ -181,7 +181,7 @@ def test_after_the_reveal_bo_reads_what_would_have_been_better(pets: Competition
     client.post("/c/pets/finals/", {"final": [str(picked.pk)]})
     close(pets)
     assert words not in page_of(client, LIST)
-    revealing.reveal_private_board(pets, timezone.now() - timedelta(milliseconds=1))
+    reveal.reveal_private_board(pets, timezone.now() - timedelta(milliseconds=1))
     page = " ".join(page_of(client, LIST).split())
     assert words in page
     assert "better.csv</a> with" in page

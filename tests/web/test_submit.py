@@ -20,7 +20,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import joining
 from leaderboard.competitions.models import Admission, Competition, Limits, Membership, Submission
-from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import checking, submitting
 from leaderboard.scorer import jobs_for_pages
@@ -283,7 +283,7 @@ def test_after_the_reveal_the_card_beside_calls_the_public_rank_public(
     close(pets)
     page = tidy(as_bo.get(SUBMIT).content.decode())
     assert (">Today</h2>" in page, ">Your team</h2>" in page, "Public rank" in page) == (False, True, False)
-    revealing.reveal_private_board(pets, timezone.now() - timedelta(milliseconds=1))
+    reveal.reveal_private_board(pets, timezone.now() - timedelta(milliseconds=1))
     assert "Public rank" in as_bo.get(SUBMIT).content.decode()
 
 

@@ -21,9 +21,9 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
-from . import _bucket, _folder
-from ._bucket import StorageUnreachable
-from ._folder import CHUNK
+from . import bucket, folder
+from .bucket import StorageUnreachable
+from .folder import CHUNK
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class StoredFile:
 
 def _backend() -> ModuleType:
     """Where files lie: both modules have the same functions."""
-    return _bucket if settings.STORAGE_URL else _folder
+    return bucket if settings.STORAGE_URL else folder
 
 
 def path_of(key: str, sha256: str = "") -> Path:

@@ -14,7 +14,7 @@ from ninja.files import UploadedFile
 from leaderboard.common.clock import database_now
 from leaderboard.common.responses import as_download
 from leaderboard.common.storage import TooLarge
-from leaderboard.scorer._places import JobFailed
+from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import PageContext
 from ..models import Competition, DataFile

@@ -21,7 +21,7 @@ from leaderboard.common.time_zones import time_zones
 
 from ..models import BoardSettings, Competition, GroundTruth, TruthCheck
 from ..models.competition import Split
-from ..models.settings import PLACES, make_settings, read_setting, setting_field, write_rows
+from ..models.competition_settings import PLACES, make_settings, read_setting, setting_field, write_rows
 
 MEGABYTE = 1024 * 1024
 FEW_STEPS = 10

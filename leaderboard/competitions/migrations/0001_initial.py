@@ -4,8 +4,8 @@ import django.db.models.expressions
 import django.db.models.functions.text
 import django.utils.timezone
 import leaderboard.common.time_zones
+import leaderboard.competitions.models.competition_settings
 import leaderboard.competitions.models.ground_truth
-import leaderboard.competitions.models.settings
 import leaderboard.competitions.models.team
 import uuid
 from django.conf import settings
@@ -417,7 +417,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='admission', serialize=False, to='competitions.competition')),
                 ('is_listed', models.BooleanField(default=False, help_text='Everybody sees it on the front page; otherwise only members do.', verbose_name='listed')),
-                ('join_code', models.CharField(default=leaderboard.competitions.models.settings.new_join_code, max_length=20, unique=True)),
+                ('join_code', models.CharField(default=leaderboard.competitions.models.competition_settings.new_join_code, max_length=20, unique=True)),
                 ('needs_code', models.BooleanField(default=True, help_text='Joining needs the code or an invitation.')),
                 ('kind', models.CharField(choices=[('code', 'Everybody who has the code'), ('roster', 'Only who is on the roster'), ('addresses', 'Only who has an e-mail address from the list below')], default='code', max_length=9, verbose_name='who may join')),
                 ('allowed_addresses', models.TextField(blank=True, help_text='One per line: an address, or a domain such as @uni.example, which lets in everybody there.', max_length=20000, verbose_name='allowed addresses')),

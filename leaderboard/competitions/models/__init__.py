@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .competition import Competition
+from .competition_settings import Admission, BoardSettings, LaunchPlan, Limits
 from .data_file import DataFile
 from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring, RowReport, TruthDraft
 from .scoring_environment import ScoringEnvironment
-from .settings import Admission, BoardSettings, LaunchPlan, Limits
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, MergeOffer, Team
 from .team_history import FormerMember, TeamChange

@@ -10,13 +10,13 @@ from django.db.models import Count, OuterRef, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
-from .doubts import MAX_COMPARED, ScoreUncertainty, uncertainties, with_uncertainty
-from .earlier import standings_before
+from .board_history import standings_before
 from .ladder import Ladder, ladder_of, ranked_files, sign_of
-from .page_facts import member_names, trend_histories, with_page_facts
+from .row_details import member_names, trend_histories, with_page_facts
 from .rows import BoardPageData, BoardRowData, shown_moment
 from .secondary import secondary_metrics_of, shown_secondary_values
 from .standings import StandingCandidate
+from .uncertainties import MAX_COMPARED, ScoreUncertainty, uncertainties, with_uncertainty
 
 PAGE_SIZE = 100
 LEADERS = 10

@@ -24,7 +24,7 @@ import metrics
 
 from ..models import BoardSettings, Competition, GroundTruth, Score, Standing, Submission, Team, TeamChange
 from ..models.competition import Split
-from .transfers import Origin, ScoredFile, linked_teams, replay_transfers
+from .team_changes import Origin, ScoredFile, linked_teams, replay_transfers
 
 NO_STEP = math.inf
 # The largest number and the smallest are 632 digits apart: nothing is ever rounded on the way.

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from ..models import Competition, GroundTruth, Team
 from ..models.competition import Split
-from .doubts import ScoreUncertainty
 from .ladder import Ladder
 from .secondary import ShownSecondaryValue
+from .uncertainties import ScoreUncertainty
 
 
 def shown_moment(moment: datetime, competition: Competition, *, sees_names: bool) -> datetime:

@@ -28,7 +28,7 @@ from .ladder import (
     sign_of,
     teams_with_moves,
 )
-from .transfers import linked_teams
+from .team_changes import linked_teams
 
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
 

@@ -14,7 +14,7 @@ from django.db.models import Count, Min, Q
 from django.db.models.functions import Now
 
 from leaderboard import __version__
-from leaderboard.common import counters
+from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
 
 from ..models import Submission, Worker
@@ -32,7 +32,11 @@ PENDING_TOO_LONG = 60.0
 
 def report_worker(*, swept: bool = False) -> None:
     """Say that this process is at work; forget those who have been silent for long."""
-    fields: dict[str, Any] = {"last_seen_at": Now(), "version": __version__, "counts": counters.counter_samples()}
+    fields: dict[str, Any] = {
+        "last_seen_at": Now(),
+        "version": __version__,
+        "counts": prometheus_counters.counter_samples(),
+    }
     if swept:
         fields["last_sweep_at"] = Now()
     host, process = socket.gethostname()[:200], os.getpid()

@@ -27,7 +27,7 @@ from .. import tasks
 from ..models import Baseline, Competition, GroundTruth, Submission, Team
 from ..models.competition import Split
 from ..models.extension import last_deadline
-from ..ranking import boards, finding, revealing, secondary, standings
+from ..ranking import boards, reveal, secondary, standings, team_search
 from ..ranking import rows as rows_module
 from .competitions import CannotHost
 
@@ -117,7 +117,7 @@ def reveal_competition(*, competition: Competition, user: User | None = None) ->
     with transaction.atomic():
         # With the lock that deadlines and grants take, so that nobody gets more time just after it was looked at.
         _refuse_early(Competition.objects.select_for_update().get(pk=competition.pk), now := database_now())
-        if not revealing.reveal_private_board(competition, now, user=user):
+        if not reveal.reveal_private_board(competition, now, user=user):
             raise CannotHost(_("The private board is open already."))
 
 
@@ -162,7 +162,7 @@ def board_csv(
         [*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in secondary_metrics)]
     )
     rows = _rows(competition, split, is_exact)
-    for row in finding.rows_of_section(competition, section, rows) if section else rows:
+    for row in team_search.rows_of_section(competition, section, rows) if section else rows:
         value = "" if row.value is None else repr(row.value)
         others = ["" if one.value is None else repr(one.value) for one in row.secondary]
         name = own.name if own and own.pk == row.team_id else row.real_name or row.name

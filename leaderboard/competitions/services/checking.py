@@ -18,7 +18,7 @@ from leaderboard.common.storage import StoredFile, path_of, remove_file, store_f
 from leaderboard.scorer import jobs_for_pages
 
 from ..models import Competition, GroundTruth
-from .receipt_moment import membership_with_ground_truth
+from .deadline import membership_with_ground_truth
 from .submit_conditions import SubmissionRefused, refusal_of_submission
 
 HEAD_BYTES = 1_048_576

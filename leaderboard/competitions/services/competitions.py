@@ -16,9 +16,9 @@ from leaderboard.common.storage import remove_file as remove_file
 
 from .. import hooks
 from ..models import BoardSettings, Competition, Submission, Team, TruthDraft
+from ..models.competition_settings import check_settings, make_settings, read_setting, save_settings, write_setting
 from ..models.extension import team_deadline
 from ..models.pseudonyms import give_pseudonyms
-from ..models.settings import check_settings, make_settings, read_setting, save_settings, write_setting
 from ..models.team_names import number_shared_names
 from ..ranking import standings
 

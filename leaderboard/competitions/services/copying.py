@@ -18,7 +18,7 @@ from leaderboard.common.names import slug_from_title
 from leaderboard.common.storage import path_of
 
 from ..models import BoardSettings, Competition
-from ..models.settings import read_setting
+from ..models.competition_settings import read_setting
 from . import boards, competitions, data_files, publishing, truth_drafts
 from .competitions import CannotHost
 

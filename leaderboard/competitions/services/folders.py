@@ -23,10 +23,10 @@ from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.storage import TooLarge, open_stored
 from leaderboard.common.time_zones import known_zones
-from leaderboard.scorer._places import JobFailed
+from leaderboard.scorer.job_slots import JobFailed
 
 from ..models import Competition, GroundTruth
-from ..models.settings import read_setting
+from ..models.competition_settings import read_setting
 from . import boards, competitions, copying, data_files, launches, publishing, truth_drafts
 from .competitions import CannotHost
 

@@ -18,7 +18,7 @@ from leaderboard.common.time_zones import moment_text
 
 from .. import tasks
 from ..models import Competition, LaunchPlan, StudentPreview
-from . import launching
+from . import planned_launches
 from .competitions import CannotHost, lock_competition
 from .publishing import sample_submission_of
 
@@ -26,8 +26,8 @@ from .publishing import sample_submission_of
 def launch_competition(*, competition: Competition, user: User | None = None, needs_preview: bool = False) -> None:
     """As `launching.launch_competition`; raises `CannotHost` with what is missing."""
     try:
-        launching.launch_competition(competition=competition, user=user, needs_preview=needs_preview)
-    except launching.NotReady as error:
+        planned_launches.launch_competition(competition=competition, user=user, needs_preview=needs_preview)
+    except planned_launches.NotReady as error:
         raise CannotHost(_("The competition cannot be launched yet."), error.missing) from error
 
 

@@ -20,8 +20,8 @@ from django.utils.translation import gettext as _
 import metrics
 from leaderboard.common import charts, library_messages, numbers
 from leaderboard.common import markdown as markdown_module
-from leaderboard.common.counting_rows import count_rows
-from leaderboard.common.moments import moment
+from leaderboard.common.display_time import moment
+from leaderboard.common.subqueries import count_rows
 
 from .. import navigation, parameter_texts, problem_labels
 from ..access import PageContext

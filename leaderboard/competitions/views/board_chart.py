@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from leaderboard.common import numbers
 
 from ..models import Competition, Team
-from ..ranking import courses as courses_module
 from ..ranking import ladder
+from ..ranking import score_histories as courses_module
 
 WIDTH, HEIGHT, MARGIN = 1000, 240, 6
 HEADROOM = 1.5

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import as_download
-from leaderboard.scorer._places import JobFailed
+from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..services import publishing

@@ -18,8 +18,8 @@ from leaderboard.common.access import SiteAudience, open_page_to
 
 from ..models import Competition, Membership
 from ..models.competition import CompetitionQuerySet
-from ..ranking import placings as placings_module
 from ..ranking import rows
+from ..ranking import team_ranks as placings_module
 
 PER_PAGE = 24
 CHIPS = (

@@ -9,12 +9,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import STOP_POLLING, see_other, signed_in_user
-from leaderboard.scorer._places import JobFailed
+from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.wizard import CloneForm, ScheduleForm
 from ..models import StudentPreview, TruthCheck
-from ..services import competitions, copying, launches, launching
+from ..services import competitions, copying, launches, planned_launches
 from .host_responses import add_refusal, posted_data
 from .launch_checklist import checklist_of
 from .overview import competition_metric
@@ -69,7 +69,7 @@ def _review(
         "form": form,
         "problem": problem,
         "checklist": needs,
-        "trouble": launching.missing_needs_text(competition.launch_plan.trouble),
+        "trouble": planned_launches.missing_needs_text(competition.launch_plan.trouble),
         "is_ready": all(need.is_there for need in needs),
         "measure": competition_metric(competition.ground_truth),
         "report": check.report if check else None,

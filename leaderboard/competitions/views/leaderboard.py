@@ -32,9 +32,9 @@ from ..context_processors import theme_of
 from ..models import Team
 from ..models.competition import Split
 from ..ranking import boards as boards_module
-from ..ranking import finding
-from ..ranking import placings as placings_module
 from ..ranking import rows as rows_module
+from ..ranking import team_ranks as placings_module
+from ..ranking import team_search
 from ..services import boards
 from . import board_cache
 from .board_chart import BoardChart, board_chart
@@ -134,12 +134,12 @@ class BoardQuery:
         return board_cache.boards.get(("table", *self.key), make)
 
     @cached_property
-    def _classmates(self) -> finding.BoardSections | None:
+    def _classmates(self) -> team_search.BoardSections | None:
         """For members who may ask for a section."""
         ground_truth = self.page_context.competition.ground_truth
         if ground_truth is None or self.is_locked or self.page_context.assists or not self.page_context.sees_sections:
             return None
-        return finding.sections_of_board(ground_truth, self.split)
+        return team_search.sections_of_board(ground_truth, self.split)
 
     @property
     def _people(self) -> Mapping[int, list[str]] | None:
@@ -169,7 +169,7 @@ class BoardQuery:
 
     def _search(self) -> RenderedBoard:
         page_context = self.page_context
-        found = finding.find_teams(
+        found = team_search.find_teams(
             page_context.competition,
             self.split,
             self.text,

@@ -15,8 +15,8 @@ from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import signed_in_user
 
 from ..models import Competition, Membership
-from ..ranking import placings as placings_module
 from ..ranking import rows as rows_module
+from ..ranking import team_ranks as placings_module
 from ..services import submitting
 
 RUNNING = ("live", "upcoming")

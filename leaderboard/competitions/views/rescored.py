@@ -11,7 +11,7 @@ from django.shortcuts import render
 from ..access import Audience, PageContext, open_to
 from ..models import GroundTruth, Refusal, Rescoring, Score, Submission
 from ..models.competition import Split
-from ..ranking import ladder, placings
+from ..ranking import ladder, team_ranks
 from ..ranking import rows as rows_module
 
 MOST_FILES = 100
@@ -48,7 +48,7 @@ def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 def _rank_under(page_context: PageContext, ground_truth: GroundTruth, split: Split) -> rows_module.Placing | None:
     """Under the earlier ground truth as it was when the later one came."""
     ground_truth.competition = page_context.competition
-    return placings.placing_of(page_context.membership.team, ground_truth, split) if page_context.membership else None
+    return team_ranks.placing_of(page_context.membership.team, ground_truth, split) if page_context.membership else None
 
 
 def _rescored_files(page_context: PageContext, last: Rescoring, splits: list[Split]) -> list[RescoredFile]:

@@ -19,8 +19,8 @@ from ..access import PageContext
 from ..models import Score, Submission, Uncertainty
 from ..models.competition import Split
 from ..ranking import ladder as ladder_module
-from ..ranking import placings
 from ..ranking import rows as rows_module
+from ..ranking import team_ranks
 from ..services import submitting
 from .shown_scores import NO_SCORES, SecondaryLine, ShownScores, shown_scores_of
 
@@ -87,7 +87,9 @@ class TodayCard:
     def placing(self) -> rows_module.Placing | None:
         membership, ground_truth = self.page_context.membership, self.page_context.competition.ground_truth
         return (
-            placings.placing_of(membership.team_id, ground_truth, Split.PUBLIC) if membership and ground_truth else None
+            team_ranks.placing_of(membership.team_id, ground_truth, Split.PUBLIC)
+            if membership and ground_truth
+            else None
         )
 
     @property
@@ -319,7 +321,7 @@ class SubmissionProgress:
             return None
         best = None if self.page_context.competition.revealed_at is not None else self.earlier_best
         earlier = (ladder_module.sign_of(ground_truth) * best.value, best.received_at) if best else None
-        found = placings.placing_of(team_id, ground_truth, Split.PUBLIC, earlier=earlier)
+        found = team_ranks.placing_of(team_id, ground_truth, Split.PUBLIC, earlier=earlier)
         if self.page_context.membership is not None and self.page_context.membership.team_id == team_id:
             self.today.placing = found
         return found

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 import metrics
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.sandbox import outside_metrics
-from leaderboard.scorer._places import JobFailed
+from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import MetricForm, PublishForm

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 
 from leaderboard.competitions.access import Audience, PageContext, open_to
 
-from .. import changes
+from .. import candidate_effects
 
 PER_PAGE = 100
 
@@ -19,7 +19,7 @@ def host_candidate_grades(request: HttpRequest, page_context: PageContext) -> Ht
     competition = page_context.competition
     if competition.candidate is None:
         return redirect("host_truth", slug=competition.slug)
-    touched = changes.touched_grades(competition, at=page_context.at)
+    touched = candidate_effects.touched_grades(competition, at=page_context.at)
     page = Paginator(touched.moves if touched else (), PER_PAGE).get_page(request.GET.get("page"))
     context = {"page_context": page_context, "touched": touched, "page": page, "number": competition.candidate.number}
     return render(request, "grades/host_candidate_grades.html", context)

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from leaderboard.common import absolute_addresses
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import launching
+from leaderboard.competitions.services import planned_launches
 from leaderboard.competitions.views.launch_checklist import checklist_of
 from leaderboard.notifications import chat_sending
 
@@ -25,7 +25,7 @@ def host_competition(request: HttpRequest, page_context: PageContext) -> HttpRes
     context = {
         "page_context": page_context,
         "checklist": checklist_of(competition) if page_context.state == "draft" else [],
-        "trouble": launching.missing_needs_text(competition.launch_plan.trouble),
+        "trouble": planned_launches.missing_needs_text(competition.launch_plan.trouble),
         "parts": parts,
         "chat_trouble": _chat_trouble(parts) if page_context.is_host else {},
         "join_link": absolute_addresses.absolute_url(request, "join_code", competition.admission.join_code),

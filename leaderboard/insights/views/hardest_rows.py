@@ -14,7 +14,7 @@ from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import RowReport
 from leaderboard.competitions.services import competitions
-from leaderboard.scorer._places import JobFailed
+from leaderboard.scorer.job_slots import JobFailed
 
 from .. import hardest_rows
 

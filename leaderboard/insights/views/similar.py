@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
-from leaderboard.scorer._places import JobFailed
+from leaderboard.scorer.job_slots import JobFailed
 
 from .. import similar
 

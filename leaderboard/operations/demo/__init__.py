@@ -28,7 +28,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.storage import store_file
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission, Team
-from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import competitions as competitions_services
 from leaderboard.competitions.services import folders, launches
@@ -93,7 +93,7 @@ def score_here() -> int:
     for key in keys:
         score.score_submission(key)
     for competition in Competition.objects.filter(is_demo=True, slug=CLASS, revealed_at=None):
-        revealing.reveal_private_board(competition, competition.closes_at)
+        reveal.reveal_private_board(competition, competition.closes_at)
     return len(keys)
 
 

@@ -20,7 +20,7 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.storage import storages
 
-from ._folder import CHUNK, partial_of
+from .folder import CHUNK, partial_of
 
 log = logging.getLogger("leaderboard.common.storage")
 

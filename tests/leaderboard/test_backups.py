@@ -19,7 +19,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
-from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.services import boards, data_files, truth_drafts
 from leaderboard.operations import backup_manifest, backups, restoring
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -230,7 +230,7 @@ def test_time_that_was_given_after_the_backup_is_not_forgotten_by_an_open_board(
     close(past)
     close(by_hand)
     assert restoring.hold_private_boards() == ["past"]
-    assert revealing.reveal_due_competitions(timezone.now()) == []
+    assert reveal.reveal_due_competitions(timezone.now()) == []
     assert AuditEntry.objects.filter(competition=past.pk, about="restored from a backup").count() == 1
     later.refresh_from_db()
     assert later.board.reveals_itself

@@ -20,9 +20,9 @@ from metrics.core.messages import with_templates
 from metrics.reading.spreadsheet import convert_spreadsheet
 from metrics.sandbox.metric_files import outside_folder
 
-from ._answers import too_much_memory
-from ._confined import confine
-from ._elsewhere import is_outside
+from .outside_metrics import is_outside
+from .process_limits import confine
+from .scorer_answer import too_much_memory
 
 EXAMPLE_SECONDS = 8
 """How long the code that an operator added may take for an example: it must end before its process does, so that the

@@ -26,7 +26,7 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import last_deadline
 from leaderboard.competitions.ranking import boards as boards_module
-from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, competitions, pausing, submitting
 from leaderboard.competitions.services.competitions import CannotHost
@@ -178,10 +178,10 @@ def test_nothing_is_revealed_before_the_last_extension_ends(pets: Competition, a
     give(membership, ada, closes_at=until)
     close(pets)
     assert last_deadline(pets) == until
-    assert revealing.reveal_due_competitions(timezone.now()) == []
+    assert reveal.reveal_due_competitions(timezone.now()) == []
     with pytest.raises(CannotHost, match=f"until {until.astimezone(UTC).day} {until.astimezone(UTC):%b %Y}, "):
         boards.reveal_competition(competition=pets)
-    assert revealing.reveal_due_competitions(until) == [pets]
+    assert reveal.reveal_due_competitions(until) == [pets]
 
 
 @pytest.mark.parametrize("gives", ["a team more time", "all more time", "time to look"])
@@ -199,16 +199,16 @@ def test_time_that_ada_gives_while_another_board_opens_still_counts(
         "time to look": lambda: competitions.change_competition(competition=pets, user=ada, reveals_itself=False),
     }
 
-    really = revealing.reveal_private_board
+    really = reveal.reveal_private_board
 
     def slowly(opened: Competition, at: datetime) -> bool:
         if opened == other:
             events[gives]()
         return really(opened, at)
 
-    monkeypatch.setattr(revealing, "_competitions_due", in_order(revealing._competitions_due, [other, pets]))
-    monkeypatch.setattr(revealing, "reveal_private_board", slowly)
-    assert revealing.reveal_due_competitions(timezone.now()) == [other]
+    monkeypatch.setattr(reveal, "_competitions_due", in_order(reveal._competitions_due, [other, pets]))
+    monkeypatch.setattr(reveal, "reveal_private_board", slowly)
+    assert reveal.reveal_due_competitions(timezone.now()) == [other]
     pets.refresh_from_db()
     assert pets.revealed_at is None
 
@@ -225,7 +225,7 @@ def test_an_extension_of_a_disqualified_team_holds_nobody_up(pets: Competition, 
     give(membership, ada, closes_at=pets.closes_at + timedelta(days=2))
     close(pets)
     extensions.disqualify_team(team=membership.team, user=ada, reason="Copied")
-    assert revealing.reveal_due_competitions(timezone.now()) == [pets]
+    assert reveal.reveal_due_competitions(timezone.now()) == [pets]
     with pytest.raises(CannotHost, match="given time"):
         extensions.readmit_team(team=membership.team, user=ada)
     assert broken() == []

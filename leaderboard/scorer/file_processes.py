@@ -1,4 +1,4 @@
-"""The waiting process, `python -m leaderboard.scorer._process PARENT DESCRIPTOR`, and what is forked from it.
+"""The waiting process, `python -m leaderboard.scorer.file_processes PARENT DESCRIPTOR`, and what is forked from it.
 
 It has read no file, so what it forks is clean. It ends with its parent, and everything below ends with it.
 """
@@ -25,12 +25,12 @@ from leaderboard.common import child_processes
 from metrics.sandbox.isolation import prepare_seal
 from metrics.sandbox.runner import set_outside_runner
 
-from . import _jobs
-from ._answers import failure_of, measure_submission_file
-from ._confined import confine, confine_truth, set_soft_limit
-from ._elsewhere import ask_worker
-from ._messages import ConnectionEnded, receive_request, send_message
-from ._ruler import TruthSpec
+from . import page_jobs
+from .messages import ConnectionEnded, receive_request, send_message
+from .outside_metrics import ask_worker
+from .process_limits import confine, confine_truth, set_soft_limit
+from .scorer_answer import failure_of, measure_submission_file
+from .truth_spec import TruthSpec
 
 PRELOADED = ("numpy", "pyarrow", "pyarrow.csv", "pyarrow.compute")
 WARM_ROWS = 200_000
@@ -52,7 +52,7 @@ def serve(client: Connection) -> None:
         with answers:
             if "job" in request:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                run_file_process(client, answers, request, _jobs.run_job_here)
+                run_file_process(client, answers, request, page_jobs.run_job_here)
             elif not os.fork():
                 client.close()
                 child_processes.die_with(me)

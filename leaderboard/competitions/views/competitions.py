@@ -14,13 +14,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.counting_rows import count_rows
 from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.subqueries import count_rows
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CompetitionForm, SlugForm
 from ..models import Competition, Submission, Team
-from ..services import competitions, launching
+from ..services import competitions, planned_launches
 from .host_responses import posted_data
 
 Status = Submission.Status
@@ -41,7 +41,7 @@ def host(request: HttpRequest) -> HttpResponse:
         )
     )
     rows = [(competition, competition.state(now)) for competition in held]
-    lacking = launching.incomplete_launches(competition for competition, _state in rows)
+    lacking = planned_launches.incomplete_launches(competition for competition, _state in rows)
     return render(request, "competitions/host.html", {"rows": rows, "lacking": lacking})
 
 

@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, team_lines
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
 from leaderboard.competitions.problem_labels import problem_label
-from leaderboard.competitions.ranking import revealing
+from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, submitting
 from leaderboard.insights import activity
@@ -72,7 +72,7 @@ def test_who_is_below_a_baseline_is_told_exactly_whatever_the_board_shows(
         assert team_lines.best_public_scores(pets) == {Team.objects.get(name="bo").pk: 4 / 6, team.pk: 0.5}
         assert [one.teams for one in team_lines.teams_below_baselines(pets)] == [frozenset({team.pk})]
         close(pets)
-        revealing.reveal_private_board(pets, timezone.now())
+        reveal.reveal_private_board(pets, timezone.now())
 
 
 def test_files_are_counted_by_the_hours_of_the_clock(pets: Competition, bo: User) -> None:

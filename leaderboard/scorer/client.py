@@ -19,10 +19,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from . import _elsewhere
-from ._answers import ScorerAnswer, read_answer
-from ._confined import clean_environment
-from ._messages import (
+from . import outside_metrics
+from .job_slots import JobFailed, JobKind, JobSlot, JobTimedOut
+from .messages import (
     ConnectionEnded,
     MalformedMessage,
     PeerGone,
@@ -31,8 +30,9 @@ from ._messages import (
     send_message,
     send_request,
 )
-from ._places import JobFailed, JobKind, JobSlot, JobTimedOut
-from ._ruler import MeasuringLimits, TruthSpec
+from .process_limits import clean_environment
+from .scorer_answer import ScorerAnswer, read_answer
+from .truth_spec import MeasuringLimits, TruthSpec
 
 MOST_TRUTHS = 8
 """Ground truths that stay in memory."""
@@ -42,7 +42,7 @@ GRACE = 5.0
 
 _START = 60.0
 _PYTHON = (sys.executable, "-s", "-B", "-X", "utf8")
-_PROGRAM = ["-m", "leaderboard.scorer._process"]
+_PROGRAM = ["-m", "leaderboard.scorer.file_processes"]
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -99,7 +99,7 @@ class Scorer:
                 "spec": asdict(spec),
                 "seconds": until - time.monotonic(),
                 "memory_mb": limits.memory_mb,
-                "tables": [tempfile.gettempdir()] if _elsewhere.uses_outside_metric(spec) else [],
+                "tables": [tempfile.gettempdir()] if outside_metrics.uses_outside_metric(spec) else [],
             }
             connection = send_request(self.connection, request)
             with self.killed_at(until, connection):
@@ -255,7 +255,7 @@ def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimit
             with scorer.file_process(truth, request, until) as (answers, _):
                 while "run" in (message := receive_message(answers)):
                     send_message(
-                        answers, _elsewhere.run_for_file_process(spec, message, scratch, until - time.monotonic())
+                        answers, outside_metrics.run_for_file_process(spec, message, scratch, until - time.monotonic())
                     )
         if "ended" not in message:
             return read_answer(message)
@@ -288,7 +288,7 @@ def _folder_identity(folder: str) -> str:
 @contextmanager
 def _outside_scratch_folder(spec: TruthSpec) -> Iterator[list[str]]:
     """A folder for the tables of a metric from outside; none where nothing runs elsewhere."""
-    if not _elsewhere.uses_outside_metric(spec):
+    if not outside_metrics.uses_outside_metric(spec):
         yield []
         return
     with tempfile.TemporaryDirectory(prefix="tables-") as folder:

@@ -20,8 +20,8 @@ import metrics
 from metrics.sandbox.processes import ProcessStopped
 from metrics.sandbox.runner import OutsideRunner, run_outside
 
-from ._messages import MalformedMessage, receive_message, send_message
-from ._ruler import TruthSpec
+from .messages import MalformedMessage, receive_message, send_message
+from .truth_spec import TruthSpec
 
 _NAMES = frozenset(
     {"solution.csv", "submission.csv", "stand_in.csv", "whole.csv", "sample.csv"}

@@ -15,8 +15,8 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
 from leaderboard.competitions.models import Competition, LaunchPlan, Submission
-from leaderboard.competitions.ranking import revealing
-from leaderboard.competitions.services import boards, competitions, launching, pausing
+from leaderboard.competitions.ranking import reveal
+from leaderboard.competitions.services import boards, competitions, pausing, planned_launches
 from leaderboard.notifications import notices, reminders
 from leaderboard.notifications.models import Notice
 from leaderboard.notifications.models.notice import NoticeKind
@@ -278,13 +278,13 @@ def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
     assert reminders.notify_due(timezone.now()) == 1
     close(first)
     close(second)
-    stumbles_over(first, revealing, "_reveal_if_still_due", monkeypatch)
-    assert revealing.reveal_due_competitions(timezone.now()) == [second]
+    stumbles_over(first, reveal, "_reveal_if_still_due", monkeypatch)
+    assert reveal.reveal_due_competitions(timezone.now()) == [second]
     drafts = Competition.objects.filter(slug__in=["first", "second"])
     drafts.update(launched_at=None, revealed_at=None)
     LaunchPlan.objects.filter(competition__in=drafts).update(launches_at=timezone.now() - HOUR)
-    stumbles_over(first, launching, "_launch_planned", monkeypatch)
-    launching.launch_due_competitions(timezone.now())
+    stumbles_over(first, planned_launches, "_launch_planned", monkeypatch)
+    planned_launches.launch_due_competitions(timezone.now())
     assert [bool(one.launch_plan.trouble) for one in drafts.order_by("slug")] == [False, True]
     assert caplog.text.count("RuntimeError: of a sudden") == 3
 

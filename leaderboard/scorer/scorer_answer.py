@@ -14,7 +14,7 @@ import numpy as np
 import metrics
 from metrics.core.messages import restore_message, with_templates
 
-from ._messages import MalformedMessage
+from .messages import MalformedMessage
 
 _KINDS = {"code": str, "message": str, "column": str, "line": int, "id": str, "count": int}
 _MAY_BE_NONE = frozenset({"column", "line", "id"})
