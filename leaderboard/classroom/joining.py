@@ -10,9 +10,9 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.competitions.models import Competition, Membership, Team, TeamChange
+from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
-from leaderboard.competitions.models.team_history import link_returning_person, record_team_change
+from leaderboard.competitions.models.team_history import TeamChange, link_returning_person, record_team_change
 
 from .admission import obstacle_to_joining, roster_entry_of
 from .joining_refusals import CannotJoin

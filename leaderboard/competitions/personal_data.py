@@ -14,9 +14,10 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
-from .models import Competition, FormerMember, Membership, MergeOffer, Score, Submission, Team
+from .models import Competition, Membership, MergeOffer, Score, Submission, Team
 from .models.competition import Split
 from .models.team import new_invitation
+from .models.team_history import FormerMember
 
 NAMELESS_FILE = "submission.csv"
 

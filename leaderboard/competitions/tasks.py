@@ -28,7 +28,7 @@ from leaderboard.common import child_processes, prometheus_counters
 from leaderboard.common.clock import database_now
 
 from . import hooks
-from .models import FormerMember
+from .models.team_history import FormerMember
 from .ranking import reveal
 from .scoring import queue, score, workers
 from .services import planned_launches

@@ -76,6 +76,11 @@ class TruthReport:
         return not any(finding.blocking for finding in self.findings)
 
 
+_FACTS_OF_TRUTH = (
+    "rows", "public_rows", "private_rows", "ignored_rows", "id_column", "target_columns", "submission_columns",
+)  # fmt: skip
+
+
 def check_truth(
     key: str,
     truth: Source,
@@ -101,12 +106,9 @@ def check_truth(
     try:
         full = complete(metric.parameters, params or {})
     except ParameterError as error:
-        return TruthReport(
-            [
-                Finding("parameter", Message("{parameter}: {sentence}", parameter=name, sentence=text))
-                for name, text in error.errors.items()
-            ]
-        )
+        found = error.errors.items()
+        sentences = [Message("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in found]
+        return TruthReport([Finding("parameter", sentence) for sentence in sentences])
     try:
         table = read_table(read_bytes(truth), check_truth_header, longest_line=metric.longest_line)
     except Refused as refused:
@@ -138,13 +140,7 @@ def check_truth(
         findings += further
     return TruthReport(
         findings=findings,
-        rows=prepared.rows,
-        public_rows=prepared.public_rows,
-        private_rows=prepared.private_rows,
-        ignored_rows=prepared.ignored_rows,
-        id_column=prepared.id_column,
-        target_columns=prepared.target_columns,
-        submission_columns=prepared.submission_columns,
+        **{name: getattr(prepared, name) for name in _FACTS_OF_TRUTH},
         self_test=self_test,
         baselines=measured.files,
         measured_rows=measured.rows,

@@ -18,8 +18,9 @@ from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, team_merges, teams
 from leaderboard.competitions import tasks
-from leaderboard.competitions.models import Competition, DailyAttempts, FormerMember, Membership, Submission
+from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission
 from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.team_history import FormerMember
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import ladder, standings
 from leaderboard.competitions.ranking.ladder import Ladder

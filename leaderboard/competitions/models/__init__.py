@@ -10,7 +10,6 @@ from .ground_truth import GroundTruth, Rescoring, RowReport, TruthDraft
 from .scoring_environment import ScoringEnvironment
 from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
 from .team import DailyAttempts, Membership, MergeOffer, Team
-from .team_history import FormerMember, TeamChange
 from .truth_check import StudentPreview, TruthCheck
 from .worker import Worker
 
@@ -22,7 +21,6 @@ __all__ = [
     "DailyAttempts",
     "DataFile",
     "Extension",
-    "FormerMember",
     "GroundTruth",
     "LaunchPlan",
     "Limits",
@@ -37,7 +35,6 @@ __all__ = [
     "StudentPreview",
     "Submission",
     "Team",
-    "TeamChange",
     "TruthCheck",
     "TruthDraft",
     "Uncertainty",

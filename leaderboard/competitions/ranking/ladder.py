@@ -22,8 +22,9 @@ from django.db.models import Q, QuerySet
 
 import metrics
 
-from ..models import BoardSettings, Competition, GroundTruth, Score, Standing, Submission, Team, TeamChange
+from ..models import BoardSettings, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
+from ..models.team_history import TeamChange
 from .team_changes import Origin, ScoredFile, linked_teams, replay_transfers
 
 NO_STEP = math.inf

@@ -12,7 +12,8 @@ from leaderboard.common import logs
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
-from ..models import Competition, Extension, FormerMember, Submission
+from ..models import Competition, Extension, Submission
+from ..models.team_history import FormerMember
 from .standings import rebuild_standings
 
 
