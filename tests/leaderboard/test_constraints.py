@@ -30,10 +30,10 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
     Team,
-    TeamChange,
     TruthDraft,
     Worker,
 )
+from leaderboard.competitions.models.team_history import TeamChange
 from leaderboard.grades.models import Grade, GradeRelease
 from leaderboard.notifications.models import Notice, NoticeChoice, Webhook, WebhookMessage
 from tests.conftest import answers, enter, hand_in
