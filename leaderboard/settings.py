@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from leaderboard.common.locales import languages_in
+from leaderboard.common.languages import languages_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 

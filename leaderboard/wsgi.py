@@ -26,7 +26,7 @@ AT_ONCE = 4
 
 _site = get_wsgi_application()
 
-from leaderboard.accounts.senders import user_of_request  # noqa: E402 - models can be loaded from here on
+from leaderboard.accounts.adapter import user_of_request  # noqa: E402 - models can be loaded from here on
 
 application = LimitSlowClients(_site, AT_ONCE, proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT, person=user_of_request)
 threading.Thread(target=application.watch, daemon=True).start()

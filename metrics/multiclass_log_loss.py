@@ -27,8 +27,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules, SubmissionFormat, ratio
+from .core.figures import Weights, weights_for, wrong_weights
 from .core.messages import Message, Plural
-from .core.number_lists import Weights, weights_for, wrong_weights
 from .numerics.log_losses import Clip, Normalise, by_class, must_sum, surprise_of_class
 from .reading.class_columns import Classes, ClassProbabilities, OneClass, certain, class_names
 

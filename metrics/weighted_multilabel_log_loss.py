@@ -25,8 +25,8 @@ import numpy as np
 
 from .core.arrays import Answers
 from .core.contract import Example, Metric, Role, RowSum, Rules, ratio
+from .core.figures import Weights, weights_for, wrong_weights
 from .core.messages import Message, Plural
-from .core.number_lists import Weights, weights_for, wrong_weights
 from .numerics.log_losses import Clip, surprise
 from .reading.column_kinds import Binary, Number, Probability
 

@@ -24,9 +24,8 @@ from typing import Annotated
 import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio
-from .core.figures import Figure
+from .core.figures import Figure, weights_in
 from .core.messages import Message
-from .core.number_lists import weights_in
 from .numerics.ranks import one_class, roc_curve
 from .numerics.roc_regions import Regions, edges_in, influence_of, slices_of
 from .reading.column_kinds import Binary, RankedScore

@@ -2,11 +2,14 @@
 
 An account is made with a join code or an invitation: whoever opened a valid one may sign up for as long as it is valid.
 `OPEN_SIGN_UP` lets everybody.
+
+The user of a request, for code that must know before the body is read.
 """
 
 from __future__ import annotations
 
 import hashlib
+from importlib import import_module
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -17,10 +20,12 @@ from allauth.account.utils import get_next_redirect_url
 from allauth.core import context
 from allauth.core.internal import ratelimit
 from django.conf import settings
+from django.contrib.auth import SESSION_KEY
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, parse_cookie
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -32,7 +37,7 @@ from leaderboard.common.responses import client_address_of
 
 from . import hooks
 from .devices import device_of
-from .models import User, Viewer
+from .models import ApiToken, User, Viewer
 from .slow_sign_in import LaneIsFull, SlowLane
 from .viewers import find_viewer
 
@@ -259,3 +264,18 @@ def _own_address(address: str) -> str:
         return address
     site: str = settings.SITE_URL
     return site.rstrip("/") + "/" + address.split("://", 1)[-1].partition("/")[2]
+
+
+def user_of_request(environ: dict[str, Any]) -> str:
+    """The account whose token or session comes with a request; empty for strangers, and while nobody can be asked."""
+    scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    key = parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME, "")
+    try:
+        if scheme.lower() == "bearer":
+            owner = ApiToken.owner_of(token.strip())
+            return f"account {owner.pk}" if owner else ""
+        session = import_module(settings.SESSION_ENGINE).SessionStore(key) if key else {}
+        number = session.get(SESSION_KEY)
+    except DatabaseError:
+        return ""
+    return f"account {number}" if number else ""

@@ -14,7 +14,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from leaderboard.common.time_zones import check_zone
+from leaderboard.common.display_time import check_zone
 
 TOKEN_PREFIX = "lb_"
 # Noting every use would make a write of every read.

@@ -21,9 +21,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from leaderboard.common.clock import database_now
-from leaderboard.common.time_zones import day_text, moment_text
+from leaderboard.common.display_time import day_text, moment_text
 from leaderboard.competitions.models import Competition
-from leaderboard.notifications.mail_server import LEASE, SERVER_PAUSE, EmailNotSent, pause_after, reply_to, send_email
+from leaderboard.notifications.emails import LEASE, SERVER_PAUSE, EmailNotSent, pause_after, reply_to, send_email
 from leaderboard.notifications.notices import sends_mail
 
 from .models import RosterEntry

@@ -1,22 +1,43 @@
-"""What any member may do about the team: rename it, renew its link, leave it."""
+"""What any member may do about the team: rename it, renew its link, leave it.
+
+Names of teams: how they are cleaned, and which are free.
+
+What the captain of a team may do: remove a member, hand the team over.
+"""
 
 from __future__ import annotations
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent, audit_account, audit_team
+from leaderboard.common.names import clean_text
 from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.models.pseudonyms import give_pseudonyms
-from leaderboard.competitions.models.team import new_invitation
+from leaderboard.competitions.models.team import name_with_number, new_invitation, next_copy_number, teams_called
 from leaderboard.competitions.models.team_history import record_team_change
-from leaderboard.competitions.models.team_names import next_copy_number, teams_called
+from leaderboard.notifications.models.mentions import mark_mention
 
-from . import team_names
 from .joining_refusals import CannotJoin, refuse_after_deadline, refuse_when_teams_closed
-from .team_notices import notify_of_leaving
+from .team_notices import notify_members, notify_new_captain, notify_of_leaving
+
+
+def clean_team_name(name: str) -> str:
+    """Visible characters only, compatibility forms unified, single spaces, at most 60 characters."""
+    return clean_text(name)[:60].strip()
+
+
+def free_name(competition: Competition, user: User) -> str:
+    """What a new team of one is called: like its member, with a number where another team is. Under pseudonyms there
+    is no number, because a number would reveal that another team has the name."""
+    base = clean_team_name(user.get_username()) or "team"
+    return base if competition.board.uses_pseudonyms else name_with_number(competition, base)
+
 
 LEAVES_PER_DAY = 20
 """Of one member: each is replayed when a board or a day's attempts are counted."""
@@ -25,7 +46,7 @@ LEAVES_PER_DAY = 20
 def rename_team(*, membership: Membership, name: str) -> None:
     """Give the team another name, unique in the competition. The deadline fixes names: grades go by them."""
     refuse_after_deadline(membership.competition)
-    cleaned = team_names.clean_team_name(name)
+    cleaned = clean_team_name(name)
     if not cleaned:
         raise CannotJoin(_("A team needs a name."))
     with transaction.atomic():
@@ -91,10 +112,71 @@ def lock_teams(competition_id: int) -> None:
 
 def create_team_of_one(competition: Competition, user: User) -> Team:
     competition.board.refresh_from_db(fields=["uses_pseudonyms"])
-    name = team_names.free_name(competition, user)
+    name = free_name(competition, user)
     copy = next_copy_number(competition, name) if competition.board.uses_pseudonyms else 0
     team = Team.objects.create(competition=competition, name=name, name_copy=copy, captain=user)
     if competition.board.uses_pseudonyms:
         give_pseudonyms(competition)
         team.refresh_from_db(fields=["pseudonym"])
     return team
+
+
+def remove_member(*, captain: Membership, member_id: int) -> Membership:
+    """The captain sends somebody out: as `leave`, for another member, and noted."""
+    with transaction.atomic():
+        team = _lock_led_team(captain)
+        membership = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
+        if (found := membership.first()) is None:
+            raise CannotJoin(_("This person is not in your team any more."))
+        leave_team(membership=found)
+        words = gettext_lazy(
+            "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
+        )
+        notify_members(
+            [found.user],
+            team.competition,
+            lambda: _("You are out of a team"),
+            lambda: words % {"team": mark_mention(team)},
+        )
+        _log_captain_action(AuditEvent.MEMBER_REMOVED, captain, found.user)
+    return found
+
+
+def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
+    """Make another member the captain."""
+    with transaction.atomic():
+        team = _lock_led_team(captain)
+        heir = team.memberships.select_related("user").filter(pk=member_id).first()
+        if heir is None:
+            raise CannotJoin(_("This person is not in your team any more."))
+        if heir.user_id == team.captain_id:
+            return
+        before, after = audit_account(team.captain), audit_account(heir.user)
+        Team.objects.filter(pk=team.pk).update(captain=heir.user)
+        notify_new_captain(heir.user, team)
+        _log_captain_action(
+            AuditEvent.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after}
+        )
+
+
+def _lock_led_team(captain: Membership) -> Team:
+    """The team, if this member leads it and teams can still change; it stays so until the end of the transaction."""
+    refuse_when_teams_closed(captain.competition)
+    lock_teams(captain.competition_id)
+    team = (
+        Team.objects.select_related("captain", "competition").filter(pk=captain.team_id, memberships=captain.pk).first()
+    )
+    if team is None or not team.is_led_by(captain.user):
+        raise CannotJoin(_("Only the captain of a team can do this."))
+    return team
+
+
+def _log_captain_action(event: AuditEvent, captain: Membership, about: User, **changes: dict[str, str | None]) -> None:
+    AuditEntry.append(
+        event,
+        user=captain.user,
+        competition=captain.competition,
+        account=about,
+        about=audit_team(captain.team),
+        **changes,
+    )

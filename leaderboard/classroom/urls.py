@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import identifying, join, people, roster, rules, team, teams
+from .views import identifying, join, people, roster, team, teams
 
 urlpatterns = [
     path("join/", join.join, name="join"),
@@ -12,7 +12,7 @@ urlpatterns = [
     path("slip/<str:code>/", join.join_card, name="join_card"),
     path("invitation/<str:invitation>/", join.invitation, name="invitation"),
     path("c/<slug:slug>/join/", join.join_open, name="join_open"),
-    path("c/<slug:slug>/rules/", rules.rules, name="rules"),
+    path("c/<slug:slug>/rules/", join.rules, name="rules"),
     path("c/<slug:slug>/team/", team.team, name="team"),
     path("host/<slug:slug>/people/", people.host_people, name="host_people"),
     path("host/<slug:slug>/people/admission/", people.host_admission, name="host_admission"),

@@ -1,18 +1,64 @@
-"""Moments as pages say them: by the reader's clocks, with the exact time on hover."""
+"""Moments as pages say them: by the reader's clocks, with the exact time on hover.
+
+The time zone of pages: the viewer's own choice, else their browser's, else the competition's.
+
+Names of time zones, and moments in words.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from functools import lru_cache
+import re
+import zoneinfo
+from datetime import UTC, date, datetime
+from functools import cache, lru_cache
+from zoneinfo import ZoneInfo
 
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.dateformat import format as date_format
+from django.utils.dates import MONTHS_3
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timezone import get_current_timezone, get_current_timezone_name
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from .time_zones import day_and_time_text
+
+@cache
+def known_zones() -> frozenset[str]:
+    """All names of time zones. Listing them reads the time zone folders of the system."""
+    return frozenset(zoneinfo.available_timezones())
+
+
+def check_zone(name: str) -> None:
+    if name not in known_zones():
+        raise ValidationError(_("“%(name)s” is not a time zone; write for example Europe/Vienna.") % {"name": name})
+
+
+@cache
+def time_zones() -> tuple[str, ...]:
+    """The zones of places, and UTC; the old names of the database are left out."""
+    return ("UTC", *sorted(zone for zone in known_zones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
+
+
+def day_and_time_text(when: datetime) -> str:
+    """In the zone of the moment, in the format of every page and e-mail."""
+    return f"{day_text(when)}, {when.hour:02}:{when.minute:02}"
+
+
+def day_text(day: date) -> str:
+    """Django's `j M Y`, whose reading of the format takes longer than the rest of a row of a table."""
+    return f"{day.day} {MONTHS_3[day.month].title()} {day.year:04}"
+
+
+def moment_text(moment: datetime, zone: str) -> str:
+    """A moment on the clocks of a zone, with its name, and in UTC: for texts whose reader's own clocks nobody knows."""
+    local, utc = moment.astimezone(zoneinfo.ZoneInfo(zone)), f"{day_and_time_text(moment.astimezone(UTC))} UTC"
+    letters = local.tzname() or ""
+    # Half of the zones have a number in the place of letters, which nobody takes for a name.
+    name = letters if letters.isalpha() else zone
+    return f"{day_and_time_text(local)} {name} ({utc})" if local.utcoffset() else utc
 
 
 def moment(when: datetime | None, style: str = "") -> SafeString:
@@ -55,3 +101,19 @@ def remaining(seconds: float) -> str:
     if hours:
         return _("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes % 60}
     return _("%(minutes)s min") % {"minutes": minutes} if minutes else _("less than a minute")
+
+
+COOKIE = "zone"
+
+
+def viewer_zone(request: HttpRequest) -> str:
+    """What a person chose in their preferences, else what their browser said; empty where neither is known."""
+    own = getattr(request.user, "zone", "")
+    name = own or request.COOKIES.get(COOKIE, "")
+    return name if name in known_zones() else ""
+
+
+def activate_competition_zone(request: HttpRequest, zone: str) -> None:
+    """Show times of this request in a competition's zone, unless its viewer has one."""
+    if not viewer_zone(request):
+        timezone.activate(ZoneInfo(zone))

@@ -34,7 +34,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import Viewer
-from leaderboard.common import viewer_zone
+from leaderboard.common import display_time
 from leaderboard.common.access import View
 from leaderboard.common.clock import database_now
 
@@ -197,7 +197,7 @@ def open_to(audience: Audience) -> Callable[[View], View]:
                 return _refuse(request, page_context, audience)
             if audience is not Audience.VISITORS and user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
-            viewer_zone.activate_competition_zone(request, page_context.competition.zone)
+            display_time.activate_competition_zone(request, page_context.competition.zone)
             if audience is Audience.MEMBERS and page_context.membership is None and not page_context.assists:
                 messages.info(request, _("Join the competition first."))
                 return redirect("overview", slug=slug)

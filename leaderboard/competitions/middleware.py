@@ -20,8 +20,8 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 from leaderboard.accounts.adapter import needs_second_factor
 from leaderboard.accounts.devices import remember_device
 from leaderboard.common import clock, prometheus_counters
+from leaderboard.common.display_time import viewer_zone
 from leaderboard.common.languages import language_of_request, note_language
-from leaderboard.common.viewer_zone import viewer_zone
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.common.clock import database_now
-from leaderboard.common.time_zones import day_and_time_text
+from leaderboard.common.display_time import day_and_time_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from leaderboard.common.time_zones import moment_text
+from leaderboard.common.display_time import moment_text
 from leaderboard.competitions.models import Submission
 
 from .models.mentions import mark_mention

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User
+from leaderboard.common.display_time import time_zones
 from leaderboard.common.form_widgets import LongSelect
-from leaderboard.common.time_zones import time_zones
 
 from . import notices
 from .models.notice import Delivery, NoticeKind

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
-from leaderboard.common.time_zones import day_text, moment_text
+from leaderboard.common.display_time import day_text, moment_text
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.competitions.models.extension import effective_limits_of
 from leaderboard.competitions.services import planned_launches

@@ -18,11 +18,11 @@ from django.utils.translation import ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
-from leaderboard.common.time_zones import moment_text
+from leaderboard.common.display_time import moment_text
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
-from leaderboard.competitions.ranking import standings, unpicked_files
+from leaderboard.competitions.ranking import reveal, standings
+from leaderboard.competitions.ranking.reveal import UnpickedFile
 from leaderboard.competitions.ranking.standings import StandingCandidate
-from leaderboard.competitions.ranking.unpicked_files import UnpickedFile
 
 from . import notices
 from .models import Notice, NoticeChoice
@@ -175,7 +175,7 @@ def _reminder_texts(competition: Competition, teams: Iterable[int]) -> dict[int,
     wanted = [best.submission_id for team in teams for best in picks.get(team, ())]
     names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
     forgotten = (
-        unpicked_files.unpicked_better_files(ground_truth, {team: picks.get(team, []) for team in teams})
+        reveal.unpicked_better_files(ground_truth, {team: picks.get(team, []) for team in teams})
         if ground_truth is not None
         else {}
     )

@@ -1,10 +1,18 @@
 """Drawings that explain a score on a small file: a matrix of numbers, a curve. Pages draw them, the library only says
-what is in them."""
+what is in them.
+
+Parameters that are several numbers in one text, such as ``2, 1``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from ..reading.numbers import to_decimal
+from .errors import shown
+from .messages import Message, Plural
 
 
 @dataclass(frozen=True)
@@ -34,3 +42,59 @@ class Curve:
 
 
 Figure = Grid | Curve
+
+
+def numbers_in(text: str) -> tuple[float, ...]:
+    """The numbers between commas or white space. Raises ``ValueError`` with a sentence.
+
+    >>> numbers_in("2, 1"), numbers_in("0 0.4 1")
+    ((2.0, 1.0), (0.0, 0.4, 1.0))
+    """
+    found = []
+    for word in text.replace(",", " ").split():
+        number = to_decimal(word)
+        if number is None or not abs(number) < 10**15:
+            raise ValueError(Message("{word} is not a number.", word=shown(word)))
+        found.append(float(number))
+    if not found:
+        raise ValueError(Message("Write numbers with commas between them."))
+    return tuple(found)
+
+
+def weights_in(text: str) -> tuple[float, ...]:
+    """Numbers that are not negative and not all zero. Raises ``ValueError`` with a sentence.
+
+    >>> weights_in("2,1")
+    (2.0, 1.0)
+    """
+    found = numbers_in(text)
+    if min(found) < 0:
+        raise ValueError(Message("A weight cannot be negative."))
+    if not any(found):
+        raise ValueError(Message("One weight at least must be above 0."))
+    return found
+
+
+Weights = Annotated[
+    str | None,
+    weights_in,
+    "A weight for each class or label, in the order of the submission's columns; empty means equal weights.",
+]
+
+
+def weights_for(text: str | None, count: int) -> tuple[float, ...]:
+    """The weights a parameter gives to so many columns; 1 for those it says nothing about."""
+    given = weights_in(text) if text else ()
+    return (*given, *[1.0] * count)[:count]
+
+
+def wrong_weights(text: str | None, count: int, columns: Plural) -> str:
+    """Why the weights of a parameter do not fit so many columns, or ``""``."""
+    if not text or len(weights_in(text)) == count:
+        return ""
+    weights = Message.counted(len(weights_in(text)), "{count} weight", "{count} weights")
+    return Message(
+        "it has {columns}, and the parameter gives {weights}.",
+        columns=Message.counted(count, *columns),
+        weights=weights,
+    )

@@ -15,8 +15,8 @@ from typing import Annotated
 
 import numpy as np
 
+from ..core.figures import weights_for
 from ..core.messages import Message, Plural
-from ..core.number_lists import weights_for
 from ..core.parameters import Range
 from ..reading.class_columns import Classes, refuse_sums
 from ..reading.columns import Cells

@@ -11,9 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..core.figures import Curve, Figure
+from ..core.figures import Curve, Figure, numbers_in
 from ..core.messages import Message
-from ..core.number_lists import numbers_in
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from django.conf import LazySettings
 from django.core.wsgi import get_wsgi_application
 from django.test import Client, RequestFactory
 
+from leaderboard.accounts.adapter import user_of_request
 from leaderboard.accounts.models import User
-from leaderboard.accounts.senders import user_of_request
 from leaderboard.common.slow_clients import LARGE, LONGEST_SILENCE, LimitSlowClients, MeteredBody
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.operations.supervisor import children

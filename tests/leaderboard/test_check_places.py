@@ -16,7 +16,7 @@ from leaderboard import scorer
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import submitting, truth_checks
+from leaderboard.competitions.services import submitting, truth_drafts
 from leaderboard.scorer import job_slots, jobs_for_pages
 from tests.conftest import answers, enter
 from tests.site import until
@@ -82,7 +82,7 @@ def test_two_endless_checks_make_neither_adas_nor_cys_wait(pets: Competition, cy
     kind = jobs_for_pages.KINDS["check_submission"]
     with endless_checks(pets, tmp_path, 2) as hostile:
         until(lambda: are_taken(kind.places) or are_taken(kind.slow_places), what="both have begun")
-        truth_checks.recheck_ground_truth(competition=pets)
+        truth_drafts.recheck_ground_truth(competition=pets)
         assert submitting.check_only(competition=pets, user=cy, chunks=[answers()]) == []
         assert all(one.is_alive() for one in hostile), "both went on meanwhile"
 

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining, joining_refusals, teams
+from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.time_zones import moment_text
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,

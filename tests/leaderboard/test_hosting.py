@@ -30,7 +30,6 @@ from leaderboard.competitions.services import (
     publishing,
     rescoring,
     submitting,
-    truth_checks,
     truth_drafts,
 )
 from leaderboard.scorer import jobs_for_pages
@@ -372,7 +371,7 @@ def test_a_sample_is_no_rounded_answer(ada: User, constant: str) -> None:
 
 def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) -> None:
     data_files.add_data_file(competition=pets, file_name="Test.PARQUET", chunks=[b"PAR1"])
-    found = truth_checks.recheck_ground_truth(competition=pets).report
+    found = truth_drafts.recheck_ground_truth(competition=pets).report
     assert found["ok"]
     assert [one["message"] for one in found["findings"] if one["code"] == "data_unread"] == [
         "Nobody has looked whether the data file “Test.PARQUET” holds the answers."
@@ -393,7 +392,7 @@ def test_the_column_of_groups_is_no_answer(ada: User) -> None:
     features = "id,farm\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 41))
     data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
     assert publishing.publish_draft(competition=competition, user=ada).submission_columns == ["id", "label"]
-    assert truth_checks.recheck_ground_truth(competition=competition).report["ok"]
+    assert truth_drafts.recheck_ground_truth(competition=competition).report["ok"]
     leak = grouped.replace("label", "kind")
     with pytest.raises(competitions.CannotHost, match="answers"):
         data_files.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])
@@ -406,7 +405,7 @@ def test_the_weight_of_a_row_is_no_answer(ada: User) -> None:
     competition = make_competition(ada, metric="weighted_mae", truth=weighed)
     features = "id,weight\n" + "".join(f"{i},{i % 4 + 1}\n" for i in range(1, 17))
     data_files.add_data_file(competition=competition, file_name="test.csv", chunks=[features.encode()])
-    assert truth_checks.recheck_ground_truth(competition=competition).report["ok"]
+    assert truth_drafts.recheck_ground_truth(competition=competition).report["ok"]
     leak = "id,size\n" + "".join(f"{i},{i * 3 % 11}\n" for i in range(1, 17))
     with pytest.raises(competitions.CannotHost, match="“size”"):
         data_files.add_data_file(competition=competition, file_name="more.csv", chunks=[leak.encode()])

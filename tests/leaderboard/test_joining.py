@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import captains, joining, team_names, teams
+from leaderboard.classroom import joining, teams
 from leaderboard.classroom.joining_refusals import CannotJoin
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
@@ -45,14 +45,14 @@ def test_cy_joins_although_another_team_takes_cys_name_in_that_moment(
     pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    free_name = team_names.free_name
+    free_name = teams.free_name
     tried: list[str] = []
 
     def free_a_moment_ago(competition: Competition, user: User) -> str:
         tried.append("bo" if not tried else free_name(competition, user))
         return tried[-1]
 
-    monkeypatch.setattr(team_names, "free_name", free_a_moment_ago)
+    monkeypatch.setattr(teams, "free_name", free_a_moment_ago)
     assert joining.enter_competition(user=cy, competition=pets).team.name == "cy"
     assert tried == ["bo", "cy"]
 
@@ -180,7 +180,7 @@ def test_the_captain_removes_a_member_who_takes_the_days_attempts_along(pets: Co
     captain = enter(pets, bo)
     member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
     hand_in(pets, bo, answers())
-    gone = captains.remove_member(captain=captain, member_id=member.pk)
+    gone = teams.remove_member(captain=captain, member_id=member.pk)
     assert gone.team.name == "cy"
     assert submitting.allowance_of(gone, timezone.now()).left == 4
     assert AuditEntry.objects.filter(event=AuditEvent.MEMBER_REMOVED, account=cy.pk).exists()
@@ -190,20 +190,20 @@ def test_the_captain_removes_a_member_who_takes_the_days_attempts_along(pets: Co
 def test_a_captain_hands_over_and_is_none_any_more(pets: Competition, bo: User, cy: User) -> None:
     captain = enter(pets, bo)
     member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
-    captains.hand_over_captaincy(captain=captain, member_id=member.pk)
+    teams.hand_over_captaincy(captain=captain, member_id=member.pk)
     assert Team.objects.get().captain == cy
-    for verb in (captains.hand_over_captaincy, captains.remove_member):
+    for verb in (teams.hand_over_captaincy, teams.remove_member):
         with pytest.raises(CannotJoin, match="Only the captain"):
             verb(captain=captain, member_id=member.pk)
 
 
 def test_a_captain_decides_about_the_own_team_alone(pets: Competition, bo: User, cy: User) -> None:
     captain, stranger = enter(pets, bo), enter(pets, cy)
-    for verb in (captains.hand_over_captaincy, captains.remove_member):
+    for verb in (teams.hand_over_captaincy, teams.remove_member):
         with pytest.raises(CannotJoin, match="not in your team"):
             verb(captain=captain, member_id=stranger.pk)
     with pytest.raises(CannotJoin, match="not in your team"):
-        captains.remove_member(captain=captain, member_id=captain.pk)
+        teams.remove_member(captain=captain, member_id=captain.pk)
 
 
 def test_once_the_host_has_closed_the_teams_nobody_moves_but_newcomers_enter(
@@ -216,8 +216,8 @@ def test_once_the_host_has_closed_the_teams_nobody_moves_but_newcomers_enter(
     member = Membership.objects.select_related("competition", "team", "user").get(pk=member.pk)
     for verb in (
         lambda: teams.leave_team(membership=member),
-        lambda: captains.remove_member(captain=captain, member_id=member.pk),
-        lambda: captains.hand_over_captaincy(captain=captain, member_id=member.pk),
+        lambda: teams.remove_member(captain=captain, member_id=member.pk),
+        lambda: teams.hand_over_captaincy(captain=captain, member_id=member.pk),
         lambda: teams.renew_invitation(membership=captain),
         lambda: joining.join_by_invitation(user=dee, invitation=captain.team.invitation),
     ):

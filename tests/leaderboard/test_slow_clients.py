@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from leaderboard.accounts.adapter import user_of_request
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.accounts.senders import user_of_request
 from leaderboard.common import slow_clients
 from leaderboard.common.client_addresses import counted_address
 from leaderboard.common.slow_clients import (

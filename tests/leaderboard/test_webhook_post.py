@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from leaderboard.notifications import chat_addresses, chat_posting
+from leaderboard.notifications import chat_posting
 
 SECRET = "abcdefghijklmnopqrstuvwx"
 SLACK = f"https://hooks.slack.com/services/T1AAAAAAA/B1AAAAAAA/{SECRET}"
@@ -127,11 +127,11 @@ def test_a_message_arrives_in_the_form_of_the_service(trusted: Any) -> None:
 )
 def test_each_service_has_its_form(settings: LazySettings, address: str, expected: dict[str, Any]) -> None:
     settings.WEBHOOK_HOSTS = ["chat.example.edu"]
-    assert chat_posting.payload(chat_addresses.read_address(address), "Hello", "World") == expected
+    assert chat_posting.payload(chat_posting.read_address(address), "Hello", "World") == expected
 
 
 def test_teams_receives_a_card() -> None:
-    channel = chat_addresses.read_address(f"https://prod-1.westeurope.logic.azure.com:443/{FLOW}")
+    channel = chat_posting.read_address(f"https://prod-1.westeurope.logic.azure.com:443/{FLOW}")
     (attachment,) = chat_posting.payload(channel, "Hello", "World")["attachments"]
     assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
     assert [block["text"] for block in attachment["content"]["body"]] == ["Hello", "World"]

@@ -15,7 +15,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import BoardSettings, Competition, Team
 from leaderboard.competitions.services import copying
-from leaderboard.notifications import announcements, chat_addresses, chat_events, chat_sending, chat_settings
+from leaderboard.notifications import announcements, chat_events, chat_posting, chat_sending
 from leaderboard.notifications.models import Webhook, WebhookMessage
 from leaderboard.notifications.models.chat import ChatEvent
 from tests.conftest import answers, enter, hand_in, make_competition
@@ -27,7 +27,7 @@ FLOW = "workflows/abc123/triggers/manual/paths/invoke?api-version=2016-06-01&sp=
 
 def listen(competition: Competition, host: User, *events: ChatEvent, address: str = SLACK) -> Webhook:
     """A channel that has listened for a day."""
-    hook = chat_settings.set_webhook(
+    hook = chat_sending.set_webhook(
         competition=competition, user=host, address=address, events=events or ChatEvent.values, is_on=True
     )
     Webhook.objects.filter(pk=hook.pk).update(since=timezone.now() - timedelta(days=1))
@@ -81,7 +81,7 @@ def test_addresses_of_the_services_are_understood(
     settings: LazySettings, given: str, service: str, url: str | None
 ) -> None:
     settings.WEBHOOK_HOSTS = ["Chat.example.edu"]
-    found = chat_addresses.read_address(given)
+    found = chat_posting.read_address(given)
     assert found.service == service
     assert url is None or found.url == url
 
@@ -116,8 +116,8 @@ def test_addresses_of_the_services_are_understood(
 )
 @pytest.mark.attack("making the server post into its own network through a channel's address")
 def test_every_other_address_is_refused_and_not_quoted(given: str) -> None:
-    with pytest.raises(chat_addresses.BadChatAddress) as refusal:
-        chat_addresses.read_address(given)
+    with pytest.raises(chat_posting.BadChatAddress) as refusal:
+        chat_posting.read_address(given)
     assert not given or given not in str(refusal.value)
 
 
@@ -142,7 +142,7 @@ def test_a_channel_hears_of_the_launch_the_deadline_an_announcement_and_the_reve
 def test_what_a_channel_did_not_ask_for_or_was_before_its_time_is_not_told(ada: User) -> None:
     pets = make_competition(ada)
     announcements.announce(competition=pets, user=ada, title="Old", text="Old.")
-    chat_settings.set_webhook(
+    chat_sending.set_webhook(
         competition=pets, user=ada, address=SLACK, events=[ChatEvent.LAUNCHED, ChatEvent.ANNOUNCED]
     )
     assert look() == []
@@ -324,7 +324,7 @@ def test_the_address_is_in_no_log_no_audit_log_and_no_copy(
         chat_sending.send_due_messages()
     assert "a message to a chat could not be sent: late" in caplog.text
     copy = copying.clone_competition(competition=pets, user=ada, title="Next", slug="next")
-    chat_settings.remove_webhook(competition=pets, user=ada)
+    chat_sending.remove_webhook(competition=pets, user=ada)
     audit_log = json.dumps([[entry.before, entry.after, entry.about] for entry in AuditEntry.objects.all()])
     assert "Slack" in audit_log
     assert not Webhook.objects.filter(competition=copy).exists()

@@ -9,7 +9,7 @@ import pytest
 from django.db.models import Count, F
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import captains, joining, joining_refusals, roster, team_merges, teams
+from leaderboard.classroom import joining, joining_refusals, roster, team_merges, teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.models.roster import join_card_digest
 from leaderboard.competitions.models import (
@@ -129,8 +129,8 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
     offer = team_merges.offer_merge(membership=mine, invitation=other.team.invitation)
     events: list[Callable[[], object]] = [
         lambda: team_merges.accept_merge(membership=other, offer_id=offer.pk),
-        lambda: captains.remove_member(captain=other, member_id=third.pk),
-        lambda: captains.hand_over_captaincy(captain=other, member_id=third.pk),
+        lambda: teams.remove_member(captain=other, member_id=third.pk),
+        lambda: teams.hand_over_captaincy(captain=other, member_id=third.pk),
         lambda: teams.leave_team(membership=third),
     ]
     assert "done" in at_once(lambda n: outcome(events[n]), 4)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.test import Client
 
 from leaderboard.accounts.models import SetupLink, User
-from leaderboard.classroom import captains, extensions, roles, team_merges, teams
+from leaderboard.classroom import extensions, roles, team_merges, teams
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
@@ -91,7 +91,7 @@ def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada:
         membership=theirs, offer_id=team_merges.offer_merge(membership=mine, invitation=theirs.team.invitation).pk
     )
     teams.rename_team(membership=mine, name="Rockets")
-    captains.hand_over_captaincy(captain=mine, member_id=theirs.pk)
+    teams.hand_over_captaincy(captain=mine, member_id=theirs.pk)
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
     assert "Captain changed Rockets cy" in page
     assert "captain : bo → became cy" in page

@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition
-from leaderboard.notifications import chat_events, chat_sending, chat_settings
+from leaderboard.notifications import chat_events, chat_sending
 from leaderboard.notifications.models import Webhook, WebhookMessage
 from tests.web.test_host import text_of
 from tests.web.test_join import signed_in
@@ -204,7 +204,7 @@ def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Compe
 
 
 def test_looking_for_news_costs_channels_and_not_competitions(ada: User, pets: Competition) -> None:
-    chat_settings.set_webhook(competition=pets, user=ada, address=SLACK, events=["launched", "first", "deadline"])
+    chat_sending.set_webhook(competition=pets, user=ada, address=SLACK, events=["launched", "first", "deadline"])
     chat_events.queue_due_messages(timezone.now())
     with CaptureQueriesContext(connection) as queries:
         chat_events.queue_due_messages(timezone.now() + timedelta(seconds=1))

@@ -13,7 +13,7 @@ from django.test import Client, override_settings
 from django.utils import timezone, translation
 
 from leaderboard.accounts.models import User
-from leaderboard.common.locales import languages_in
+from leaderboard.common.languages import languages_in
 from leaderboard.competitions.models import Submission
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import pausing

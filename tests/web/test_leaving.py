@@ -13,7 +13,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
-from leaderboard.classroom import captains, extensions, joining, joining_refusals, roles, roster, team_merges, teams
+from leaderboard.classroom import extensions, joining, joining_refusals, roles, roster, team_merges, teams
 from leaderboard.classroom.models import RoleInvitation, RosterEntry, role
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
@@ -193,7 +193,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     file = hand_in(pets, bo, answers(), file_name="namecanary_final.csv")
     captain = Membership.objects.get(user=bo)
     team_merges.offer_merge(membership=captain, invitation=enter(pets, dee).team.invitation)
-    captains.hand_over_captaincy(captain=captain, member_id=mate.pk)
+    teams.hand_over_captaincy(captain=captain, member_id=mate.pk)
     pausing.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
     extensions.grant_extension(team=team, user=ada, reason="ill", extra_attempts=1)
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")

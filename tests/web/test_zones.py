@@ -17,9 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.accounts.models import User
-from leaderboard.common.display_time import moment
+from leaderboard.common.display_time import day_and_time_text, moment
 from leaderboard.common.form_widgets import LongSelect
-from leaderboard.common.time_zones import day_and_time_text
 from leaderboard.competitions.forms.host import moment_in, wall_text
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions

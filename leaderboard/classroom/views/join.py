@@ -1,4 +1,7 @@
-"""Joining: by a code, an open competition, a team's invitation."""
+"""Joining: by a code, an open competition, a team's invitation.
+
+The rules of a competition, and their acceptance.
+"""
 
 from __future__ import annotations
 
@@ -212,3 +215,15 @@ def _confirm_join(
     status = 200 if request.method != "POST" else 409 if context["obstacle"] else 422
     context |= {"form": form, "competition": competition, "state": competition.state(timezone.now())}
     return render(request, template, context, status=status)
+
+
+@open_to(Audience.VISITORS)
+def rules(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Read the rules; members accept them here, again after each change."""
+    if request.method == "POST":
+        if page_context.membership is None:
+            return redirect("join")
+        joining.accept_rules(membership=page_context.membership)
+        messages.success(request, _("You accepted the rules."))
+        return redirect("data", slug=page_context.competition.slug)
+    return render(request, "classroom/rules.html", {"page_context": page_context})

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from leaderboard.accounts.models import User
-from leaderboard.common import absolute_addresses
+from leaderboard.common import responses
 from leaderboard.common.qr_codes import qr_code
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
@@ -127,7 +127,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
         "page_context": page_context,
         "join_cards": rows,
         "address": _address(request),
-        "opening_command": absolute_addresses.opening_command(request),
+        "opening_command": responses.opening_command(request),
         "expires_at": join_cards[0][0].join_card_expires_at,
     }
     response = render(request, "classroom/host_join_cards.html", context)
@@ -205,9 +205,9 @@ def _uninvited(request: HttpRequest, page_context: PageContext) -> list[int]:
 
 
 def _link(request: HttpRequest, code: str) -> str:
-    return absolute_addresses.absolute_url(request, "join_card", code)
+    return responses.absolute_url(request, "join_card", code)
 
 
 def _address(request: HttpRequest) -> str:
     """Where the code is typed in, as short as it can be said."""
-    return absolute_addresses.absolute_url(request, "join").partition("://")[2].rstrip("/")
+    return responses.absolute_url(request, "join").partition("://")[2].rstrip("/")

@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from leaderboard.common import absolute_addresses
+from leaderboard.common import responses
 from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.student import MergeForm, TeamNameForm
 from leaderboard.competitions.models import Membership, MergeOffer
 
-from .. import captains, joining_refusals, team_merges, teams
+from .. import joining_refusals, team_merges, teams
 
 
 @open_to(Audience.MEMBERS)
@@ -64,7 +64,7 @@ def _context(request: HttpRequest, page_context: PageContext, membership: Member
         "page_context": page_context,
         "team": own,
         "members": members,
-        "invitation_link": absolute_addresses.absolute_url(request, "invitation", own.invitation),
+        "invitation_link": responses.absolute_url(request, "invitation", own.invitation),
         "stays": stays,
         "names_stay": page_context.at >= competition.closes_at,
         "is_full": len(members) >= competition.limits.team_size,
@@ -99,10 +99,10 @@ def _press_button(action: str, membership: Membership, number: int) -> str:
         teams.leave_team(membership=membership)
         return _("You left the team and are now a team of your own.")
     if action == "remove":
-        gone = captains.remove_member(captain=membership, member_id=number)
+        gone = teams.remove_member(captain=membership, member_id=number)
         return _("%(name)s is not in your team any more.") % {"name": gone.user.get_username()}
     if action == "hand_over":
-        captains.hand_over_captaincy(captain=membership, member_id=number)
+        teams.hand_over_captaincy(captain=membership, member_id=number)
         return _("Your team has its new captain.")
     if action == "accept":
         united = team_merges.accept_merge(membership=membership, offer_id=number)

@@ -15,9 +15,9 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.common import numbers
+from leaderboard.common.display_time import time_zones
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.names import slug_from_title
-from leaderboard.common.time_zones import time_zones
 
 from ..models import BoardSettings, Competition, GroundTruth, TruthCheck
 from ..models.competition import Split

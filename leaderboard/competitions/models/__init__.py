@@ -6,12 +6,10 @@ from .competition import Competition
 from .competition_settings import Admission, BoardSettings, LaunchPlan, Limits
 from .data_file import DataFile
 from .extension import Extension
-from .ground_truth import GroundTruth, Rescoring, RowReport, TruthDraft
+from .ground_truth import GroundTruth, Rescoring, RowReport, StudentPreview, TruthCheck, TruthDraft
 from .scoring_environment import ScoringEnvironment
-from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty
+from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty, Worker
 from .team import DailyAttempts, Membership, MergeOffer, Team
-from .truth_check import StudentPreview, TruthCheck
-from .worker import Worker
 
 __all__ = [
     "Admission",

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.accounts.models import User, Viewer
-from leaderboard.common.time_zones import check_zone
+from leaderboard.common.display_time import check_zone
 
 # Without letters and digits that look the same on a projector.
 CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"

@@ -17,11 +17,11 @@ from django.utils.translation import ngettext
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import clean_name, store_file
 from leaderboard.common.storage import remove_file as remove_file
-from leaderboard.common.time_zones import moment_text
 
 from .. import tasks
 from ..models import Baseline, Competition, GroundTruth, Submission, Team

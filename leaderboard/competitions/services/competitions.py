@@ -19,7 +19,7 @@ from ..models import BoardSettings, Competition, Submission, Team, TruthDraft
 from ..models.competition_settings import check_settings, make_settings, read_setting, save_settings, write_setting
 from ..models.extension import team_deadline
 from ..models.pseudonyms import give_pseudonyms
-from ..models.team_names import number_shared_names
+from ..models.team import number_shared_names
 from ..ranking import standings
 
 EDITABLE = (

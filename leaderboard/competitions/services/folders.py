@@ -20,9 +20,9 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.accounts.models import User
+from leaderboard.common.display_time import known_zones
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.storage import TooLarge, open_stored
-from leaderboard.common.time_zones import known_zones
 from leaderboard.scorer.job_slots import JobFailed
 
 from ..models import Competition, GroundTruth

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
+from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
-from leaderboard.common.time_zones import moment_text
 
 from .. import tasks
 from ..models import Competition, LaunchPlan, StudentPreview

@@ -27,7 +27,7 @@ from .. import navigation, parameter_texts, problem_labels
 from ..access import PageContext
 from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty
 from ..ranking import secondary
-from ..views.metric_choice import metric_choice
+from ..views.metric_suggestions import metric_choice
 
 register = template.Library()
 # A metric can be called, and Django's templates would call it where they show one of its fields.

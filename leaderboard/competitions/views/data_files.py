@@ -1,4 +1,7 @@
-"""Data files, for those who accepted the rules."""
+"""Data files, for those who accepted the rules.
+
+All submissions in one download, and the competition itself.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import as_download
+from leaderboard.common.responses import as_download, streamed_zip
 from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
-from ..services import publishing
+from ..services import folder_zips, publishing, submissions_zip
 
 log = logging.getLogger(__name__)
 
@@ -62,3 +65,16 @@ def sample_submission(request: HttpRequest, page_context: PageContext) -> HttpRe
     answer = HttpResponse(text, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = 'attachment; filename="sample_submission.csv"'
     return answer
+
+
+@open_to(Audience.HOSTS)
+def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
+    """Made while it is sent, so it begins at once however much there is."""
+    pieces = submissions_zip.submissions_zip(page_context.competition, page_context.at)
+    return streamed_zip(pieces, f"{page_context.competition.slug}-submissions.zip")
+
+
+@open_to(Audience.HOSTS)
+def host_export(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
+    """The competition as a folder that any site of this kind makes a draft of. It holds the answers."""
+    return streamed_zip(folder_zips.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")

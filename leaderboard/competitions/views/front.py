@@ -1,9 +1,15 @@
-"""The front page: which competitions there are, and a box for a code."""
+"""The front page: which competitions there are, and a box for a code.
+
+The home scorer's command line.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from shlex import quote
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import Case, Count, Q, When
@@ -13,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+import metrics as library
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.common.access import SiteAudience, open_page_to
 
@@ -113,3 +120,24 @@ def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[Competi
             )
         )
     return cards
+
+
+def home_command(
+    metric: library.Metric,
+    params: Mapping[str, Any],
+    *,
+    always: Collection[str] = (),
+    also: Iterable[tuple[library.Metric, Mapping[str, Any]]] = (),
+) -> str:
+    """For a student's files, with the parameters that are not at their defaults, and those `always` said."""
+    given = [f"-p {quote(pair)}" for pair in _pairs(metric, params, always)]
+    further = [f"--also {quote(','.join([other.key, *_pairs(other, its, ())]))}" for other, its in also]
+    return " ".join(["classboard-score score", metric.key, "truth.csv submission.csv", *given, *further])
+
+
+def _pairs(metric: library.Metric, params: Mapping[str, Any], always: Collection[str]) -> list[str]:
+    return [
+        f"{p.name}={value}"
+        for p in metric.parameters
+        if (value := params.get(p.name, p.default)) is not None and (value != p.default or p.name in always)
+    ]

@@ -24,7 +24,7 @@ from django.utils.timezone import get_current_timezone_name
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from leaderboard.common import viewer_zone
+from leaderboard.common import display_time
 
 from .. import hooks
 from ..access import Audience, PageContext, open_to
@@ -42,7 +42,7 @@ from .board_rows import anchor_of
 from .board_table import board_table
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
-SHARED_COOKIES = {"theme", "csrftoken", viewer_zone.COOKIE}
+SHARED_COOKIES = {"theme", "csrftoken", display_time.COOKIE}
 
 
 @dataclass(frozen=True)

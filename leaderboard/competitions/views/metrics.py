@@ -26,8 +26,8 @@ from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
 
-from .command_line_hint import home_command
 from .examples import ExampleDraft
+from .front import home_command
 from .metric_search import matching_metrics
 from .worked_examples import WorkedExample, best_value_text, end_of_scale
 

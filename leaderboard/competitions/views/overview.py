@@ -16,8 +16,8 @@ from ..access import Audience, PageContext, open_to
 from ..models import GroundTruth
 from ..models.competition import Split
 from ..ranking import boards, rows
-from .command_line_hint import home_command
 from .examples import CompetitionExample, with_params
+from .front import home_command
 from .worked_examples import best_value_text
 
 

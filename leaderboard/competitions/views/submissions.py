@@ -22,11 +22,11 @@ from ..access import Audience, PageContext, open_to
 from ..forms.student import NoteForm
 from ..models import Refusal, Submission
 from ..models.competition import Split
-from ..ranking import ladder, shake_up, standings, unpicked_files
+from ..ranking import ladder, reveal, shake_up, standings
 from ..services import receipts, submitting
+from .host_responses import own_submission
 from .problems_csv import problems_csv
 from .shown_scores import NO_SCORES, ShownScores, shown_scores_of
-from .student_responses import own_submission
 from .submission_progress import SubmissionProgress, TodayCard
 from .team_chart import score_chart
 
@@ -206,15 +206,13 @@ def _picked_submissions(page_context: PageContext, found: list[standings.Standin
     }
 
 
-def _unpicked(
-    page_context: PageContext, found: list[standings.StandingCandidate]
-) -> unpicked_files.UnpickedFile | None:
+def _unpicked(page_context: PageContext, found: list[standings.StandingCandidate]) -> reveal.UnpickedFile | None:
     """What a team forgets that may still pick it."""
     ground_truth = page_context.competition.ground_truth
     if ground_truth is None or page_context.membership is None or page_context.at >= page_context.closes_at:
         return None
     team_id = page_context.membership.team_id
-    return unpicked_files.unpicked_better_files(ground_truth, {team_id: found}).get(team_id)
+    return reveal.unpicked_better_files(ground_truth, {team_id: found}).get(team_id)
 
 
 def _missed_final(page_context: PageContext) -> shake_up.MissedFinal | None:

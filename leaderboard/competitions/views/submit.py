@@ -24,8 +24,8 @@ from ..access import Audience, PageContext, open_to
 from ..forms.student import DuplicateForm, UploadForm
 from ..models import Submission
 from ..services import submitting
+from .host_responses import own_submission
 from .problems_csv import problems_csv
-from .student_responses import own_submission
 from .submission_progress import SubmissionProgress, TodayCard
 
 HOW_REFUSED = {"busy": 503, "checks": 429}

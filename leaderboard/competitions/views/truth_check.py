@@ -12,7 +12,7 @@ from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..models import TruthCheck
-from ..services import truth_checks
+from ..services import truth_drafts
 from .truth_check_names import check_topics
 from .truth_context import metric_or_none
 
@@ -24,7 +24,7 @@ def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpRes
         return redirect("host_truth", slug=competition.slug)
     if request.method == "POST":
         try:
-            truth_checks.recheck_ground_truth(competition=competition)
+            truth_drafts.recheck_ground_truth(competition=competition)
             messages.success(request, _("Checked again."))
         except JobFailed:
             messages.error(request, _("The check did not work. Try it again in a moment."))

@@ -12,11 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from leaderboard.common import absolute_addresses
+from leaderboard.common import responses
 from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.display_time import viewer_zone
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
-from leaderboard.common.viewer_zone import viewer_zone
 
 from ..access import Audience, PageContext, open_to
 from ..forms.wizard import BasicsForm, EntryForm, FolderForm, LimitsForm, WizardStepForm
@@ -159,10 +159,8 @@ def host_setup_people(request: HttpRequest, page_context: PageContext) -> HttpRe
     """Who gets in. Hosts are added on the page that stays under Manage."""
     more = {
         "hosts": page_context.competition.hosts.order_by("username"),
-        "join_link": absolute_addresses.absolute_url(
-            request, "join_code", page_context.competition.admission.join_code
-        ),
-        "opening_command": absolute_addresses.opening_command(request),
+        "join_link": responses.absolute_url(request, "join_code", page_context.competition.admission.join_code),
+        "opening_command": responses.opening_command(request),
     }
     return _fields_step(request, page_context, "people", EntryForm, more)
 

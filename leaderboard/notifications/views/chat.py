@@ -16,7 +16,7 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
-from .. import chat_sending, chat_settings
+from .. import chat_sending
 from ..models import Webhook, WebhookMessage
 from ..models.chat import ChatEvent
 
@@ -75,13 +75,13 @@ def _do_chat_action(request: HttpRequest, page_context: PageContext, form: ChatF
     competition, user = page_context.competition, signed_in_user(page_context.user)
     action = request.POST.get("action")
     if action == "test":
-        chat_settings.send_test(competition=competition)
+        chat_sending.send_test(competition=competition)
         return _("A test is on its way; below you see what becomes of it.")
     if action == "remove":
-        chat_settings.remove_webhook(competition=competition, user=user)
+        chat_sending.remove_webhook(competition=competition, user=user)
         return _("The channel's address is forgotten; nothing more is sent.")
     if form.is_bound and form.is_valid():
-        chat_settings.set_webhook(competition=competition, user=user, **form.cleaned_data)
+        chat_sending.set_webhook(competition=competition, user=user, **form.cleaned_data)
         return _("Saved.")
     return ""
 

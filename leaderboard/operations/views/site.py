@@ -1,10 +1,17 @@
-"""Pages of the site itself: is it alive, its colours, its first minute."""
+"""Pages of the site itself: is it alive, its colours, its first minute.
+
+How the site is: what waits, who works, and what the last consistency checks found.
+
+What to take home: the library that scores here, as one file for pip, and the command line of this site.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from django import forms
 from django.conf import settings
@@ -12,9 +19,10 @@ from django.contrib import messages
 from django.contrib.auth import login, password_validation
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -23,8 +31,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.library_wheel import build_wheel, name_wheel
 from leaderboard.competitions.context_processors import THEMES
 
+from .. import health
 from .. import health as health_module
 
 YEAR = 365 * 24 * 3600
@@ -145,3 +155,51 @@ def _start_demo() -> None:
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+@open_page_to(SiteAudience.OPERATORS)
+def status(request: HttpRequest) -> HttpResponse:
+    return render(request, "operations/status.html", health.site_overview())
+
+
+@open_page_to(SiteAudience.ANYONE)
+def prometheus(request: HttpRequest) -> HttpResponse:
+    """Numbers for the program that has this site's token; nobody else finds anything here."""
+    token = settings.PROMETHEUS_TOKEN
+    if not token or not constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {token}"):
+        raise Http404
+    from .. import prometheus as prometheus_module  # most sites are never asked, and need not load its library
+
+    return HttpResponse(
+        prometheus_module.metrics_text(),
+        content_type=prometheus_module.CONTENT_TYPE,
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+CLI = Path(__file__).resolve().parents[1] / "command_line.py"
+
+
+@open_page_to(SiteAudience.ANYONE)
+def home_scorer(request: HttpRequest) -> HttpResponseBase:
+    """To the file of today; pip reads its name from the address."""
+    return redirect("home_scorer_file", name_wheel())
+
+
+@open_page_to(SiteAudience.ANYONE)
+def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
+    if name != name_wheel():
+        raise Http404(_("The site scores with another version now; take the current file."))
+    response = HttpResponse(build_wheel(), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@open_page_to(SiteAudience.ANYONE)
+def cli(request: HttpRequest) -> HttpResponseBase:
+    """The command line, which knows the site that it came from."""
+    site = (settings.SITE_URL or request.build_absolute_uri("/")).rstrip("/")
+    text = CLI.read_text(encoding="utf-8").replace('SITE = ""', f"SITE = {json.dumps(site)}", 1)
+    response = HttpResponse(text, content_type="text/x-python; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="cli.py"'
+    return response
