@@ -58,7 +58,7 @@ for slug, rows in (("small", 1000), ("middle", 10_000), ("large", {large})):
     entered = [enter(competition, student) for student in students]
     if slug == "large":
         for student in students[1:{together}]:
-            joining.by_invitation(user=student, invitation=entered[0].team.invitation)
+            joining.join_by_invitation(user=student, invitation=entered[0].team.invitation)
 for student in students:
     print(ApiToken.issue(student, "load")[1])
 """

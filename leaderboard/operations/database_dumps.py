@@ -19,7 +19,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Submission, Team
 
-from .backups import BackupError
+from .backup_manifest import BackupError
 
 # How a connection is encrypted; PostgreSQL's programs take each from a variable of the same name.
 ENCRYPTION = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl")

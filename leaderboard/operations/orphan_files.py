@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from leaderboard.common import storage
 
 from . import database_dumps
-from .backups import BackupError
+from .backup_manifest import BackupError
 
 log = logging.getLogger(__name__)
 

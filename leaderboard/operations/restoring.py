@@ -20,7 +20,7 @@ from leaderboard.competitions.models import Competition
 from leaderboard.competitions.ranking import standings
 
 from . import database_dumps
-from .backups import FILES, METRICS, SECRET_KEY, BackupError, Manifest, copy_file
+from .backup_manifest import FILES, METRICS, SECRET_KEY, BackupError, Manifest, copy_file
 
 ReportLine = Callable[[str], object]
 STAGED = ".restoring"

@@ -28,14 +28,14 @@ from tests.conftest import enter
 from tests.site import free_port, patience, until
 
 HELLO = """
-from leaderboard.common.slow_clients import FewAtOnce
+from leaderboard.common.slow_clients import LimitSlowClients
 
 def hello(environ, start_response):
     environ["wsgi.input"].read()
     start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "5")])
     return [b"hello"]
 
-application = FewAtOnce(hello, 4, person=lambda environ: environ.get("HTTP_X_PERSON", ""))
+application = LimitSlowClients(hello, 4, person=lambda environ: environ.get("HTTP_X_PERSON", ""))
 """
 ROOT = Path(__file__).resolve().parent.parent.parent
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "

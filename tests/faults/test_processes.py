@@ -192,7 +192,7 @@ def test_05_a_worker_that_slept_through_its_lease_writes_nothing(site: Site, tok
         assert (
             site.shell(
                 "from leaderboard.competitions.scoring import score as scoring\n"
-                f"print(scoring.score('{submission['id']}'))"
+                f"print(scoring.score_submission('{submission['id']}'))"
             )
             == "scored"
         )
@@ -267,7 +267,7 @@ def test_10_a_full_broker_takes_no_message_and_every_upload_is_kept(site: Site, 
 
 @pytest.mark.parametrize(
     ("dies_at", "is_stored"),
-    [("submitting.check_beginning", False), ("tasks.ring", True), ("submitting.log.info", True)],
+    [("submitting.check_beginning", False), ("tasks.wake_workers", True), ("submitting.log.info", True)],
     ids=["11_between_file_and_row", "12_between_commit_and_bell", "13_between_commit_and_answer"],
 )
 def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_one_attempt(
@@ -281,7 +281,7 @@ def test_11_12_13_who_dies_in_the_middle_of_an_upload_loses_nothing_and_takes_on
             "from leaderboard.competitions import tasks\n"
             "from leaderboard.competitions.models import Competition\nfrom leaderboard.accounts.models import User\n"
             f"from tests.conftest import answers\n{dies_at} = lambda *_, **__: os.kill(os.getpid(), 9)\n"
-            "submitting.submit(competition=Competition.objects.get(slug='pets'), file_name='mine.csv',"
+            "submitting.submit_file(competition=Competition.objects.get(slug='pets'), file_name='mine.csv',"
             f" user=User.objects.get(username='bo'), chunks=[answers()], upload_key='{key}')"
         )
     assert len(rows(site)) - before == attempts_used(site) - used == is_stored

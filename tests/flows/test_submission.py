@@ -84,8 +84,8 @@ def test_a_message_that_was_lost_is_rung_again_by_the_sweep(site: Site, tokens: 
         "from leaderboard.competitions.models import Competition\n"
         "from leaderboard.accounts.models import User\n"
         "from tests.conftest import answers\n"
-        "with mock.patch.object(tasks, 'ring'):\n"
-        "    print(submitting.submit(competition=Competition.objects.get(), user=User.objects.get(username='cy'),"
+        "with mock.patch.object(tasks, 'wake_workers'):\n"
+        "    print(submitting.submit_file(competition=Competition.objects.get(), user=User.objects.get(username='cy'),"
         " file_name='lost.csv', chunks=[answers()]).pk)"
     )
     assert final(site, tokens[1], {"id": lost})["status"] == "scored"

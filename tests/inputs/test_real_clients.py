@@ -32,12 +32,12 @@ for name in {TEAM!r}:
     if name == "bo":
         team = enter(pets, user).team
     else:
-        joining.accept_rules(membership=joining.by_invitation(user=user, invitation=team.invitation))
+        joining.accept_rules(membership=joining.join_by_invitation(user=user, invitation=team.invitation))
     client = Client()
     client.force_login(user)
     print(ApiToken.issue(user, "test")[1], client.cookies["sessionid"].value)
 """
-ROWS = "from leaderboard.competitions.models import Submission; from tests.inputs.doors import files_kept; "
+ROWS = "from leaderboard.competitions.models import Submission; from tests.inputs.doors import stored_files; "
 FORM = body_of(part("csrfmiddlewaretoken", b"t" * 32), part("file", answers(), '; filename="mine.csv"'))
 
 
@@ -97,7 +97,7 @@ def send(site: Site, data: bytes, *, hangs_up: bool = False) -> bytes:
 
 
 def rows_and_files(site: Site) -> list[int]:
-    found: list[int] = json.loads(site.shell(ROWS + "print([Submission.objects.count(), len(files_kept())])"))
+    found: list[int] = json.loads(site.shell(ROWS + "print([Submission.objects.count(), len(stored_files())])"))
     return found
 
 

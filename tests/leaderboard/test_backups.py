@@ -21,7 +21,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.services import boards, data_files, truth_drafts
-from leaderboard.operations import backups, restoring
+from leaderboard.operations import backup_manifest, backups, restoring
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -44,7 +44,7 @@ def folder(own_var: Path, tmp_path: Path) -> Path:
     parts = {"database.sqlite3": b"rows", "files/abc": b"id,label\n"}
     for name, data in parts.items():
         (folder / name).write_bytes(data)
-    manifest = backups.Manifest(
+    manifest = backup_manifest.Manifest(
         vendor=connection.vendor,
         database="database.sqlite3",
         version="0.1.0",
@@ -99,21 +99,21 @@ def test_a_damaged_backup_is_refused_before_anything_changes(
 ) -> None:
     harm(folder)
     before = tree(own_var)
-    with pytest.raises(backups.BackupError) as refusal:
+    with pytest.raises(backup_manifest.BackupError) as refusal:
         restoring.restore_backup(folder, force=True)
     assert words in " ".join([refusal.value.message, *refusal.value.details])
     assert tree(own_var) == before
 
 
 def test_a_folder_that_is_not_there_is_no_backup(db: None, tmp_path: Path) -> None:
-    with pytest.raises(backups.BackupError, match="no folder"):
+    with pytest.raises(backup_manifest.BackupError, match="no folder"):
         restoring.restore_backup(tmp_path / "nowhere")
 
 
 def test_a_site_that_is_not_empty_is_not_overwritten_by_accident(db: None, folder: Path, own_var: Path) -> None:
     (own_var / "files").mkdir()
     (own_var / "files" / "somebodys").write_bytes(b"work")
-    with pytest.raises(backups.BackupError, match="not empty"):
+    with pytest.raises(backup_manifest.BackupError, match="not empty"):
         restoring.restore_backup(folder)
     assert tree(own_var) == {"files/somebodys": b"work"}
 
@@ -205,7 +205,7 @@ def test_a_backup_goes_into_a_folder_of_its_own(pets: Competition, own_var: Path
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("years")
     for place in (tmp_path / "full", tmp_path / "full" / "thesis.txt", own_var / "files" / "backup"):
-        with pytest.raises(backups.BackupError):
+        with pytest.raises(backup_manifest.BackupError):
             backups.write_backup(place)
     assert tree(tmp_path / "full") == {"thesis.txt": b"years"}
 
@@ -218,7 +218,7 @@ def test_a_backup_that_fails_leaves_nothing_that_looks_like_one(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(backups, "copy_stream", full)
-    with pytest.raises(backups.BackupError, match="No space left"):
+    with pytest.raises(backup_manifest.BackupError, match="No space left"):
         backups.write_backup(tmp_path / "backup")
     assert tree(tmp_path / "backup") == {}
 
@@ -254,7 +254,8 @@ for wrong in range(3):
     hand_in(pets, bo, answers(public=wrong)), hand_in(pets, cy, answers(private=wrong))
 hand_in(pets, cy, b"nonsense")
 type(pets).objects.update(closes_at=timezone.now())
-scoring.score(boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b", chunks=[answers()]).pk)
+guess = dict(competition=pets, user=ada, name="Guess", file_name="b", chunks=[answers()])
+scoring.score_submission(boards.add_baseline(**guess).pk)
 call_command("backup", FOLDER)
 """
 # A site with something in it stays as it is, unless its operator insists; then it is moved aside.
@@ -276,10 +277,10 @@ LOOK = """
 def look():
     from leaderboard.competitions.services import boards
     from leaderboard.competitions.models import Competition, Score
-    from leaderboard.common.models.audit_log import broken_links
+    from leaderboard.common.models.audit_log import audit_log_faults
     pets = Competition.objects.get()
     print("----")
-    print(boards.board_csv(pets, "public"), boards.board_csv(pets, "private"), broken_links())
+    print(boards.board_csv(pets, "public"), boards.board_csv(pets, "private"), audit_log_faults())
     print(sorted((str(s.submission_id), s.split, s.value.hex(), str(s.measured_at)) for s in Score.objects.all()))
     print("----")
 """

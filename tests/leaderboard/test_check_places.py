@@ -113,7 +113,7 @@ def test_a_check_that_takes_its_seconds_is_stopped(
     monkeypatch.setattr(job_slots, "QUICK_SECONDS_ON_THE_WALL", 0.1)
     with endless_checks(pets, tmp_path, 1) as (hostile,):
         hostile.join(60)
-        assert hostile.error == "TookTooLong"
+        assert hostile.error == "JobTimedOut"
     truth, file = tmp_path / "truth.csv", tmp_path / "many.csv"
     truth.write_text("id,l,Usage\n" + "".join(f"{n},a,{'Public' if n % 2 else 'Private'}\n" for n in range(2400)))
     labels = " ".join(f"{n}" for n in range(9000))

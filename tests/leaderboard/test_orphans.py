@@ -25,7 +25,7 @@ from leaderboard.competitions.services import (
     submitting,
     truth_drafts,
 )
-from leaderboard.operations import backups, orphan_files
+from leaderboard.operations import backup_manifest, backups, orphan_files
 from leaderboard.operations.consistency.files import check_uploads_are_whole
 from leaderboard.operations.consistency.verdict import CheckRun
 from tests.conftest import answers, enter, hand_in
@@ -81,7 +81,7 @@ def test_unfinished_and_foreign_files(pets: Competition, settings: LazySettings)
 
 def test_with_another_database_nothing_is_removed(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
     orphans = {left_behind(pets) for _ in range(25)}
-    with pytest.raises(backups.BackupError, match="25 of 26 stored files have no row"):
+    with pytest.raises(backup_manifest.BackupError, match="25 of 26 stored files have no row"):
         orphan_files.sweep_files(at=timezone.now() + 2 * DAY)
     assert orphans < stored()
     assert orphan_files.sweep_files(at=timezone.now() + 2 * DAY, force=True) == 25
@@ -93,7 +93,7 @@ def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch
     assert out.getvalue() == "0 files removed.\n"
 
     def refuse(**_: object) -> int:
-        raise backups.BackupError("Nothing was removed.", ["Give --force."])
+        raise backup_manifest.BackupError("Nothing was removed.", ["Give --force."])
 
     monkeypatch.setattr(orphan_files, "sweep_files", refuse)
     with pytest.raises(CommandError, match=r"Nothing was removed\.\nGive --force\."):

@@ -348,10 +348,10 @@ def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_onc
 
 JOB = """
 import sys
-from leaderboard.scorer.job_slots import OF_HOSTS, Place
+from leaderboard.scorer.job_slots import OF_HOSTS, JobSlot
 from leaderboard.scorer.client import run_job
 asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2])
-with Place("check_submission", OF_HOSTS) as place:
+with JobSlot("check_submission", OF_HOSTS) as place:
     run_job("check_submission", asked, OF_HOSTS, place, 1500)
 """
 

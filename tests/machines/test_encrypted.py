@@ -27,7 +27,7 @@ from leaderboard.competitions import tasks
 from leaderboard.operations import health as watching
 from leaderboard.celery import app
 cache.set("tries", 7)
-rung = tasks.ring(tasks.sweep)
+rung = tasks.wake_workers(tasks.sweep)
 with app.connection_for_read() as listening:
     message = listening.SimpleQueue("celery").get(timeout=5)
     message.ack()

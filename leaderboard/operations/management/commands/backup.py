@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ... import backups
+from ... import backup_manifest, backups
 
 
 class Command(BaseCommand):
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         folder: Path = options["folder"]
         try:
             manifest = backups.write_backup(folder)
-        except backups.BackupError as error:
+        except backup_manifest.BackupError as error:
             raise CommandError("\n".join([error.message, *error.details, "No backup was made."])) from error
         counts = ", ".join(f"{number:,} {name}" for name, number in manifest.rows.items())
         self.stdout.write(f"{folder}: {counts}; {len(manifest.parts):,} parts, {manifest.size:,} bytes.")

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ... import backups, restoring
+from ... import backup_manifest, restoring
 from ...supervisor.place import SiteFolders
 
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError(f"The site is running: {address}. Stop it first with Ctrl-C.")
         try:
             wrong = restoring.restore_backup(options["folder"], force=options["force"], report=self.stdout.write)
-        except backups.BackupError as error:
+        except backup_manifest.BackupError as error:
             raise CommandError("\n".join([error.message, *error.details])) from error
         finally:
             place.leave()

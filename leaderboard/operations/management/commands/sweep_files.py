@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.competitions.services import invalid_files
 
-from ... import backups, orphan_files
+from ... import backup_manifest, orphan_files
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         try:
             invalid = invalid_files.remove_invalid_files(at=timezone.now())
             number = orphan_files.sweep_files(at=timezone.now(), force=options["force"])
-        except backups.BackupError as error:
+        except backup_manifest.BackupError as error:
             raise CommandError("\n".join([error.message, *error.details])) from None
         self.stdout.write(f"{number} files removed.")
         if invalid:
