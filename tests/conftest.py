@@ -29,7 +29,6 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-import metrics
 from leaderboard import scorer
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
@@ -38,7 +37,7 @@ from leaderboard.competitions.models import Competition, Membership, Submission
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import competitions, launches, publishing, submitting, truth_drafts
 from leaderboard.competitions.views import board_cache
-from leaderboard.scorer import jobs_for_pages, page_jobs
+from leaderboard.scorer import jobs_for_pages
 from metrics.sandbox.processes import explain_missing_sandbox
 from tests import databases
 from tests.recordings import recorded
@@ -230,7 +229,7 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     if request.node.get_closest_marker("slow"):
         return
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", lambda job, **arguments: jobs_for_pages.JOBS[job](**arguments))
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", answer_once)
     monkeypatch.setattr(scorer, "measure_file", measure_here)
     monkeypatch.setattr(scorer, "start_scorer", lambda: None)
     monkeypatch.setattr(tasks, "wake_workers", lambda task, *arguments, **options: None)
@@ -270,15 +269,29 @@ def olga(db: None) -> User:
     return person("olga", is_staff=True, is_superuser=True, can_host=True)
 
 
-def _checked_once(truth: str, **others: Any) -> dict[str, Any]:
-    """The report on a truth with nothing next to it, which thousands of tests begin with, is made once."""
-    if others["sample"] or others["tests"] or metrics.get(others["metric"]).is_outside:
-        return page_jobs.check_truth(truth=truth, **others)
-    asked = json.dumps([Path(truth).read_text(), others], sort_keys=True)
+def answer_once(job: str, **arguments: Any) -> dict[str, Any]:
+    """A page's job, here; what is only looked at, and the same in thousands of tests, is looked at once."""
+    if job not in ("check_truth", "suggest") or os.environ.get("METRICS_DIR"):
+        return jobs_for_pages.JOBS[job](**arguments)
+    asked = json.dumps([job, arguments, _contents_of(arguments)], sort_keys=True, default=str)
+    for path in _paths_in(arguments):
+        asked = asked.replace(json.dumps(path), "")
     if asked not in _reports:
-        _reports[asked] = json.dumps(page_jobs.check_truth(truth=truth, **others))
+        _reports[asked] = json.dumps(jobs_for_pages.JOBS[job](**arguments))
     report: dict[str, Any] = json.loads(_reports[asked])
     return report
+
+
+def _paths_in(value: Any) -> list[str]:
+    if isinstance(value, str) and value.startswith("/"):
+        return [value]
+    if isinstance(value, dict):
+        return [path for one in value.values() for path in _paths_in(one)]
+    return []
+
+
+def _contents_of(arguments: dict[str, Any]) -> list[str]:
+    return [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in _paths_in(arguments)]
 
 
 def make_competition(host: User, *, launched: bool = True, truth: str = TRUTH, **fields: Any) -> Competition:
@@ -304,7 +317,7 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
             **fields,
         },
     )
-    with patch.dict(jobs_for_pages.JOBS, check_truth=_checked_once):
+    with patch.object(jobs_for_pages, "run_page_job", answer_once):
         truth_drafts.draft_truth(
             competition=competition,
             metric=metric,

@@ -198,9 +198,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def render_mail(self, *given: Any, **named: Any) -> EmailMessage:
         """Wrapped like every e-mail of this site."""
-        letter: EmailMessage = super().render_mail(*given, **named)
-        letter.body = email_lines.wrap_email_text(str(letter.body))
-        return letter
+        message: EmailMessage = super().render_mail(*given, **named)
+        message.body = email_lines.wrap_email_text(str(message.body))
+        return message
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Names that look like another's are taken; what cannot be seen is no part of a name."""

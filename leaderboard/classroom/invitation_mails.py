@@ -35,14 +35,14 @@ log = logging.getLogger(__name__)
 def why_no_emails() -> str:
     """Why this site cannot send invitations, in words for a host; empty where it can."""
     if not sends_mail():
-        return _("This site has no mail server, so it sends no letters.")
+        return _("This site has no mail server, so it sends no e-mails.")
     if not settings.SITE_URL:
-        return _("This site does not know its own address, so its letters could hold no link. Its operator can set it.")
+        return _("This site does not know its own address, so its e-mails could hold no link. Its operator can set it.")
     return ""
 
 
 def due_invitations() -> list[Callable[[Any], bool]]:
-    """Calls that each send one letter that is due, the longest waiting first."""
+    """Calls that each send one e-mail that is due, the longest waiting first."""
     waiting = RosterEntry.objects.filter(mail_at__lte=Now()).order_by("mail_at", "pk")
     return [partial(send_invitation, entry_id) for entry_id in waiting.values_list("pk", flat=True)[:1000]]
 
@@ -86,7 +86,7 @@ def _obstacle_to_sending(entry: RosterEntry) -> str | None:
     if not entry.email:
         return gettext_noop("There is no e-mail address any more.")
     if database_now() >= entry.competition.closes_at:
-        return gettext_noop("The deadline passed before the letter was sent.")
+        return gettext_noop("The deadline passed before the e-mail was sent.")
     return None
 
 
@@ -95,7 +95,7 @@ def _retry_later(entry: RosterEntry, error: EmailNotSent) -> None:
     pause = None if error.is_final else pause_after(entry.mail_tries)
     if pause is None:
         reason = (
-            gettext_noop("The mail server does not take letters to this address.")
+            gettext_noop("The mail server does not take e-mails to this address.")
             if error.answers
             else gettext_noop("The mail server did not answer, however often it was tried.")
         )
@@ -132,7 +132,7 @@ def _invitation_text(competition: Competition, *, name: str, link: str, host: st
         "%(greeting)s\n\nyou are invited to the competition “%(title)s”. This link is for you alone and lets one "
         "person in:\n\n%(link)s\n\nIt works until %(until)s. You need an account on this site; without one you can "
         "make it there. Files are taken until %(closes)s.\n\n%(signed)s-- \nYour teacher asked for this "
-        "letter. If you are not in this class, throw it away: without a click nothing happens.\n"
+        "e-mail. If you are not in this class, throw it away: without a click nothing happens.\n"
     ) % {
         "greeting": _("Hello %(name)s,") % {"name": name} if name else _("Hello,"),
         "title": " ".join(title.split()),

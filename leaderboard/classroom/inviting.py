@@ -70,7 +70,7 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
         if len(chosen) > (left := invitations_left(host)):
             raise CannotHost(
                 _(
-                    "You can ask for {left} more letters today, and chose {number} people. Print cards for the others."
+                    "You can ask for {left} more e-mails today, and chose {number} people. Print cards for the others."
                 ).format(left=left, number=len(chosen))
             )
         at = database_now()

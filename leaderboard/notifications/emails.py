@@ -145,7 +145,7 @@ def _send_to_user(user_id: int, server: Any) -> bool:
 
 def _retry_later(notices: list[Notice], error: EmailNotSent) -> None:
     """Try again later, each time after a longer pause, and in the end no more: the notice stays on the page."""
-    log.warning("a letter about %s notices could not be sent: %s", len(notices), error)
+    log.warning("an e-mail about %s notices could not be sent: %s", len(notices), error)
     now = timezone.now()
     for notice in notices:
         pause = pause_after(notice.mail_tries)
@@ -163,7 +163,7 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
     )
     signed = _signatures(notices)
     parts = [_notice_text(notice, signed.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
-    ending = _("Choose what you get by mail: %(settings)s\nNo more letters of this kind: %(stop)s") % {
+    ending = _("Choose what you get by mail: %(settings)s\nNo more e-mails of this kind: %(stop)s") % {
         "settings": _absolute_address("/account/preferences/"),
         "stop": stop,
     }

@@ -30,7 +30,7 @@ class PreferencesForm(forms.Form):
             required=False,
             choices=[("", _("That of my browser")), *((zone, zone.replace("_", " ")) for zone in known)],
             initial=user.zone,
-            help_text=_("Of all pages and of the daily letter. Hosts' forms are in the competition's own."),
+            help_text=_("Of all pages and of the daily e-mail. Hosts' forms are in the competition's own."),
         )
         if len(settings.LANGUAGES) > 1:
             self.fields["language"] = forms.ChoiceField(
@@ -38,7 +38,7 @@ class PreferencesForm(forms.Form):
                 required=False,
                 choices=[("", _("That of my browser")), *settings.LANGUAGES],
                 initial=user.language if user.language in dict(settings.LANGUAGES) else "",
-                help_text=_("Of all pages, notices and letters."),
+                help_text=_("Of all pages, notices and e-mails."),
             )
         chosen = notices.notice_choices_of(user)
         for kind in self.kinds:

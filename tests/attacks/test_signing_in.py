@@ -254,7 +254,7 @@ def test_a_new_password_ends_tokens_where_bo_wants_it(bo: User, is_reset: bool, 
 
 
 def reset_form(client: Client) -> str:
-    """Where the link of a letter to Bo leads."""
+    """Where the link of an e-mail to Bo leads."""
     client.post("/accounts/password/reset/", {"email": "bo@example.org"})
     link = re.search(r"http://[^/]+(/accounts/password/reset/key/\S+)", str(mail.outbox[-1].body))
     assert link

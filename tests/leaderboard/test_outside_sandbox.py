@@ -197,7 +197,7 @@ def test_olga_sees_what_was_tried(
     assert "The cage does not hold on this machine" in page_of(olga, "/metrics/")
     assert "The cage" not in page_of(ada, "/metrics/")
     monkeypatch.setenv("TRUST_METRICS", "1")
-    assert "They run even where their cage does not hold" in tidy(page_of(olga, "/status/"))
+    assert "They run even where their sandbox does not hold" in tidy(page_of(olga, "/status/"))
 
 
 def test_olga_can_try_it_by_hand(

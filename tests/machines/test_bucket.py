@@ -22,7 +22,7 @@ from storages.backends.s3 import S3Storage
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import User
 from leaderboard.common import storage
-from leaderboard.common.storage import bucket
+from leaderboard.common.storage import bucket as bucket_module
 from leaderboard.common.storage.address import BadStorageAddress, storage_at
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.scoring import measuring, score
@@ -48,8 +48,8 @@ def objects(
 ) -> Iterator[Any]:
     """A site that keeps its files in a bucket; the bucket itself for who looks."""
     bucket, client = server
-    monkeypatch.setattr(bucket, "FIRST_PAUSE", 0.001)
-    monkeypatch.setattr(bucket, "_client", lambda: client)
+    monkeypatch.setattr(bucket_module, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(bucket_module, "_client", lambda: client)
     settings.STORAGE_URL = ADDRESS
     settings.STORAGES = {**settings.STORAGES, "default": storage_at(ADDRESS)}
     settings.CACHE_DIR, settings.CACHE_BYTES = tmp_path / "cache", 10_000_000
@@ -68,7 +68,7 @@ def forget(settings: LazySettings) -> None:
 
 def badly(monkeypatch: pytest.MonkeyPatch, times: int, wrong: Callable[[dict[str, Any]], dict[str, Any]]) -> list[int]:
     """Let the first answers to GET be `wrong`; the list grows by one for each."""
-    client, asked = bucket._client(), []
+    client, asked = bucket_module._client(), []
     whole = client.get_object
 
     def get_object(**named: str) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def test_what_the_bucket_does_not_have_is_not_found(objects: Any) -> None:
 def test_a_file_that_cannot_be_removed_now_is_no_trouble(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stored = storage.store_file([b"id,label\n"], "checks")
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(bucket._client(), "delete_object", lambda **_: broken({}))
+        meanwhile.setattr(bucket_module._client(), "delete_object", lambda **_: broken({}))
         storage.remove_file(stored.key)
     assert keys(objects) == [f"term/{stored.key}"]
     storage.remove_file(stored.key)
@@ -153,7 +153,7 @@ def test_copies_used_longest_ago_make_room_and_those_in_use_stay(
     objects: Any, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.CACHE_BYTES = 2500
-    monkeypatch.setitem(bucket._added, "bytes", 0.0)
+    monkeypatch.setitem(bucket_module._added, "bytes", 0.0)
     old = [storage.store_file([b"x" * 1000], "submissions/1") for _ in range(2)]
     died = settings.CACHE_DIR / "submissions/1/a.partial"
     for age, path in ((4000, storage.path_of(old[0].key)), (3000, storage.path_of(old[1].key)), (90_000, died)):
@@ -255,7 +255,7 @@ def test_a_storage_out_of_reach_takes_no_upload_and_uses_no_attempt(
     objects: Any, client: Client, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(pets, bo)
-    monkeypatch.setattr(bucket._client(), "put_object", lambda **_: broken({}))
+    monkeypatch.setattr(bucket_module._client(), "put_object", lambda **_: broken({}))
     with pytest.raises(storage.StorageUnreachable):
         submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     assert not Submission.objects.exists()

@@ -37,7 +37,7 @@ def test_eve_confirms_her_address_by_the_email_and_a_button(
     client.get(f"/join/{pets.admission.join_code}/")
     said_to_user = text_of(client.post("/accounts/signup/", SIGN_UP, follow=True))
     assert "Look into your mail" in said_to_user
-    assert "A letter is on its way to eve@uni.example." in said_to_user
+    assert "An e-mail is on its way to eve@uni.example." in said_to_user
     (email,) = post
     assert email.subject == "Confirm your e-mail address"
     assert "The account “eve” gives this e-mail address as its own." in email.body
@@ -84,7 +84,7 @@ def test_who_has_an_account_already_goes_on_joining_from_the_email_with_the_old_
     found = re.search(r'name="next" value="(/accounts/password/reset/done/[^"]+)"', form)
     assert found
     asked = telephone.post("/accounts/password/reset/", {"email": bo.email, "next": found[1]}, follow=True)
-    assert "a letter with a link to choose a new password is there" in text_of(asked)
+    assert "an e-mail with a link to choose a new password is there" in text_of(asked)
     assert f'href="/accounts/login/?next={quote(way_in, safe="")}"' in asked.content.decode()
     chosen = telephone.get(link_in(post[1]), follow=True)
     way_on = f"/accounts/login/?next={way_in}"

@@ -99,7 +99,7 @@ def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
 def test_without_a_tick_ada_is_shown_first_how_many_letters_there_would_be(
     hers: Client, post: list[mail.EmailMessage]
 ) -> None:
-    assert "Send 2 letters" in text_of(hers.post(INVITE))
+    assert "Send 2 e-mails" in text_of(hers.post(INVITE))
     assert not emails.is_mail_due()
 
 
@@ -176,7 +176,7 @@ def test_an_address_that_nobody_has_is_told_to_ada_and_holds_up_nobody(
         emails.send_due_emails()
     assert [email.to for email in post] == [["cy@example.org"]]
     assert entry("Bo Berg").state == RosterEntry.State.FAILED
-    assert "does not take letters to this address" in text_of(hers.get(PEOPLE + "?state=failed"))
+    assert "does not take e-mails to this address" in text_of(hers.get(PEOPLE + "?state=failed"))
     soon()
     emails.send_due_emails()
     assert len(post) == 1
@@ -234,7 +234,7 @@ def test_after_the_deadline_a_waiting_email_is_not_sent_and_ada_reads_why(
     close(pets)
     emails.send_due_emails()
     assert post == []
-    assert "The deadline passed before the letter was sent." in text_of(hers.get(PEOPLE))
+    assert "The deadline passed before the e-mail was sent." in text_of(hers.get(PEOPLE))
     assert "nobody can join any more" in text_of(hers.get(INVITE))
 
 
@@ -270,7 +270,7 @@ def test_why_an_email_did_not_go_out_is_read_in_the_language_of_the_host(
     emails.send_due_emails()
     with second_language():
         User.objects.filter(pk=ada.pk).update(language=CODE)
-        assert "⟦The deadline passed before the letter was sent.⟧" in hers.get(PEOPLE).content.decode()
+        assert "⟦The deadline passed before the e-mail was sent.⟧" in hers.get(PEOPLE).content.decode()
 
 
 def test_a_site_without_a_mail_server_says_so_and_offers_join_cards(hers: Client) -> None:
@@ -294,7 +294,7 @@ def test_a_host_can_ask_for_so_many_emails_a_day_and_no_more(
     hers.post(INVITE, ALL)
     emails.send_due_emails()
     both = [entry("Bo Berg").pk, entry("Cy Clay").pk]
-    assert "1 more letters today" in text_of(hers.post(INVITE, {"entry": both}, follow=True))
+    assert "1 more e-mails today" in text_of(hers.post(INVITE, {"entry": both}, follow=True))
     emails.send_due_emails()
     assert len(post) == 2
 

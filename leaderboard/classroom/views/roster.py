@@ -148,7 +148,7 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
         except competitions.CannotHost as error:
             messages.error(request, error.message)
             return see_other("host_invite", slug=competition.slug)
-        words = ngettext("{number} letter is on its way.", "{number} letters are on their way.", number)
+        words = ngettext("{number} e-mail is on its way.", "{number} e-mails are on their way.", number)
         messages.success(request, words.format(number=number))
         return see_other("host_people", slug=competition.slug)
     context = {"page_context": page_context, "waiting": len(waiting), **_invitation_emails(request, competition, user)}

@@ -130,4 +130,4 @@ def _change(announcement: Announcement, page_context: PageContext, form: Announc
         announcements.withdraw_announcement(announcement=announcement, user=user)
         return _("The announcement is withdrawn; its notices say so.")
     announcements.edit_announcement(announcement=announcement, user=user, **form.cleaned_data)
-    return _("The announcement is changed, also in people's notices. Letters that have left stay as they were.")
+    return _("The announcement is changed, also in people's notices. E-mails that have left stay as they were.")
