@@ -105,9 +105,11 @@ def _seconds(item: pytest.Item) -> float:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests live to the end; Python need not look through them again and again."""
+    """Thousands of collected tests live to the end; Python need not look through them again and again, nor so often
+    through what is new (8 % of the time)."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -262,6 +262,7 @@ def test_test_hands_its_words_to_pytest(
 
     monkeypatch.setattr(subprocess, "call", call)
     monkeypatch.setattr("tests.__main__.postgres", postgres)
+    monkeypatch.setattr("tests.__main__.start_checks", lambda pool: [])
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.delenv("DATABASE_URL", raising=False)
     assert manage.main(["test", *arguments]) == 5
