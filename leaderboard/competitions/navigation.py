@@ -112,7 +112,7 @@ GROUPS: tuple[tuple[object, tuple[NavigationPage, ...]], ...] = (
             NavigationPage("host_chat", _("Chat")),
             NavigationPage("host_setup", _("Setting up"), ("host_preview", "host_launch"), when=_is_draft),
             NavigationPage("host_clone", _("Make a copy"), when=_opens_competitions),
-            NavigationPage("host_audit", _("Audit trail")),
+            NavigationPage("host_audit", _("Audit log")),
             NavigationPage("host_delete", _("Delete")),
         ),
     ),

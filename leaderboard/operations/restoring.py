@@ -103,7 +103,7 @@ def check_restored(manifest: Manifest) -> list[str]:
             wrong.append(f"The file {key} is not the one that the database speaks of.")
     number, digest = manifest.last_audit_entry
     if number and not AuditEntry.objects.filter(number=number, digest=digest).exists():
-        wrong.append("The audit trail does not end as it did when the backup was made.")
+        wrong.append("The audit log does not end as it did when the backup was made.")
     wrong += audit_log_faults()
     for competition in Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth"):
         assert competition.ground_truth is not None

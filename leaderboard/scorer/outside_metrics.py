@@ -78,7 +78,7 @@ def run_for_file_process(
         (found for key in spec.metric_keys if (found := _metric(key)) and found.key == message.get("key")), None
     )
     if metric is None or message["run"] not in ("kaggle", "ours") or not isinstance(message.get("request"), dict):
-        raise MalformedMessage("a file process asked for what its ruler does not need")
+        raise MalformedMessage("a file process asked for what its ground truth does not need")
     request = {name: value for name, value in message["request"].items() if name in _ASKED}
     share = math.inf if metric.key == spec.metric else left / len(spec.metric_keys)
     try:

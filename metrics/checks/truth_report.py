@@ -1,4 +1,4 @@
-"""Everything a host should know about a truth file before it becomes a ruler. Only the host reads this, so the
+"""Everything a host should know about a truth file before it is published. Only the host reads this, so the
 messages may quote the answers.
 
 The rows of a truth that have no fault, so that a fault elsewhere hides none of what there is to say.

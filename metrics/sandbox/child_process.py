@@ -1,13 +1,13 @@
 """The process in which a file from ``METRICS_DIR`` runs; no other process loads such a file. See ``processes``.
 
-In a folder of its own it reads ``request.json``, locks itself into the cage, does one job with the metric's file beside
-it, and writes ``answer.json``. A limit that is hit ends the process without an answer. Run as a script it does one job,
-or with the argument ``serve`` it forks for each.
+In a folder of its own it reads ``request.json``, locks itself into the sandbox, does one job with the metric's file
+beside it, and writes ``answer.json``. A limit that is hit ends the process without an answer. Run as a script it does
+one job, or with the argument ``serve`` it forks for each.
 
 ``inspect``  what the file says about itself, and what its doctests came to
 ``kaggle``   the score of a Kaggle metric on each part of an aligned solution and submission
 ``ours``     the result of a metric in our own format
-``attempt``  one of the ways out of the cage, of the self-test (``self_test``)
+``attempt``  one of the ways out of the sandbox, of the self-test (``self_test``)
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def error_facts(error: BaseException, key: str) -> dict[str, Any]:
 
 
 def attempt(request: dict[str, Any]) -> dict[str, Any]:
-    """Whether a way out of the cage led outside, and how far."""
+    """Whether a way out of the sandbox led outside, and how far."""
     from metrics.sandbox.escapes import ATTEMPTS, works_inside
 
     name = request["attempt"]

@@ -1,4 +1,4 @@
-"""Ways out of the cage, for its self-test: each is tried in a sealed process of its own, in place of a metric's file.
+"""Ways out of the sandbox, for its self-test: each is tried in a sealed process in place of a metric's file.
 
 All of them are harmless where they succeed. ``bait`` says what the process that started the test has laid out: see
 ``self_test``. Standard library only.

@@ -1,4 +1,4 @@
-"""The kernel's calls that Python has no function for. Everything that asks the kernel for a cage goes through here."""
+"""The kernel's calls that Python has no function for. All that asks the kernel for a sandbox goes through here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OURS: Final = {
     "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),
 }
-"""The numbers of the calls that a cage is made with, on x86_64 and on aarch64."""
+"""The numbers of the calls that a sandbox is made with, on x86_64 and on aarch64."""
 
 
 class NoSandbox(Exception):
@@ -63,5 +63,5 @@ def prctl(option: int, value: int = 0) -> int:
 
 
 def no_new_privileges() -> None:
-    """No program that this process might start gets rights of its own; both parts of the cage ask for it."""
+    """No program that this process might start gets rights of its own; both parts of the sandbox ask for it."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)

@@ -1,4 +1,4 @@
-"""Whether the cage holds on this machine: 18 ways out of it are tried, each as a metric from outside would try it.
+"""Whether the sandbox holds on this machine: 18 ways out of it are tried, each as a metric from outside would try it.
 
     python -m metrics.sandbox.self_test
 
@@ -61,9 +61,9 @@ class SandboxReport:
         if self.missing:
             return self.missing
         if self.broken:
-            return f"In the cage a metric could not {self.broken}."
+            return f"In the sandbox a metric could not {self.broken}."
         ways = [one.title for one in self.outcomes if one.outcome == ESCAPED]
-        return f"The cage does not hold on this machine: {'; '.join(ways)}." if ways else ""
+        return f"The sandbox does not hold on this machine: {'; '.join(ways)}." if ways else ""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-safe."""
@@ -71,7 +71,7 @@ class SandboxReport:
 
 
 def try_escapes(*, seal: str = "must") -> SandboxReport:
-    """Try all ways out. ``seal="no"`` leaves the cage away, to see that the test can fail."""
+    """Try all ways out. ``seal="no"`` leaves the sandbox away, to see that the test can fail."""
     began = time.monotonic()
     missing = available() if seal == "must" else ""
     broken, outcomes = "", []
@@ -88,7 +88,7 @@ def _outcome(name: str, bait: dict[str, Any], seal: str) -> Outcome:
 
 
 def _ask(name: str, bait: dict[str, Any], seal: str) -> str:
-    """The answer of a process in the cage. One that was stopped reached nothing, but must work before that counts."""
+    """The answer of a process in the sandbox. One that was stopped reached nothing, but must work first."""
     within = 1 if name == "endless" else _PATIENCE
     try:
         with _variables(METRICS_SECONDS=str(within), METRICS_MEMORY_MB="512"):

@@ -1,4 +1,4 @@
-"""What Ada is told about her answer file before it becomes a ruler, and how the system splits one that has no split."""
+"""What Ada is told about her answer file before it is published, and how the system splits one that has no split."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def test_a_change_that_fails_takes_its_entry_back(pets: Competition, ada: User) 
 )
 def test_the_database_refuses_to_rewrite_history(pets: Competition, statement: str) -> None:
     before = list(AuditEntry.objects.values())
-    with pytest.raises(DatabaseError, match="audit trail"), transaction.atomic(), connection.cursor() as cursor:
+    with pytest.raises(DatabaseError, match="audit log"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
     assert list(AuditEntry.objects.values()) == before
 
@@ -182,7 +182,7 @@ def test_replacing_an_entry_is_refused_too(pets: Competition) -> None:
         "sqlite": f"INSERT OR REPLACE {row}",
         "postgresql": f"INSERT {row} ON CONFLICT (number) DO UPDATE SET event = 'nothing'",
     }[connection.vendor]
-    with pytest.raises(DatabaseError, match="audit trail"), transaction.atomic(), connection.cursor() as cursor:
+    with pytest.raises(DatabaseError, match="audit log"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
     assert "nothing" not in events()
 
@@ -211,7 +211,7 @@ def test_an_entry_that_was_changed_and_hashed_again_breaks_the_next_link(pets: C
     forged.after = "{}"
     with without_guards():
         AuditEntry.objects.filter(number=2).update(after="{}", digest=forged.expected_digest())
-    assert audit_log_faults() == ["audit trail: entry 3 does not follow the one before it"]
+    assert audit_log_faults() == ["audit log: entry 3 does not follow the one before it"]
 
 
 def test_guards_that_were_taken_away_are_missed(pets: Competition) -> None:

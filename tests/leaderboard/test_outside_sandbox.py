@@ -105,10 +105,10 @@ def test_a_single_way_out_turns_them_off_and_trust_turns_them_on(
 ) -> None:
     set_sandbox_test("processes")
     assert (
-        "The cage does not hold on this machine: Start processes, one or many."
+        "The sandbox does not hold on this machine: Start processes, one or many."
         in outside_metrics.why_outside_metrics_are_off()
     )
-    assert f"metrics from outside are off on {socket.gethostname()}: The cage does not hold" in caplog.text
+    assert f"metrics from outside are off on {socket.gethostname()}: The sandbox does not hold" in caplog.text
     assert hand_in(gaps, bo, MINE).status == "failed"
     monkeypatch.setenv("TRUST_METRICS", "1")
     assert outside_metrics.why_outside_metrics_are_off() == ""
@@ -129,7 +129,7 @@ def test_ada_cannot_choose_or_publish_one_and_reads_why(
     assert "Reach the network by TCP or UDP" in page
     assert "gap" not in [metric.key for metric in outside_metrics.selectable_metrics()]
     assert "accuracy" in [metric.key for metric in outside_metrics.selectable_metrics()]
-    with pytest.raises(competitions.CannotHost, match="are off: The cage does not hold"):
+    with pytest.raises(competitions.CannotHost, match="are off: The sandbox does not hold"):
         publishing.publish_draft(competition=gaps, user=ada)
     for url in ("/c/gaps/", "/c/gaps/leaderboard/", "/metrics/gap/", "/host/gaps/"):
         page_of(ada, url)
@@ -185,7 +185,7 @@ def test_olga_sees_what_was_tried(
     assert "Nothing was tried yet." in page_of(olga, "/status/")
     set_sandbox_test()
     page = tidy(page_of(olga, "/status/"))
-    assert "1 offered, each run in a cage." in page
+    assert "1 offered, each run in a sandbox." in page
     assert page.count("<td>stopped</td>") == 18
     assert "broken.py" in page_of(olga, "/metrics/")
     assert "broken.py" not in page_of(ada, "/metrics/")
@@ -193,9 +193,9 @@ def test_olga_sees_what_was_tried(
     page = tidy(page_of(olga, "/status/"))
     assert page.count("<td>stopped</td>") == 16
     assert page.count("ESCAPED") == 2
-    assert "The cage does not hold on this machine" in page
-    assert "The cage does not hold on this machine" in page_of(olga, "/metrics/")
-    assert "The cage" not in page_of(ada, "/metrics/")
+    assert "The sandbox does not hold on this machine" in page
+    assert "The sandbox does not hold on this machine" in page_of(olga, "/metrics/")
+    assert "The sandbox" not in page_of(ada, "/metrics/")
     monkeypatch.setenv("TRUST_METRICS", "1")
     assert "They run even where their sandbox does not hold" in tidy(page_of(olga, "/status/"))
 
@@ -208,7 +208,7 @@ def test_olga_can_try_it_by_hand(
     call_command("try_cage", stdout=out)
     lines = out.getvalue().splitlines()
     assert lines[0] == "stopped  Read the truth of another competition"
-    assert lines[-1] == "The cage holds; tried in 1.9 s."
+    assert lines[-1] == "The sandbox holds; tried in 1.9 s."
     set_sandbox_test("processes")
     out = StringIO()
     with pytest.raises(SystemExit):

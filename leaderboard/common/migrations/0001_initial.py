@@ -8,15 +8,15 @@ SQLITE = [
     CREATE TRIGGER audit_only_appends BEFORE INSERT ON {TABLE}
     WHEN NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM {TABLE})
       OR NEW.previous <> coalesce((SELECT digest FROM {TABLE} ORDER BY number DESC LIMIT 1), '')
-    BEGIN SELECT RAISE(ABORT, 'the audit trail takes the next link alone'); END
+    BEGIN SELECT RAISE(ABORT, 'the audit log takes the next link alone'); END
     """,
     f"""
     CREATE TRIGGER audit_never_changes BEFORE UPDATE ON {TABLE}
-    BEGIN SELECT RAISE(ABORT, 'the audit trail is never edited'); END
+    BEGIN SELECT RAISE(ABORT, 'the audit log is never edited'); END
     """,
     f"""
     CREATE TRIGGER audit_never_shrinks BEFORE DELETE ON {TABLE}
-    BEGIN SELECT RAISE(ABORT, 'the audit trail is never shortened'); END
+    BEGIN SELECT RAISE(ABORT, 'the audit log is never shortened'); END
     """,
 ]
 SQLITE_BACK = [
@@ -33,7 +33,7 @@ POSTGRES = [
       IF NEW.number <> (SELECT coalesce(max(number), 0) + 1 FROM {TABLE})
         OR NEW.previous <> coalesce((SELECT digest FROM {TABLE} ORDER BY number DESC LIMIT 1), '')
       THEN
-        RAISE EXCEPTION 'the audit trail takes the next link alone' USING ERRCODE = 'integrity_constraint_violation';
+        RAISE EXCEPTION 'the audit log takes the next link alone' USING ERRCODE = 'integrity_constraint_violation';
       END IF;
       RETURN NEW;
     END $$
@@ -41,7 +41,7 @@ POSTGRES = [
     """
     CREATE OR REPLACE FUNCTION audit_refusal() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      RAISE EXCEPTION 'the audit trail is never edited or shortened' USING ERRCODE = 'integrity_constraint_violation';
+      RAISE EXCEPTION 'the audit log is never edited or shortened' USING ERRCODE = 'integrity_constraint_violation';
     END $$
     """,
     f"CREATE TRIGGER audit_only_appends BEFORE INSERT ON {TABLE} FOR EACH ROW EXECUTE FUNCTION audit_next_link()",
@@ -95,8 +95,8 @@ class Migration(migrations.Migration):
                 ('digest', models.CharField(max_length=64)),
             ],
             options={
-                'verbose_name': 'audit trail entry',
-                'verbose_name_plural': 'audit trail',
+                'verbose_name': 'audit log entry',
+                'verbose_name_plural': 'audit log',
                 'ordering': ['-number'],
                 'indexes': [models.Index(fields=['competition', '-number'], name='audit_by_competition')],
             },

@@ -98,8 +98,8 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering: ClassVar = ["-number"]
-        verbose_name = _("audit trail entry")
-        verbose_name_plural = _("audit trail")
+        verbose_name = _("audit log entry")
+        verbose_name_plural = _("audit log")
         indexes: ClassVar = [models.Index(fields=["competition", "-number"], name="audit_by_competition")]
 
     def __str__(self) -> str:
@@ -184,11 +184,11 @@ def _chain_faults() -> Iterator[str]:
     number, digest = 0, ""
     for entry in AuditEntry.objects.order_by("number").iterator(chunk_size=2000):
         if entry.number != number + 1:
-            yield f"audit trail: between {number} and {entry.number} entries are missing"
+            yield f"audit log: between {number} and {entry.number} entries are missing"
         elif entry.previous != digest:
-            yield f"audit trail: entry {entry.number} does not follow the one before it"
+            yield f"audit log: entry {entry.number} does not follow the one before it"
         if entry.digest != entry.expected_digest():
-            yield f"audit trail: entry {entry.number} was changed after it was written"
+            yield f"audit log: entry {entry.number} was changed after it was written"
         number, digest = entry.number, entry.digest
 
 
@@ -203,7 +203,7 @@ def _guard_faults() -> list[str]:
             cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s", [table])
         there = {name for (name,) in cursor.fetchall()}
     missing = [name for name in AUDIT_TRIGGERS if name not in there]
-    return [f"audit trail: the database lost its guard {name}" for name in missing]
+    return [f"audit log: the database lost its guard {name}" for name in missing]
 
 
 def audit_values(values: Mapping[str, Any]) -> dict[str, Any]:

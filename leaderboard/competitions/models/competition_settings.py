@@ -1,7 +1,7 @@
 """What hosts set for a competition, in a row per subject: who gets in, its boards, its limits, its planned launch.
 
-`hosting.create` makes all rows together with the competition. The competition's own row is the lock of them all: who
-changes one of them takes that lock first and reads the row after it.
+`create_competition` makes all rows together with the competition. The competition's own row is the lock of them all:
+a service that changes one of them takes that lock first and reads the row after it.
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.S
         log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
         return MeasuringOutcome(failure=OUR_FAULT, host_details=answer.host_details[:MAX_HOST_DETAILS])
     if answer.result is not None and not _has_both_splits(answer.result):
-        raise ValueError("a published ruler has both splits")
+        raise ValueError("a published ground truth has both splits")
     return MeasuringOutcome(
         result=answer.result,
         problems=answer.problems,

@@ -67,14 +67,14 @@ def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = No
     that its files cannot be read now: it is pending as before, no try is counted, and the sweep wakes a worker. `died`
     means that its scorer died and that it may be tried again: the caller wakes a worker. `slow` means that it took too
     long for the queue and is to be measured outside of it (`in_queue` is off there). `wake_up_id` is the message that
-    woke this worker, for `claims.note_worker_death`.
+    woke this worker, for `queue.note_worker_death`.
     """
     claim = queue.claim_submission(submission_id, wake_up_id)
     submission = _find_claimed(submission_id, claim) if claim else None
     if claim is None or submission is None:
         return "busy"
     ground_truth = submission.competition.ground_truth
-    assert ground_truth is not None, "a competition without a ruler takes no submissions"
+    assert ground_truth is not None, "a competition without a ground truth takes no submissions"
     begun = time.monotonic()
     try:
         with queue.extended_lease(submission.pk, claim):
@@ -191,8 +191,8 @@ def _final_status(outcome: MeasuringOutcome) -> str:
 
 def _write_scores(submission: Submission, ground_truth: GroundTruth, result: metrics.Result) -> float:
     """Write both scores; gives the public one."""
-    assert result.public is not None, "a published ruler has both splits"
-    assert result.private is not None, "a published ruler has both splits"
+    assert result.public is not None, "a published ground truth has both splits"
+    assert result.private is not None, "a published ground truth has both splits"
     values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
     scoring_environment = ScoringEnvironment.current(
         ground_truth.metric, metrics.get(ground_truth.metric_key).version, _versions(ground_truth)

@@ -74,7 +74,7 @@ class AnnouncementForm(AnnouncementTextForm):
 
     @property
     def for_verb(self) -> dict[str, Any]:
-        """What `hosting.announce` takes."""
+        """What `announcements.announce` takes."""
         audience, _separator, section = self.cleaned_data["audience"].partition(":")
         return {**self.cleaned_data, "audience": audience, "section": section}
 

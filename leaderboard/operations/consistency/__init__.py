@@ -70,7 +70,7 @@ CONSISTENCY_CHECKS: tuple[ConsistencyCheck, ...] = (
     ),
     ConsistencyCheck(
         11,
-        "The audit trail is whole.",
+        "The audit log is whole.",
         audit_log_is_intact,
         "entries cut off at its end: compare the last digest with a backup's",
     ),

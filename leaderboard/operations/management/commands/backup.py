@@ -28,7 +28,7 @@ class Command(BaseCommand):
         counts = ", ".join(f"{number:,} {name}" for name, number in manifest.rows.items())
         self.stdout.write(f"{folder}: {counts}; {len(manifest.parts):,} parts, {manifest.size:,} bytes.")
         self.stdout.write(
-            f"The audit trail ends with entry {manifest.last_audit_entry[0]}, {manifest.last_audit_entry[1] or 'none'}."
+            f"The audit log ends with entry {manifest.last_audit_entry[0]}, {manifest.last_audit_entry[1] or 'none'}."
         )
         if manifest.lost:
             for key in manifest.lost:

@@ -17,7 +17,7 @@ from leaderboard.sandbox import outside_metrics
 
 
 class Command(BaseCommand):
-    help = "Try 18 ways out of the cage that metrics from outside run in: one line each, stopped or ESCAPED."
+    help = "Try 18 ways out of the sandbox that metrics from outside run in: one line each, stopped or ESCAPED."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="One JSON object instead of lines.")
@@ -37,4 +37,4 @@ class Command(BaseCommand):
     def _print_report(self, report: dict[str, Any]) -> None:
         for one in report["outcomes"]:
             self.stdout.write(f"{one['outcome']:8} {one['title']}{': ' if one['how'] else ''}{one['how']}")
-        self.stdout.write(report["reason"] or f"The cage holds; tried in {report['seconds']:g} s.")
+        self.stdout.write(report["reason"] or f"The sandbox holds; tried in {report['seconds']:g} s.")

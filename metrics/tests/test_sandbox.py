@@ -1,4 +1,4 @@
-"""The cage: whoever is in it gets at nothing but its own folder and the libraries; without one, Olga reads why.
+"""The sandbox: whoever is in it gets at nothing but its own folder and the libraries; without one, Olga reads why.
 
 Each way out is tried in a process of its own, sealed as a metric's is. On a kernel without Landlock or seccomp the same
 tests look at the words instead.
@@ -101,7 +101,7 @@ def _do(folder: Path, act: Callable[[], object], limits: ProcessLimits | None, s
 
 
 def says_why(folder: Path) -> bool:
-    """On a kernel without a cage, looks at the words instead of the cage."""
+    """On a kernel without a sandbox, looks at the words instead of the sandbox."""
     if not HAS_CAGE:
         words = inside(folder, lambda: True)
         assert words == f"no cage: NoSandbox: {isolation.available()}"
@@ -456,7 +456,7 @@ def test_a_cage_in_which_nothing_works_is_no_cage(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(self_test, "run", ended)
     found = self_test.try_escapes()
     assert found.outcomes == []
-    assert found.reason == "In the cage a metric could not run at all: it ended without an answer (exit status 1)."
+    assert found.reason == "In the sandbox a metric could not run at all: it ended without an answer (exit status 1)."
 
 
 # --- kernels without it -----------------------------------------------------------------------------------------
