@@ -33,6 +33,8 @@ from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import competitions as competitions_services
 from leaderboard.competitions.services import folders, launches
 
+__all__ = ["CLASS", "TEAMS", "demo_lock", "make_demo", "make_demo_competition", "remove_demo", "score_here"]
+
 FOLDER = Path(__file__).parent
 EMAIL_DOMAIN = "demo.invalid"
 HOST = "demo-host"
