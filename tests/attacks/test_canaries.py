@@ -12,6 +12,7 @@ from django.core import mail
 from django.core.cache import caches
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from leaderboard.common.clock import database_now
 from leaderboard.competitions import access
@@ -240,6 +241,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock of pages stands: one that says "in 5 minutes" has another ETag a minute later."""
     now = database_now()
     monkeypatch.setattr(access, "database_now", lambda: now)
+    monkeypatch.setattr(timezone, "now", lambda: now)
 
 
 @pytest.mark.parametrize("role", roles("bo", of=STUDENTS))
