@@ -14,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,11 @@ class Server:
     def kill(self) -> None:
         """As a power cut would end it, with all of its processes."""
         assert self.process is not None
-        os.killpg(self.process.pid, signal.SIGKILL)
+        # Each backend of PostgreSQL leads a group of its own, and a server that starts while one lives refuses.
+        found = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False)
+        for pid in [self.process.pid, *map(int, found.stdout.split())]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self.process.wait(timeout=20)
 
     @contextmanager

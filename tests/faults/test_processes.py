@@ -137,7 +137,7 @@ def end_the_lease(site: Site) -> float:
 
 def attempts_used(site: Site) -> int:
     with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
-        return int(database.execute("SELECT SUM(used) FROM competitions_dailyattempts").fetchone()[0])
+        return int(database.execute("SELECT COALESCE(SUM(used), 0) FROM competitions_dailyattempts").fetchone()[0])
 
 
 def broker(site: Site) -> redis.Redis:
@@ -147,7 +147,7 @@ def broker(site: Site) -> redis.Redis:
 @pytest.mark.fault(1)
 def test_01_a_killed_scorer_costs_one_try_and_its_worker_lives(site: Site, tokens: list[str]) -> None:
     process = scorer(site)
-    victim = until(lambda: children_of(process, "scorer._process"), what="what reads the files")[0]
+    victim = until(lambda: children_of(process, "scorer.file_processes"), what="what reads the files")[0]
     submission = upload(site, "big", tokens[0], BIG)
     in_work(site, submission)
     os.kill(victim, signal.SIGKILL)

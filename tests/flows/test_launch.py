@@ -91,7 +91,7 @@ LOOK = (
     "from leaderboard.notifications.models import Notice\n"
     "from leaderboard.accounts.models import User\n"
     "pond = Competition.objects.get(slug='pond')\n"
-    "entry = AuditEntry.objects.get(competition=pond.pk, deed='launched')\n"
+    "entry = AuditEntry.objects.get(competition=pond.pk, event='launched')\n"
     "told = list(Notice.objects.filter(competition=pond).values_list('user__username', 'title'))\n"
     "by = User.objects.get(pk=entry.by).username\n"
     "print(json.dumps([by, told, pond.submissions.count(), pond.teams.count()]))"

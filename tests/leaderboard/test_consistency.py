@@ -61,7 +61,7 @@ WITHOUT_CHECKS = """
 SET CONSTRAINTS ALL IMMEDIATE;
 DO $$ DECLARE found record; BEGIN
     FOR found IN SELECT conrelid::regclass AS place, conname FROM pg_constraint
-                 WHERE contype = 'c' AND conrelid::regclass::text LIKE 'leaderboard%' LOOP
+                 WHERE contype = 'c' AND connamespace = 'public'::regnamespace AND conrelid <> 0 LOOP
         EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', found.place, found.conname);
     END LOOP;
 END $$

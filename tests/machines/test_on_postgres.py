@@ -21,8 +21,8 @@ TESTS = (
     "machines/test_team_races.py",
     "leaderboard/test_claims.py",
     "leaderboard/test_clock.py",
-    "leaderboard/test_invariants.py::test_a_site_in_use_keeps_all_its_promises",
-    "leaderboard/test_invariants.py::test_who_breaks_a_promise_is_found",
+    "leaderboard/test_consistency.py::test_a_site_in_use_passes_all_its_checks",
+    "leaderboard/test_consistency.py::test_who_breaks_a_check_is_found",
 )
 
 
