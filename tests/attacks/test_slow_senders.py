@@ -127,6 +127,8 @@ def is_refused(connection: socket.socket) -> bool:
 
 
 @pytest.mark.slow
+# Where connections do not stay open, a request that begins here closes the connection of this test.
+@pytest.mark.sqlite
 @pytest.mark.attack("large files that fall silent on their way, to fill the disk")
 def test_of_one_person_two_large_bodies_are_on_their_way(port: int) -> None:
     with ExitStack() as held:
@@ -145,6 +147,8 @@ def test_of_one_person_two_large_bodies_are_on_their_way(port: int) -> None:
     until(is_taken, what="Bo's next file")
 
 
+# Where connections do not stay open, a request that begins here closes the connection of this test.
+@pytest.mark.sqlite
 @pytest.mark.attack("large files that fall silent on their way, to fill the disk")
 def test_an_upload_that_falls_silent_leaves_the_disk(
     client: Client, pets: Competition, bo: User, settings: LazySettings, tmp_path: Path
