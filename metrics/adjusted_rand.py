@@ -21,7 +21,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, WholeColumn
-from .numerics.clusters import Cluster, contingency, sizes
+from .numerics.contingency import Cluster, contingency, sizes
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
@@ -53,8 +53,7 @@ def influence(truth: Coded, prediction: Coded) -> np.ndarray:
     gaps = 2 * (shares[:, :3] - (both, true, said)) / len(found.of_row)
     chance = gaps[:, 1] * said + gaps[:, 2] * true
     changes = (gaps[:, 0] - chance - value * ((gaps[:, 1] + gaps[:, 2]) / 2 - chance)) / under
-    by_row: np.ndarray = changes[found.of_row]
-    return by_row
+    return changes[found.of_row]
 
 
 adjusted_rand = Metric(

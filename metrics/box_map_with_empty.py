@@ -52,8 +52,7 @@ def influence(
 ) -> np.ndarray:
     """The derivative of the score by the weight of each row."""
     found = [one.effects(len(truth)) for one in answers_of(truth, prediction, boxes, classes, iou)]
-    effects: np.ndarray = np.sum(found, axis=0) / len(found)
-    return effects
+    return np.sum(found, axis=0) / len(found)
 
 
 def figures(

@@ -32,8 +32,7 @@ from .core.figures import Figure
 from .core.messages import Message
 from .core.parameters import Range
 from .numerics.averages import Beta, f_beta
-from .numerics.phrase_matrix import similarity_matrices
-from .numerics.phrases import counts, distinct_phrases, phrases_of
+from .numerics.phrases import counts, distinct_phrases, phrases_of, similarity_matrices
 from .reading.column_kinds import Words
 
 Threshold = Annotated[float, Range(0, 1, exclusive_minimum=True), "Similarity from which two phrases match."]

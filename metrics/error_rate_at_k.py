@@ -22,8 +22,9 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .core.parameters import Range
+from .numerics.averages import quotient
 from .numerics.ranked_lists import Hits, LabelList, Separator, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
@@ -41,11 +42,6 @@ def rows(truth: Coded, prediction: Coded, *, k: K = 1, separator: Separator = No
     return Contributions(np.column_stack([count - hit, count]), found.of_row)
 
 
-def total(sums: np.ndarray) -> float:
-    """Wrong rows per row."""
-    return ratio(*sums)
-
-
 error_rate_at_k = Metric(
     title="Error rate@k",
     group="Rankings",
@@ -56,7 +52,7 @@ error_rate_at_k = Metric(
     submission=LabelList(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=quotient,
         parts=("wrong", "rows"),
         last_line="{wrong} / {rows}",
     ),

@@ -30,8 +30,7 @@ def rows(truth: Coded, prediction: Coded, *, k: K = 5, separator: Separator = No
     """Hits, labels to be found and average precision of each row, and 1 for the row."""
 
     def average_precision(hits: Hits) -> np.ndarray:
-        found: np.ndarray = hits.sum(hits.nth / hits.rank) / hits.reachable(k)
-        return found
+        return hits.sum(hits.nth / hits.rank) / hits.reachable(k)
 
     return mean_over_lists(truth, prediction, k, separator, average_precision)
 

@@ -49,8 +49,7 @@ def rows(
     most = np.cumsum(discount)
 
     def relative_gain(hits: Hits) -> np.ndarray:
-        found: np.ndarray = hits.sum(discount[hits.rank - 1]) / most[hits.reachable(k) - 1]
-        return found
+        return hits.sum(discount[hits.rank - 1]) / most[hits.reachable(k) - 1]
 
     return mean_over_lists(truth, prediction, k, separator, relative_gain)
 
@@ -64,8 +63,7 @@ def _graded(
 
     def relative_gain(hits: Hits) -> np.ndarray:
         earned = hits.sum(gains[hits.which] * discount[hits.rank - 1])
-        found: np.ndarray = earned / np.where(hits.relevant, most[hits.cell], 1.0)
-        return found
+        return earned / np.where(hits.relevant, most[hits.cell], 1.0)
 
     return mean_over_lists(truth, prediction, k, separator, relative_gain, graded_labels)
 

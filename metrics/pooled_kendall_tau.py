@@ -50,8 +50,7 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
 def _lengths(lists: Lists) -> np.ndarray:
     """The items of each cell, repeated ones once."""
     cells = np.repeat(np.arange(len(lists.starts) - 1), np.diff(lists.starts))
-    found: np.ndarray = np.bincount(cells[lists.codes >= 0], minlength=len(lists.starts) - 1)
-    return found
+    return np.bincount(cells[lists.codes >= 0], minlength=len(lists.starts) - 1)
 
 
 def _ranks(

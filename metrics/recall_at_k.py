@@ -30,8 +30,7 @@ def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = N
     """Hits, labels to be found and recall of each row, and 1 for the row."""
 
     def recall(hits: Hits) -> np.ndarray:
-        found: np.ndarray = hits.sum() / np.maximum(hits.relevant, 1)
-        return found
+        return hits.sum() / np.maximum(hits.relevant, 1)
 
     return mean_over_lists(truth, prediction, k, separator, recall)
 

@@ -43,8 +43,7 @@ class BoxAnswers:
         gain, loss = (np.cumsum(terms[::-1])[::-1] for terms in (hits / answers, hits * precision / answers))
         earned = self.right * (precision + gain)[self.step] - loss[self.step]
         # Each true box is one right answer.
-        found: np.ndarray = np.bincount(self.row, earned - self.value * self.right, minlength=rows) / self.counts[0]
-        return found
+        return np.bincount(self.row, earned - self.value * self.right, minlength=rows) / self.counts[0]
 
 
 def answers_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou: float) -> Iterator[BoxAnswers]:

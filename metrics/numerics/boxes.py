@@ -1,6 +1,7 @@
 """Boxes in one cell, four numbers each, and how much they overlap.
 
-A box may begin with its class and then, in a submission, with its confidence: ``class confidence x y w h``.
+A box may begin with its class and then, in a submission, with its confidence: ``class confidence x y w h``. At the end
+are labelled boxes and labelled points: ``label x y width height …`` and ``label x y …``.
 """
 
 from __future__ import annotations
@@ -139,8 +140,7 @@ def _pieces(cells: Any) -> tuple[np.ndarray, Any, np.ndarray]:
 def _codes(texts: Any, place: dict[str, int]) -> np.ndarray:
     encoded = texts.dictionary_encode()
     codes = [place.setdefault(text, len(place)) for text in encoded.dictionary.to_pylist()]
-    found: np.ndarray = np.array(codes, np.int64)[plain(encoded.indices, np.int32)]
-    return found
+    return np.array(codes, np.int64)[plain(encoded.indices, np.int32)]
 
 
 def _ranks(place: dict[str, int]) -> np.ndarray:
@@ -271,8 +271,7 @@ def in_turn(meet: Meetings, said: Boxes) -> Meetings:
 
 def _numbered(pair: np.ndarray, box: np.ndarray) -> np.ndarray:
     _, numbers = np.unique(pair * (int(box.max(initial=0)) + 1) + box, return_inverse=True)
-    found: np.ndarray = numbers
-    return found
+    return numbers
 
 
 def matched(meet: Meetings) -> np.ndarray:
@@ -316,5 +315,71 @@ def _iou(true: Boxes, said: Boxes, ours: np.ndarray, theirs: np.ndarray) -> np.n
     sides = np.maximum(high - low, 0.0)
     common = sides[:, 0] * sides[:, 1]
     union = true.areas[ours] + said.areas[theirs] - common
-    found: np.ndarray = np.where((said.areas[theirs] > 0) & (union > 0), common / np.where(union > 0, union, 1.0), 0.0)
+    return np.where((said.areas[theirs] > 0) & (union > 0), common / np.where(union > 0, union, 1.0), 0.0)
+
+
+Item = tuple[str, tuple[float, ...]]
+"""A label with its numbers."""
+
+_NOT_LABELLED_BOXES = Plural(
+    '{count} value of {column} is not "label x y width height …" in plain numbers, with sides above 0: {examples}.',
+    '{count} values of {column} are not "label x y width height …" in plain numbers, with sides above 0: {examples}.',
+)
+_NOT_LABELLED_POINTS = Plural(
+    '{count} value of {column} is not "label x y …" in plain numbers: {examples}.',
+    '{count} values of {column} are not "label x y …" in plain numbers: {examples}.',
+)
+
+
+def items_of(cell: str, numbers: int) -> list[Item] | None:
+    """The labels of a cell, each with so many numbers; ``None`` where it is made of something else."""
+    words, width = cell.split(), numbers + 1
+    if len(words) % width:
+        return None
+    found = []
+    for start in range(0, len(words), width):
+        texts = words[start + 1 : start + width]
+        if not all(map(_NUMBER.fullmatch, texts)):
+            return None
+        values = tuple(map(float, texts))
+        if not all(abs(value) <= LARGEST for value in values):
+            return None
+        found.append((words[start], values))
     return found
+
+
+class LabelledBoxes(Kind):
+    """Any number of boxes, each with its label before it; empty means none."""
+
+    words = Message("labelled boxes")
+    longest_line = LONGEST_MASK_LINE
+    numbers = 4
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
+        (cells,) = columns
+        cells.refuse_line_breaks()
+        coded = cells.coded()
+        wrong = np.array([self._is_wrong(items) for items in coded.map(items_of, self.numbers).values], bool)
+        if len(places := np.flatnonzero(wrong[coded.codes]) if len(wrong) else wrong):
+            cells.refuse("not_labelled", _NOT_LABELLED_BOXES if self.numbers == 4 else _NOT_LABELLED_POINTS, places)
+        return coded
+
+    def _is_wrong(self, items: list[Item] | None) -> bool:
+        return items is None or any(min(sides, default=1.0) <= 0 for _, (_, _, *sides) in items)
+
+    def sample(self, truth: Any) -> str:
+        return ""
+
+    def random(self, dice: Dice, width: int, truth: Any = None) -> list[str]:
+        return [" ".join(self._item(dice) for _ in range(dice.randint(0, 4))) for _ in range(width)]
+
+    def _item(self, dice: Dice) -> str:
+        place = f"{dice.choice('ab')} {dice.randint(0, 5)} {dice.randint(0, 5)}"
+        return f"{place} {dice.randint(1, 5)} {dice.randint(1, 5)}" if self.numbers == 4 else place
+
+
+class LabelledPoints(LabelledBoxes):
+    """Any number of points, each with its label before it; empty means none."""
+
+    words = Message("labelled points")
+    numbers = 2

@@ -18,7 +18,7 @@ from ..core.arrays import Coded
 from ..core.contract import Contributions, distinct_codes, distinct_pairs, ratio, sums_of
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
-from ..reading.column_kinds import LARGEST
+from ..reading.column_kinds import LARGEST, Label
 from ..reading.numbers import to_decimal
 from ..reading.tables import pick, plain
 
@@ -94,8 +94,7 @@ class Crossing:
     @cached_property
     def is_right(self) -> np.ndarray:
         """Which cells are on the diagonal."""
-        found: np.ndarray = self.true == self.said
-        return found
+        return self.true == self.said
 
     @cached_property
     def truly(self) -> np.ndarray:
@@ -235,8 +234,7 @@ def distances(found: Crossing, weights: Weights) -> np.ndarray:
         return np.where(found.is_right, 0.0, 1.0)
     places = positions(found)
     apart = np.abs(places[found.true] - places[found.said])
-    cost: np.ndarray = apart if weights == "linear" else apart**2
-    return cost
+    return apart if weights == "linear" else apart**2
 
 
 def by_chance(found: Crossing, counts: np.ndarray, weights: Weights) -> np.ndarray:
@@ -304,3 +302,63 @@ def _many(number: int, name: str) -> str:
 def found_share(right: float, wrong: float, other_wrong: float) -> float:
     """``right / (right + wrong)``; with nothing to divide 1.0 if nothing was to be found or said at all, else 0.0."""
     return ratio(right, right + wrong, empty=0.0 if other_wrong else 1.0)
+
+
+class Cluster(Label):
+    """One cluster per row under any name, never empty."""
+
+    words = Message("cluster (any name)")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """For each pair of a true and a predicted cluster with rows in common: how many (``shared``), and the sizes of both
+    clusters. ``of_row`` tells the pair of each row."""
+
+    shared: np.ndarray
+    true: np.ndarray
+    said: np.ndarray
+    of_row: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.of_row)
+
+    def information(self) -> np.ndarray:
+        """For each pair, in nats: what both clusters say about the same thing, what the true cluster says, what the
+        predicted one says; means over rows are mutual information and entropies. Shape (pairs, 3).
+
+        Where one cluster lies within the other, equal sizes give equal digits.
+        """
+        by_chance = self.true.astype(np.float64) * self.said
+        said: np.ndarray = np.log([self.rows * self.shared / by_chance, self.rows / self.true, self.rows / self.said])
+        return said.T
+
+
+def sizes(truth: Coded, prediction: Coded) -> Sizes:
+    """Count the rows; names mean nothing across the two columns."""
+    found = cross(truth, prediction)
+    return Sizes(found.counts, found.truly[found.true], found.predicted[found.said], found.of_row)
+
+
+def contingency(truth: Coded, prediction: Coded) -> list[Figure]:
+    """How many rows each true cluster shares with each predicted one; at most 12 of both, the largest."""
+    found = cross(truth, prediction)
+    ours, theirs = _largest(found.truly), _largest(found.predicted)
+    cells = np.zeros((len(ours), len(theirs)), np.int64)
+    row, column = (np.full(len(found.labels), -1) for _ in range(2))
+    row[ours], column[theirs] = np.arange(len(ours)), np.arange(len(theirs))
+    counted = (row[found.true] >= 0) & (column[found.said] >= 0)
+    cells[row[found.true[counted]], column[found.said[counted]]] = found.counts[counted]
+    rows, columns = ([str(found.labels[place]) for place in places] for places in (ours, theirs))
+    hidden = np.count_nonzero(found.truly) + np.count_nonzero(found.predicted) - len(ours) - len(theirs)
+    note = "Rows by true cluster, columns by predicted cluster."
+    if hidden:
+        note += f" {hidden:,} smaller clusters are not shown."
+    return [Grid("Rows in common", rows, columns, cells.tolist(), corner="truth", note=note)]
+
+
+def _largest(counts: np.ndarray) -> np.ndarray:
+    often = np.argsort(-counts, kind="stable")[:_SHOWN]
+    return np.sort(often[counts[often] > 0])

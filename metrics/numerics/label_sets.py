@@ -18,7 +18,7 @@ from ..core.arrays import Coded
 from ..core.contract import distinct_pairs
 from ..core.figures import Figure, Grid
 from ..reading.tables import pick
-from .averages import Share, effects, mean_of
+from .averages import Share, effects, mean_over_labels
 from .blocks import starts_of
 from .tokens import codes_among, expand, labels_in
 
@@ -155,7 +155,7 @@ class LabelSetPairs:
 
     def mean(self, share: Share, average: str) -> float:
         """An average over labels."""
-        return mean_of(self.by_label(), share, average, others=len(self.only_predicted))
+        return mean_over_labels(self.by_label(), share, average, others=len(self.only_predicted))
 
     def influence(self, share: Share, average: str) -> np.ndarray:
         """What each row changes in an average over labels, shape (n,)."""
@@ -163,8 +163,7 @@ class LabelSetPairs:
         found = np.zeros(len(self.counts))
         for block in self.blocks():
             found += np.bincount(block.pair, changes[block.label, block.outcome], minlength=len(found))
-        by_row: np.ndarray = found[self.of_row]
-        return by_row
+        return found[self.of_row]
 
     def table(self, share: Share, title: str) -> list[Figure]:
         """The counts and the ratio of each label that a row has or is predicted to have."""

@@ -132,8 +132,7 @@ class Masks:
     def area(self) -> np.ndarray:
         """The pixels of each cell."""
         sums = starts_of(self.areas)
-        found: np.ndarray = sums[self.objects[1:]] - sums[self.objects[:-1]]
-        return found
+        return sums[self.objects[1:]] - sums[self.objects[:-1]]
 
 
 def masks_of(column: Coded, several: bool) -> Masks:
@@ -169,8 +168,7 @@ def masks_of(column: Coded, several: bool) -> Masks:
 
 def _backwards(owner: np.ndarray, first: np.ndarray, stop: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The cells of the owners in which a run begins before the one before it ends."""
-    found: np.ndarray = cells[owner[1:][(owner[1:] == owner[:-1]) & (first[1:] < stop[:-1])]]
-    return found
+    return cells[owner[1:][(owner[1:] == owner[:-1]) & (first[1:] < stop[:-1])]]
 
 
 def _numbers(column: Coded, several: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

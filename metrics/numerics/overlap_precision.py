@@ -48,8 +48,7 @@ def worth(tp: np.ndarray, true: np.ndarray, said: np.ndarray, beta: float | None
     over = (1 + square) * tp
     wrong = (true - tp) + (said - tp) if beta is None else square * (true - tp) + (said - tp)
     under = over + wrong
-    found: np.ndarray = np.where(under == 0, 1.0, over / np.where(under == 0, 1.0, under))
-    return found
+    return np.where(under == 0, 1.0, over / np.where(under == 0, 1.0, under))
 
 
 def table_of(true: np.ndarray, said: np.ndarray, matches: Sequence[np.ndarray], beta: float | None) -> np.ndarray:

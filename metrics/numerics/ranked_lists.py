@@ -24,7 +24,6 @@ from ..core.parameters import Range
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import WORDS
 from ..reading.numbers import to_decimal
-from .averages import split_labels
 from .blocks import blocks, starts_of
 from .tokens import Tokens, arrow_texts, codes_among, expand, labels_in, one_by_one, tokens
 
@@ -69,13 +68,11 @@ class Hits:
 
     def sum(self, values: np.ndarray | None = None) -> np.ndarray:
         """The sum of a value of each hit, or the number of hits, for each list."""
-        found: np.ndarray = np.bincount(self.owner, values, minlength=len(self.relevant)).astype(np.float64)
-        return found
+        return np.bincount(self.owner, values, minlength=len(self.relevant)).astype(np.float64)
 
     def reachable(self, k: int) -> np.ndarray:
         """How many hits the first k labels of each list can have; 1 where nothing is to be found."""
-        found: np.ndarray = np.clip(self.relevant, 1, k)
-        return found
+        return np.clip(self.relevant, 1, k)
 
 
 def relevant_labels(column: Coded, separator: str | None) -> Tokens:
@@ -102,8 +99,7 @@ def _rank_within(owner: np.ndarray) -> np.ndarray:
     """0, 1, 2 … within each run of equal owners."""
     places = np.arange(len(owner))
     is_first = np.concatenate(([True], owner[1:] != owner[:-1]))[: len(owner)]
-    found: np.ndarray = places - np.maximum.accumulate(np.where(is_first, places, 0))
-    return found
+    return places - np.maximum.accumulate(np.where(is_first, places, 0))
 
 
 def _without_repeats(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -146,8 +142,7 @@ def _places_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
     if not len(known):
         return np.full(len(keys), -1)
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    found: np.ndarray = np.where(known[places] == keys, places, -1)
-    return found
+    return np.where(known[places] == keys, places, -1)
 
 
 def mean_over_lists(
@@ -194,7 +189,9 @@ def perfect(truth: Coded, *, separator: Separator = None) -> list[list[str]]:
 
 
 def _once_each(cell: str, separator: str | None) -> str:
-    return (separator or " ").join(sorted(split_labels(cell, separator)))
+    if separator is None or not separator.strip():
+        return (separator or " ").join(sorted(set(cell.split())))
+    return separator.join(sorted({label for part in cell.split(separator) if (label := part.strip())}))
 
 
 LEAST, MOST = Decimal("0.001"), 50
@@ -275,7 +272,4 @@ def ideal(graded: Graded, gains: np.ndarray, discount: np.ndarray) -> np.ndarray
     order = np.lexsort((-gains, owner))
     rank = np.arange(len(order)) - graded.starts[owner]
     counted = rank < len(discount)
-    found: np.ndarray = np.bincount(
-        owner[counted], gains[order][counted] * discount[rank[counted]], minlength=len(graded.counts)
-    )
-    return found
+    return np.bincount(owner[counted], gains[order][counted] * discount[rank[counted]], minlength=len(graded.counts))

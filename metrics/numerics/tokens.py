@@ -239,8 +239,7 @@ def jaccard(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.n
     """For each pair of cells the share of their distinct tokens that both have; 1.0 where both are empty."""
     common = shared(true, said, true_cells, said_cells)
     union = true.counts[true_cells] + said.counts[said_cells] - common
-    found: np.ndarray = np.where(union == 0, 1.0, common / np.maximum(union, 1))
-    return found
+    return np.where(union == 0, 1.0, common / np.maximum(union, 1))
 
 
 def shared(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.ndarray) -> np.ndarray:
@@ -255,8 +254,7 @@ def shared(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.nd
     # Both are sorted, for both vocabularies are; a stable sort only merges them.
     both = np.sort(np.concatenate((ours, theirs[codes >= 0])), kind="stable")
     twice = both[1:][both[1:] == both[:-1]]
-    found: np.ndarray = np.bincount(twice >> bits, minlength=len(true_cells))
-    return found
+    return np.bincount(twice >> bits, minlength=len(true_cells))
 
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
