@@ -21,14 +21,14 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, WholeColumn
-from .numerics.contingency import Cluster, contingency, sizes
+from .numerics.contingency import Cluster, contingency, cross
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
     """With how many other rows each row is together in both, in the truth, in the prediction; and all other rows."""
-    found = sizes(truth, prediction)
-    others = np.full(len(found.shared), found.rows)
-    table = np.column_stack([found.shared, found.true, found.said, others]) - 1
+    found = cross(truth, prediction)
+    others = np.full(len(found.counts), found.rows)
+    table = np.column_stack([found.counts, found.truly[found.true], found.predicted[found.said], others]) - 1
     return Contributions(table.astype(np.float64), found.of_row)
 
 

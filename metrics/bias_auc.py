@@ -71,10 +71,7 @@ bias_auc = Metric(
     worst=0.0,
     truth=Binary(many=True),
     submission=RankedScore(),
-    computation=WholeColumn(
-        score=score,
-        influence=influence,
-    ),
+    computation=WholeColumn(score=score, influence=influence),
     format=SubmissionFormat(names=answer_name, aliases=("prediction",)),
     rules=Rules(unscorable=missing_rows, perfect=perfect),
     figures=figures,

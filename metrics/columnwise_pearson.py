@@ -51,10 +51,7 @@ columnwise_pearson = Metric(
     worst=-1.0,
     truth=Number(many=True, largest=np.inf),
     submission=Number(many=True, largest=np.inf),
-    computation=WholeColumn(
-        score=score,
-        influence=influence,
-    ),
+    computation=WholeColumn(score=score, influence=influence),
     rules=Rules(unscorable=constant),
     figures=figures,
     example=Example(

@@ -82,9 +82,7 @@ distance_quantiles_by_group = Metric(
     truth=PLACE,
     submission=PLACE,
     roles={"group": Role(Label(), "The group of each row.")},
-    computation=WholeColumn(
-        score=score,
-    ),
+    computation=WholeColumn(score=score),
     figures=figures,
     example=Example(
         truth="id,latitude,longitude,group\n1,0,0,a\n2,0,1,a\n3,60,10,b\n",

@@ -25,7 +25,7 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .core.parameters import Range
 from .numerics.averages import quotient
-from .numerics.ranked_lists import Hits, LabelList, Separator, mean_over_lists, perfect
+from .numerics.ranked_lists import LabelList, Separator, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
@@ -33,11 +33,7 @@ K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from th
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 1, separator: Separator = None) -> Contributions:
     """1 for a row without a hit, and 1 for the row."""
-
-    def is_hit(hits: Hits) -> np.ndarray:
-        return hits.sum() > 0
-
-    found = mean_over_lists(truth, prediction, k, separator, is_hit)
+    found = mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum() > 0)
     *_, hit, count = found.table.T
     return Contributions(np.column_stack([count - hit, count]), found.of_row)
 

@@ -27,8 +27,8 @@ from .core.contract import Contributions, Example, Metric, Rules, WholeColumn
 from .core.messages import Message
 from .core.parameters import Range
 from .numerics.averages import quotient
+from .numerics.cells import expand
 from .numerics.label_sets import FN, FP, LabelSetPairs, Separator, label_sets
-from .numerics.tokens import expand
 from .reading.column_kinds import LabelSet
 
 Labels = Annotated[int | None, Range(1), "How many labels there are; empty means those of the truth."]

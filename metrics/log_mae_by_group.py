@@ -80,10 +80,7 @@ log_mae_by_group = Metric(
     truth=Number(),
     submission=Number(),
     roles={"group": Role(Label(), "The group of each row.")},
-    computation=WholeColumn(
-        score=score,
-        influence=influence,
-    ),
+    computation=WholeColumn(score=score, influence=influence),
     by_parameters=ByParameters(best=best_for),
     figures=figures,
     example=Example(

@@ -91,12 +91,7 @@ mean_precision_at_iou = Metric(
     worst=0.0,
     truth=RunLengths(several=True),
     submission=RunLengths(several=True),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=PARTS,
-        last_line=last_line,
-    ),
+    computation=RowSum(rows=rows, total=total, parts=PARTS, last_line=last_line),
     rules=Rules(verify=verify, unscorable=unscorable),
     figures=figures,
     example=Example(

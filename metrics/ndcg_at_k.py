@@ -28,8 +28,18 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
-from .numerics.ranked_lists import Hits, K, LabelList, Separator, best_first, graded_labels, ideal, mean_over_lists
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .numerics.ranked_lists import (
+    Hits,
+    K,
+    LabelList,
+    Separator,
+    best_first,
+    graded_labels,
+    ideal,
+    mean_of_lists,
+    mean_over_lists,
+)
 from .numerics.ranked_lists import perfect as named_once
 from .reading.column_kinds import LabelSet
 
@@ -47,11 +57,13 @@ def rows(
     if gain != "binary":
         return _graded(truth, prediction, k, separator, gain == "exponential", discount)
     most = np.cumsum(discount)
-
-    def relative_gain(hits: Hits) -> np.ndarray:
-        return hits.sum(discount[hits.rank - 1]) / most[hits.reachable(k) - 1]
-
-    return mean_over_lists(truth, prediction, k, separator, relative_gain)
+    return mean_over_lists(
+        truth,
+        prediction,
+        k,
+        separator,
+        lambda hits: hits.sum(discount[hits.rank - 1]) / most[hits.reachable(k) - 1],
+    )
 
 
 def _graded(
@@ -66,12 +78,6 @@ def _graded(
         return earned / np.where(hits.relevant, most[hits.cell], 1.0)
 
     return mean_over_lists(truth, prediction, k, separator, relative_gain, graded_labels)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean over rows."""
-    *_, ndcg, count = sums
-    return ratio(ndcg, count)
 
 
 def unscorable(truth: Coded, *, separator: Separator = None, gain: Gain = "binary") -> str:
@@ -100,7 +106,7 @@ ndcg_at_k = Metric(
     submission=LabelList(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=mean_of_lists,
         parts=("hits", "relevant", "ndcg", "rows"),
         last_line="{ndcg} / {rows}",
     ),

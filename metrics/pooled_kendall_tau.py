@@ -25,9 +25,9 @@ import numpy as np
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs, ratio
 from .core.messages import Message
+from .numerics.cells import expand
 from .numerics.ranked_lists import LabelList, Lists, ranked_labels
 from .numerics.ranks import smaller_before
-from .numerics.tokens import expand
 from .reading.column_kinds import LabelSet
 
 _EVERY = 1 << 62

@@ -22,9 +22,8 @@ from ..reading.columns import Cells, Kind
 from ..reading.numbers import GRAMMAR, _fast
 from ..reading.tables import pick, plain
 from ..reading.text import LONGEST_MASK_LINE
-from .blocks import blocks, starts_of
+from .cells import blocks, expand, starts_of
 from .overlap_precision import matrix_of, rows_with_objects
-from .tokens import expand
 
 Layout = Annotated[
     Literal["xywh", "corners"],
@@ -230,14 +229,19 @@ class Meetings:
         return Meetings(self.pair[places], self.ours[places], self.theirs[places], self.iou[places])
 
 
+def labels_of_truth(true: Boxes, said: Boxes) -> np.ndarray:
+    """The labels of predicted boxes as codes of the truth, -1 for those that it lacks."""
+    known = {label: code for code, label in enumerate(true.vocabulary)}
+    return np.array([known.get(label, -1) for label in said.vocabulary] or [0], np.int64)[said.labels]
+
+
 def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.ndarray, least: float) -> Meetings:
     """All pairs of boxes with an IoU of ``least`` or more, and of more than 0.
 
     Predicted boxes are taken in blocks, each against the true boxes of its picture, so that a picture full of boxes
     needs no matrix.
     """
-    known = {label: code for code, label in enumerate(true.vocabulary)}
-    translated = np.array([known.get(label, -1) for label in said.vocabulary] or [0], np.int64)
+    said_labels = labels_of_truth(true, said)
     places, pair = expand(said.starts, said_cells)
     cells = true_cells[pair]
     nothing = np.zeros(0, np.int64)
@@ -245,7 +249,7 @@ def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.nd
     for some in blocks(true.counts[cells]):
         ours, owner = expand(true.starts, cells[some])
         theirs = places[some][owner]
-        same_label = np.flatnonzero(true.labels[ours] == translated[said.labels[theirs]])
+        same_label = np.flatnonzero(true.labels[ours] == said_labels[theirs])
         ours, theirs, owner = ours[same_label], theirs[same_label], owner[same_label]
         iou = _iou(true, said, ours, theirs)
         able = np.flatnonzero((iou >= least) & (iou > 0))
@@ -260,18 +264,17 @@ def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.nd
 
 def in_turn(meet: Meetings, said: Boxes) -> Meetings:
     """Sorted by who chooses first and what it likes best: by pair of cells, then predicted boxes in the order of their
-    confidence (ties: of their cell), each with the true box that overlaps it most first (ties: of their cell).
-
-    Boxes then have numbers of their own in each pair of cells.
-    """
-    order = np.lexsort((meet.ours, -meet.iou, meet.theirs, -said.confidence[meet.theirs], meet.pair))
-    meet = meet.take(order)
-    return Meetings(meet.pair, _numbered(meet.pair, meet.ours), _numbered(meet.pair, meet.theirs), meet.iou)
+    confidence (ties: of their cell), each with the true box that overlaps it most first (ties: of their cell)."""
+    return meet.take(np.lexsort((meet.ours, -meet.iou, meet.theirs, -said.confidence[meet.theirs], meet.pair)))
 
 
-def _numbered(pair: np.ndarray, box: np.ndarray) -> np.ndarray:
-    _, numbers = np.unique(pair * (int(box.max(initial=0)) + 1) + box, return_inverse=True)
-    return numbers
+def numbered(meet: Meetings) -> Meetings:
+    """The same, where boxes have numbers of their own in each pair of cells."""
+    ours, theirs = (
+        np.unique(meet.pair * (int(box.max(initial=0)) + 1) + box, return_inverse=True)[1]
+        for box in (meet.ours, meet.theirs)
+    )
+    return Meetings(meet.pair, ours, theirs, meet.iou)
 
 
 def matched(meet: Meetings) -> np.ndarray:

@@ -27,33 +27,14 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False)
-class _Values:
-    """The distinct values of a truth column: an Arrow array of texts, or where some are numbers a list."""
-
-    texts: Any
-    column: Coded
-
-
-@dataclass(frozen=True, eq=False)
 class _Numbering:
     """A number for each distinct value of both columns, equal for equal values and ascending with their order:
-    ``of_truth`` and ``of_prediction`` by code. ``labels`` has the values by number."""
+    ``of_truth`` and ``of_prediction`` by code. ``labels`` has the values by number: a list, or an Arrow array where all
+    are texts."""
 
     of_truth: np.ndarray
     of_prediction: np.ndarray
     labels: Any
-
-    @cached_property
-    def is_text(self) -> bool:
-        """Whether no label is a number."""
-        return not isinstance(self.labels, list)
-
-    def some(self, numbers: np.ndarray) -> list[Any]:
-        """The labels with these numbers."""
-        if self.is_text:
-            found: list[Any] = pick(self.labels, numbers).to_pylist()
-            return found
-        return [self.labels[number] for number in numbers.tolist()]
 
 
 @dataclass(frozen=True)
@@ -84,12 +65,17 @@ class Crossing:
     @cached_property
     def labels(self) -> list[Any]:
         """The labels in order: numbers by size before texts by alphabet."""
-        return self.numbering.some(self.used)
+        known = self.numbering.labels
+        if isinstance(known, list):
+            return [known[number] for number in self.used.tolist()]
+        return list(pick(known, self.used).to_pylist())
 
     @cached_property
     def numbers(self) -> list[Decimal]:
         """The labels that are numbers, ascending."""
-        return [] if self.numbering.is_text else [label for label in self.labels if isinstance(label, Decimal)]
+        if not isinstance(self.numbering.labels, list):
+            return []
+        return [label for label in self.labels if isinstance(label, Decimal)]
 
     @cached_property
     def is_right(self) -> np.ndarray:
@@ -123,7 +109,8 @@ def cross(truth: Coded, prediction: Coded) -> Crossing:
 
 def _cross(truth: Coded, prediction: Coded) -> Crossing:
     true, said, of_row = distinct_pairs(truth, prediction)
-    numbering = prediction.once(_numbered, truth.once(_values))
+    # All parts of a truth share what the first of them has made, so the numbering is made once for all.
+    numbering = prediction.once(_numbered, truth.once(_itself))
     ours, theirs = numbering.of_truth[true], numbering.of_prediction[said]
     is_used = np.zeros(len(numbering.labels), bool)
     is_used[ours] = is_used[theirs] = True
@@ -136,15 +123,15 @@ def _cross(truth: Coded, prediction: Coded) -> Crossing:
     return Crossing(numbering, used, *np.divmod(cells, max(1, len(used))), counts, of_row)
 
 
-def _values(truth: Coded) -> _Values:
-    return _Values(truth.array, truth)
+def _itself(truth: Coded) -> Coded:
+    return truth
 
 
-def _numbered(prediction: Coded, true: _Values) -> _Numbering:
-    """Number the values of both columns together; done once, however many splits there are."""
-    if true.texts is not None and prediction.array is not None:
-        return _numbered_texts(true.texts, prediction.array)
-    ours, theirs = true.column.values, prediction.values
+def _numbered(prediction: Coded, truth: Coded) -> _Numbering:
+    """Number the values of both columns together."""
+    if truth.array is not None and prediction.array is not None:
+        return _numbered_texts(truth.array, prediction.array)
+    ours, theirs = truth.values, prediction.values
     distinct = {label: None for side in (ours, theirs) for label in side}
     labels = sorted(label for label in distinct if not isinstance(label, str))
     labels += sorted(label for label in distinct if isinstance(label, str))
@@ -310,36 +297,16 @@ class Cluster(Label):
     words = Message("cluster (any name)")
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """For each pair of a true and a predicted cluster with rows in common: how many (``shared``), and the sizes of both
-    clusters. ``of_row`` tells the pair of each row."""
+def information(found: Crossing) -> np.ndarray:
+    """For each pair of a true and a predicted cluster with rows in common, in nats: what both say about the same thing,
+    what the true cluster says, what the predicted one says; means over rows are mutual information and entropies. Shape
+    (pairs, 3).
 
-    shared: np.ndarray
-    true: np.ndarray
-    said: np.ndarray
-    of_row: np.ndarray
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return len(self.of_row)
-
-    def information(self) -> np.ndarray:
-        """For each pair, in nats: what both clusters say about the same thing, what the true cluster says, what the
-        predicted one says; means over rows are mutual information and entropies. Shape (pairs, 3).
-
-        Where one cluster lies within the other, equal sizes give equal digits.
-        """
-        by_chance = self.true.astype(np.float64) * self.said
-        said: np.ndarray = np.log([self.rows * self.shared / by_chance, self.rows / self.true, self.rows / self.said])
-        return said.T
-
-
-def sizes(truth: Coded, prediction: Coded) -> Sizes:
-    """Count the rows; names mean nothing across the two columns."""
-    found = cross(truth, prediction)
-    return Sizes(found.counts, found.truly[found.true], found.predicted[found.said], found.of_row)
+    Where one cluster lies within the other, equal sizes give equal digits.
+    """
+    true, said = found.truly[found.true], found.predicted[found.said]
+    by_chance = true.astype(np.float64) * said
+    return np.log([found.rows * found.counts / by_chance, found.rows / true, found.rows / said]).T
 
 
 def contingency(truth: Coded, prediction: Coded) -> list[Figure]:

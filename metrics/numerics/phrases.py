@@ -13,7 +13,8 @@ import numpy as np
 from ..core.arrays import Coded
 from ..core.contract import distinct_codes
 from ..core.figures import Figure, Grid
-from .tokens import Tokens, arrow_texts, expand, in_words, jaccard, tokens, words_in_order
+from .cells import blocks, expand, is_new, starts_of
+from .tokens import Tokens, arrow_texts, in_words, jaccard, tokens, words_in_order
 
 _BLOCK = 50_000
 """Pairs of phrases looked at together."""
@@ -85,21 +86,16 @@ class Matrices:
 
 
 def matrices(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Matrices]:
-    """Blocks of rows whose matrices have about 200,000 entries together, in order."""
-    sizes = np.cumsum(true.cells.counts[true_cells] * said.cells.counts[said_cells])
-    start = 0
-    while start < len(true_cells):
-        before = sizes[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(sizes, before + _BLOCK, side="right")))
-        yield _block(true, said, true_cells[start:stop], said_cells[start:stop])
-        start = stop
+    """Blocks of rows whose matrices have at most 50,000 entries together, in order."""
+    sizes = true.cells.counts[true_cells] * said.cells.counts[said_cells]
+    for some in blocks(sizes, _BLOCK):
+        yield _block(true, said, true_cells[some], said_cells[some])
 
 
 def _block(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray) -> Matrices:
     true_places, row_of_true = expand(true.cells.starts, true_cells)
     said_places, row_of_said = expand(said.cells.starts, said_cells)
-    starts = np.concatenate(([0], np.cumsum(said.cells.counts[said_cells])))
-    theirs, ours = expand(starts, row_of_true)
+    theirs, ours = expand(starts_of(said.cells.counts[said_cells]), row_of_true)
     left, right = true.cells.codes[true_places][ours], said.cells.codes[said_places][theirs]
     value = similarity_of(true.words, said.words, left.astype(np.int64), right)
     return Matrices(len(true_cells), row_of_true, row_of_said, ours, theirs, value)
@@ -120,13 +116,7 @@ def per_truth(block: Matrices, threshold: float) -> np.ndarray:
     is_found = best >= threshold
     is_taken = np.zeros(len(block.row_of_said), bool)
     is_taken[block.theirs[place[is_found]]] = True
-    return np.column_stack(
-        [
-            block.count_true(is_found),
-            block.count_said(~is_taken),
-            block.count_true(~is_found),
-        ]
-    )
+    return np.column_stack([block.count_true(is_found), block.count_said(~is_taken), block.count_true(~is_found)])
 
 
 def per_prediction(block: Matrices, threshold: float) -> np.ndarray:
@@ -135,13 +125,8 @@ def per_prediction(block: Matrices, threshold: float) -> np.ndarray:
     np.maximum.at(best_of_said, block.theirs, block.value)
     best_of_true, _ = _best(block.ours, block.value, len(block.row_of_true))
     is_right = best_of_said >= threshold
-    return np.column_stack(
-        [
-            block.count_said(is_right),
-            block.count_said(~is_right),
-            block.count_true(best_of_true <= 0),
-        ]
-    )
+    lost = block.count_true(best_of_true <= 0)
+    return np.column_stack([block.count_said(is_right), block.count_said(~is_right), lost])
 
 
 def one_to_one(block: Matrices, threshold: float) -> np.ndarray:
@@ -154,13 +139,7 @@ def one_to_one(block: Matrices, threshold: float) -> np.ndarray:
     for ours, theirs in zip(block.ours[able].tolist(), block.theirs[able].tolist(), strict=True):
         if not is_found[ours] and not is_taken[theirs]:
             is_found[ours] = is_taken[theirs] = True
-    return np.column_stack(
-        [
-            block.count_true(is_found),
-            block.count_said(~is_taken),
-            block.count_true(~is_found),
-        ]
-    )
+    return np.column_stack([block.count_true(is_found), block.count_said(~is_taken), block.count_true(~is_found)])
 
 
 def _best(owner: np.ndarray, value: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +147,7 @@ def _best(owner: np.ndarray, value: np.ndarray, owners: int) -> tuple[np.ndarray
     best, place = np.full(owners, -1.0), np.zeros(owners, np.int64)
     if not len(owner):
         return best, place
-    starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
+    starts = np.flatnonzero(is_new(owner))
     best[owner[starts]] = np.maximum.reduceat(value, starts)
     is_best = np.flatnonzero(value == best[owner])
     place[owner[is_best][::-1]] = is_best[::-1]

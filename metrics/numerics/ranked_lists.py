@@ -17,15 +17,15 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..core.arrays import Coded
-from ..core.contract import Contributions, distinct_pairs
+from ..core.contract import Contributions, distinct_pairs, ratio
 from ..core.errors import error_message, shown
 from ..core.messages import Message
 from ..core.parameters import Range
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import WORDS
 from ..reading.numbers import to_decimal
-from .blocks import blocks, starts_of
-from .tokens import Tokens, arrow_texts, codes_among, expand, labels_in, one_by_one, tokens
+from .cells import blocks, expand, rank_within, starts_by_owner, starts_of
+from .tokens import Tokens, arrow_texts, codes_among, in_words, labels_in, stripped, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
@@ -77,29 +77,15 @@ class Hits:
 
 def relevant_labels(column: Coded, separator: str | None) -> Tokens:
     """The distinct labels of each distinct cell."""
-    return tokens(column.array, separator, one_by_one(lambda piece: _labels(piece, separator)), distinct=True)
+    return tokens(column.array, separator, in_words(lowercase=False) if separator is None else stripped, distinct=True)
 
 
 def ranked_labels(column: Coded, separator: str | None, k: int) -> Lists:
     """The first k labels of each distinct cell."""
     owner, codes, vocabulary = labels_in(column.array, separator)
-    is_counted = _rank_within(owner) < k
-    starts = starts_of(np.bincount(owner[is_counted], minlength=column.size))
+    is_counted = rank_within(owner) < k
+    starts = starts_by_owner(owner[is_counted], column.size)
     return Lists(starts, _without_repeats(starts, codes[is_counted]), vocabulary)
-
-
-def _labels(piece: str, separator: str | None) -> tuple[str, ...]:
-    if separator is None:
-        return tuple(piece.split())
-    label = piece.strip()
-    return (label,) if label else ()
-
-
-def _rank_within(owner: np.ndarray) -> np.ndarray:
-    """0, 1, 2 … within each run of equal owners."""
-    places = np.arange(len(owner))
-    is_first = np.concatenate(([True], owner[1:] != owner[:-1]))[: len(owner)]
-    return places - np.maximum.accumulate(np.where(is_first, places, 0))
 
 
 def _without_repeats(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -129,12 +115,12 @@ def found_in(true: Tokens, said: Lists, true_cells: np.ndarray, said_cells: np.n
     for some in blocks(np.diff(said.starts)[said_cells]):
         places, owner = expand(said.starts, said_cells[some])
         codes, cells = translated[said.codes[places]], true_cells[some]
-        rank = _rank_within(owner) + 1
+        rank = rank_within(owner) + 1
         able = np.flatnonzero(codes >= 0)
         which = _places_among((cells[owner[able]].astype(np.int64) << bits) + codes[able], sought)
         is_hit = able[which >= 0]
         owner = owner[is_hit]
-        yield Hits(owner, rank[is_hit], _rank_within(owner) + 1, which[which >= 0], cells, true.counts[cells])
+        yield Hits(owner, rank[is_hit], rank_within(owner) + 1, which[which >= 0], cells, true.counts[cells])
 
 
 def _places_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -169,6 +155,12 @@ def mean_over_lists(
     table = np.concatenate(found)
     table[:, 2] = np.where(table[:, 1] == 0, is_silent, table[:, 2])
     return Contributions(np.column_stack([table, np.ones(len(table))]), of_row)
+
+
+def mean_of_lists(sums: np.ndarray) -> float:
+    """The mean over rows, from the sums of ``mean_over_lists``."""
+    *_, value, count = sums
+    return ratio(value, count)
 
 
 def longest(truth: Coded, separator: str | None) -> int:

@@ -13,8 +13,8 @@ from ..core.arrays import Answers, Coded
 from ..core.messages import Message, Plural
 from ..reading.column_kinds import Number
 from ..reading.columns import Cells
+from .cells import expand
 from .masks import masks_of
-from .tokens import expand
 
 LARGEST = 1 << 24
 """Voxels that a volume may have: measuring takes about two seconds for each million."""

@@ -14,16 +14,9 @@ from sklearn import metrics as sk
 import metrics
 from metrics.core.figures import Grid
 from metrics.core.parameters import chosen
+from metrics.tests.answer_files import column, score
 
 SEEDS = range(12)
-
-
-def csv_of(clusters: Sequence[object]) -> bytes:
-    return ("id,y\n" + "".join(f"{row},{cluster}\n" for row, cluster in enumerate(clusters))).encode()
-
-
-def score(key: str, truth: Sequence[object], prediction: Sequence[object], **params: Any) -> float:
-    return metrics.evaluate(key, csv_of(truth), csv_of(prediction), params).overall
 
 
 def clusters_of(seed: int) -> tuple[list[str], list[str]]:
@@ -140,8 +133,8 @@ def test_the_influence_of_a_row_is_the_slope_by_its_weight(
     dice = random.Random(3)
     truth = dice.choices("aabc", k=30)
     said = [name if dice.random() < 0.6 else dice.choice("xyz") for name in truth]
-    metric, prepared = metrics.get(key), metrics.prepare(key, csv_of(truth), params)
-    prediction, _, _ = prepared.read_submission(csv_of(said))
+    metric, prepared = metrics.get(key), metrics.prepare(key, column(truth), params)
+    prediction, _, _ = prepared.read_submission(column(said))
     assert metric.computation.influence is not None
     effects = metric.computation.influence(
         prepared.answers, prediction, **chosen(metric.computation.influence, prepared.params)
@@ -160,8 +153,8 @@ def test_every_mean_of_entropies_has_its_own_slope(average: str) -> None:
     truth = dice.choices("aabc", k=24)
     said = [name if dice.random() < 0.6 else dice.choice("xyz") for name in truth]
     metric = metrics.get("normalised_mutual_information")
-    prepared = metrics.prepare(metric.key, csv_of(truth), {"average": average})
-    prediction, _, _ = prepared.read_submission(csv_of(said))
+    prepared = metrics.prepare(metric.key, column(truth), {"average": average})
+    prediction, _, _ = prepared.read_submission(column(said))
     assert metric.computation.influence is not None
     effects = metric.computation.influence(prepared.answers, prediction, average=average)
     many = np.repeat(np.arange(24), 400)
@@ -180,12 +173,12 @@ def test_a_row_without_a_cluster_is_refused(key: str) -> None:
     with pytest.raises(metrics.SubmissionError, match=r"2 values of \"y\" are missing"):
         score(key, "aab", ["x", "", ""])
     with pytest.raises(metrics.GroundTruthError, match="missing"):
-        metrics.prepare(key, csv_of(["a", ""]))
+        metrics.prepare(key, column(["a", ""]))
 
 
 def test_the_table_of_clusters_shows_the_largest() -> None:
     truth, said = [f"t{row % 20:02}" for row in range(50)], [f"s{row % 3}" for row in range(50)]
-    (grid,) = metrics.explain("adjusted_rand", csv_of(truth), csv_of(said)).figures
+    (grid,) = metrics.explain("adjusted_rand", column(truth), column(said)).figures
     assert isinstance(grid, Grid)
     assert (len(grid.rows), list(grid.columns)) == (12, ["s0", "s1", "s2"])
     assert list(grid.rows)[:2] == ["t00", "t01"]

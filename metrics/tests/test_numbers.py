@@ -105,14 +105,6 @@ def test_pinball_equals_scikit_learn_for_each_quantile(quantile: float, seed: in
 
 
 @seeds
-def test_weights_count_as_in_scikit_learn(seed: int) -> None:
-    truth, said = numbers(seed)
-    weight = np.random.default_rng(seed).integers(0, 4, len(truth)) + (np.arange(len(truth)) == 1)
-    expected = sk.mean_absolute_error(truth, said, sample_weight=weight)
-    assert score("weighted_mae", truth, said, {"weight": weight}) == pytest.approx(float(expected), rel=1e-12)
-
-
-@seeds
 def test_columns_count_the_same(seed: int) -> None:
     truth, said = numbers(seed, columns=3)
     roots = sk.root_mean_squared_error(truth, said, multioutput="raw_values")
