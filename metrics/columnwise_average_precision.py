@@ -85,7 +85,7 @@ def last_line(*, padding: Padding = 0) -> str:
 
 def unscorable(truth: np.ndarray, *, skip: Skip = False, padding: Padding = 0) -> str:
     """Without padding every column needs both classes, or at least one does."""
-    return "" if padding else missing_class(truth, skip)
+    return "" if padding else missing_class(truth, skip=skip)
 
 
 columnwise_average_precision = Metric(

@@ -72,11 +72,6 @@ def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) ->
     return table_of_columns(truth, areas(truth, prediction, skip), "AUC")
 
 
-def unscorable(truth: np.ndarray, *, skip: Skip = False) -> str:
-    """Every column needs pairs, or at least one does."""
-    return missing_class(truth, skip)
-
-
 columnwise_roc_auc = Metric(
     title="Column-wise ROC AUC",
     group="Probabilities",
@@ -93,7 +88,7 @@ columnwise_roc_auc = Metric(
         last_line="{area}",
         influence=influence,
     ),
-    rules=Rules(unscorable=unscorable),
+    rules=Rules(unscorable=missing_class),
     figures=figures,
     example=Example(
         truth="id,rust,scab\n1,0,1\n2,0,0\n3,1,0\n4,1,1\n",

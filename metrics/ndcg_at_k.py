@@ -54,28 +54,22 @@ def rows(
 ) -> Contributions:
     """Hits, labels to be found and relative gain of each row, and 1 for the row."""
     discount = 1 / np.log2(np.arange(k) + 2)
-    if gain != "binary":
-        return _graded(truth, prediction, k, separator, gain == "exponential", discount)
-    most = np.cumsum(discount)
-    return mean_over_lists(
-        truth,
-        prediction,
-        k,
-        separator,
-        lambda hits: hits.sum(discount[hits.rank - 1]) / most[hits.reachable(k) - 1],
-    )
-
-
-def _graded(
-    truth: Coded, prediction: Coded, k: int, separator: str | None, exponential: bool, discount: np.ndarray
-) -> Contributions:
+    if gain == "binary":
+        most = np.cumsum(discount)
+        return mean_over_lists(
+            truth,
+            prediction,
+            k,
+            separator,
+            lambda hits: hits.sum(discount[hits.rank - 1]) / most[hits.reachable(k) - 1],
+        )
     true = truth.once(graded_labels, separator)
-    gains = np.exp2(true.grades) - 1 if exponential else true.grades
-    most = ideal(true, gains, discount)
+    gains = np.exp2(true.grades) - 1 if gain == "exponential" else true.grades
+    most_of_cell = ideal(true, gains, discount)
 
     def relative_gain(hits: Hits) -> np.ndarray:
         earned = hits.sum(gains[hits.which] * discount[hits.rank - 1])
-        return earned / np.where(hits.relevant, most[hits.cell], 1.0)
+        return earned / np.where(hits.relevant, most_of_cell[hits.cell], 1.0)
 
     return mean_over_lists(truth, prediction, k, separator, relative_gain, graded_labels)
 

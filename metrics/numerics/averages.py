@@ -231,7 +231,7 @@ def counted_columns(truth: np.ndarray, skip: bool) -> Sequence[int]:
     return np.flatnonzero(has_both(truth)).tolist() if skip else range(truth.shape[1])
 
 
-def missing_class(truth: np.ndarray, skip: bool) -> str:
+def missing_class(truth: np.ndarray, *, skip: Skip = False) -> str:
     """Why some column has no order to be found, or ``""``."""
     both = has_both(truth)
     if both.all() or (skip and both.any()):

@@ -23,7 +23,7 @@ from ..reading.numbers import GRAMMAR, _fast
 from ..reading.tables import pick, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .cells import blocks, expand, starts_of
-from .overlap_precision import matrix_of, rows_with_objects
+from .overlap_precision import matrices
 
 Layout = Annotated[
     Literal["xywh", "corners"],
@@ -302,14 +302,13 @@ def matched(meet: Meetings) -> np.ndarray:
 def matrix(truth: Coded, prediction: Coded, layout: str, classes: bool, least: float, *, strict: bool) -> list[Figure]:
     """The IoU of all boxes of the first pictures, marked where it is enough for a match."""
     true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
-    drawn: list[Figure] = []
-    for row in rows_with_objects(true.counts[truth.codes], said.counts[prediction.codes]):
+
+    def met(row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         ours, theirs = truth.codes[row : row + 1], prediction.codes[row : row + 1]
-        values = np.zeros((int(true.counts[ours[0]]), int(said.counts[theirs[0]])))
-        met = meetings(true, said, ours, theirs, 0.0)
-        values[met.ours - true.starts[ours], met.theirs - said.starts[theirs]] = met.iou
-        drawn.append(matrix_of(str(row + 1), values, least, strict=strict))
-    return drawn
+        found = meetings(true, said, ours, theirs, 0.0)
+        return found.ours - true.starts[ours], found.theirs - said.starts[theirs], found.iou
+
+    return matrices(true.counts[truth.codes], said.counts[prediction.codes], met, least, strict=strict)
 
 
 def _iou(true: Boxes, said: Boxes, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:

@@ -296,14 +296,14 @@ class SubmissionOfParts(Kind):
         return PartArrays(values.parts, arrays, len(places))
 
     def sample(self, truth: Any) -> list[str]:
-        return _by_column(truth, lambda kind, width, answers: _as_list(kind.sample(answers), width))
+        def sampled(kind: Kind, width: int, answers: Any) -> list[str]:
+            cells = kind.sample(answers)
+            return [cells] * width if isinstance(cells, str) else cells
+
+        return _by_column(truth, sampled)
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         return _by_column(truth, lambda kind, width, answers: kind.random(dice, width, answers))
-
-
-def _as_list(cells: str | list[str], width: int) -> list[str]:
-    return [cells] * width if isinstance(cells, str) else cells
 
 
 def _by_column(truth: PartArrays, cells_of: Any) -> list[str]:

@@ -93,7 +93,7 @@ def _ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def correlation_rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """The product of both deviations and the square of each, shape (n, 3)."""
-    x, y = _deviations(truth, prediction)
+    x, y = centred(_tamed(truth)), centred(_tamed(prediction))
     return np.column_stack([x * y, x * x, y * y])
 
 
@@ -122,10 +122,6 @@ def rank_correlation_influence(truth: np.ndarray, prediction: np.ndarray) -> np.
     contributions = np.column_stack([x * y, x * x, y * y])
     moved = (_above(x_place, y) + _above(y_place, x), 2 * _above(x_place, x), 2 * _above(y_place, y))
     return _slope(contributions + np.column_stack(moved), _added(contributions))
-
-
-def _deviations(truth: np.ndarray, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return centred(_tamed(truth)), centred(_tamed(prediction))
 
 
 def _tamed(values: np.ndarray) -> np.ndarray:

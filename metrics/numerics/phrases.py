@@ -20,11 +20,6 @@ _BLOCK = 50_000
 """Pairs of phrases looked at together."""
 
 
-def words_of_phrase(phrase: str) -> frozenset[str]:
-    """The distinct lower-cased words."""
-    return frozenset(phrase.lower().split())
-
-
 @dataclass(frozen=True)
 class Phrases:
     """The phrases of each distinct cell, in alphabetical order with repetitions, and the words of each phrase."""
@@ -49,16 +44,8 @@ def distinct_phrases(cell: str) -> str:
     first: dict[frozenset[str], str] = {}
     for phrase in cell.split("|"):
         if phrase.strip():
-            first.setdefault(words_of_phrase(phrase), phrase.strip())
+            first.setdefault(frozenset(phrase.lower().split()), phrase.strip())
     return "|".join(first.values())
-
-
-def similarity_of(true: Tokens, said: Tokens, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """The Jaccard similarity of each pair of a true and a predicted phrase, given by their codes."""
-    width = max(1, len(said.counts))
-    distinct, which = distinct_codes(ours * width + theirs, len(true.counts) * width)
-    left, right = np.divmod(distinct, width)
-    return jaccard(true, said, left, right)[which]
 
 
 @dataclass(frozen=True)
@@ -97,7 +84,10 @@ def _block(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.
     said_places, row_of_said = expand(said.cells.starts, said_cells)
     theirs, ours = expand(starts_of(said.cells.counts[said_cells]), row_of_true)
     left, right = true.cells.codes[true_places][ours], said.cells.codes[said_places][theirs]
-    value = similarity_of(true.words, said.words, left.astype(np.int64), right)
+    # Each distinct pair of phrases is compared once.
+    width = max(1, len(said.words.counts))
+    distinct, which = distinct_codes(left.astype(np.int64) * width + right, len(true.words.counts) * width)
+    value = jaccard(true.words, said.words, *np.divmod(distinct, width))[which]
     return Matrices(len(true_cells), row_of_true, row_of_said, ours, theirs, value)
 
 
@@ -165,7 +155,9 @@ MOST_ROWS, MOST_PHRASES = 3, 20
 Marked = frozenset[tuple[int, int]]
 
 
-def similarity_matrices(truth: Coded, prediction: Coded, threshold: float, matching: str) -> list[Figure]:
+def similarity_matrices(
+    truth: Coded, prediction: Coded, *, threshold: float = 0.5, matching: str = "per_truth"
+) -> list[Figure]:
     """A matrix for each of the first three rows that have phrases on both sides, at most twenty on each."""
     true, said = truth.once(phrases_of), prediction.once(phrases_of)
     ours, theirs = true.cells.counts[truth.codes], said.cells.counts[prediction.codes]

@@ -117,13 +117,13 @@ def found_in(true: Tokens, said: Lists, true_cells: np.ndarray, said_cells: np.n
         codes, cells = translated[said.codes[places]], true_cells[some]
         rank = rank_within(owner) + 1
         able = np.flatnonzero(codes >= 0)
-        which = _places_among((cells[owner[able]].astype(np.int64) << bits) + codes[able], sought)
+        which = places_among((cells[owner[able]].astype(np.int64) << bits) + codes[able], sought)
         is_hit = able[which >= 0]
         owner = owner[is_hit]
         yield Hits(owner, rank[is_hit], rank_within(owner) + 1, which[which >= 0], cells, true.counts[cells])
 
 
-def _places_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
+def places_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Where each key is among the known ones, which are sorted; -1 if nowhere."""
     if not len(known):
         return np.full(len(keys), -1)

@@ -13,12 +13,8 @@ from sklearn import metrics as sk
 from sklearn.preprocessing import MultiLabelBinarizer
 
 import metrics
-from metrics.core.evaluate import value_of
 from metrics.core.figures import Grid
-from metrics.core.parameters import chosen
-from metrics.core.uncertainty import Part
 from metrics.tests.answer_files import column, score
-from metrics.tests.worlds import world
 
 Sets = list[list[str]]
 SEEDS = range(6)
@@ -277,62 +273,6 @@ def test_an_empty_prediction_is_refused_and_an_empty_truth_too(key: str) -> None
         score(key, "aab", ["a", "", "b"])
     with pytest.raises(metrics.GroundTruthError, match="missing"):
         metrics.prepare(key, column(["a", "", "b"]))
-
-
-def moved(truth: metrics.Truth, part: Part, row: int) -> float:
-    """The derivative of the score by a row's weight: every row 100 times, and the row once more or once less."""
-    many = np.repeat(np.arange(len(part.answers)), 100)
-    up, down = (value_of(truth, part.cut(rows)) for rows in (np.append(many, row), np.delete(many, 100 * row)))
-    assert up is not None
-    assert down is not None
-    return (up - down) / 2 * 100
-
-
-INFLUENCES: list[tuple[str, dict[str, Any]]] = [
-    ("balanced_accuracy", {}),
-    *(("f1", {"average": average}) for average in ("macro", "micro", "weighted")),
-    ("matthews_correlation", {}),
-    *(("cohen_kappa", {"weights": weights}) for weights in ("none", "linear", "quadratic")),
-    *((key, {"average": average}) for key in ("multilabel_f1", "jaccard") for average in ("macro", "weighted")),
-    ("hamming_loss", {"labels": 9}),
-]
-
-
-@pytest.mark.parametrize(("key", "params"), INFLUENCES)
-def test_the_influence_of_a_row_is_what_more_of_it_would_change(key: str, params: dict[str, Any]) -> None:
-    metric = metrics.get(key)
-    truth, said = sets_of(5) if metric.truth.words.startswith("labels") else labels_of(4)
-    truth, said = truth[:40], said[:40]
-    prepared = metrics.prepare(key, column(truth), params)
-    prediction, _, _ = prepared.read_submission(column(said))
-    part = Part(None, lambda: prepared.answers, lambda: prediction)
-    assert metric.computation.influence is not None
-    effects = metric.computation.influence(
-        prepared.answers, prediction, **chosen(metric.computation.influence, prepared.params)
-    )
-    assert effects.shape == (len(truth),)
-    assert np.abs(effects).max() > 0
-    assert effects.sum() == pytest.approx(0, abs=1e-12)
-    for row in range(0, len(truth), 7):
-        assert effects[row] == pytest.approx(moved(prepared, part, row), rel=1e-3, abs=1e-6)
-
-
-@pytest.mark.parametrize("average", ["macro", "weighted"])
-def test_the_influence_on_thresholded_f1_is_that_on_multilabel_f1(average: str) -> None:
-    found = world(metrics.get("thresholded_f1"), 1, rows=50, split=False)
-    scored = metrics.prepare("thresholded_f1", found.truth_csv(), {"average": average})
-    doubt = scored.evaluate(found.submission_csv(), uncertainty=True).uncertainty["overall"]
-    names = np.array(["a", "b", "c"])
-    said = {row[0]: np.array(row[1:], float) > 0.5 for row in found.submission}
-    sets = [[" ".join(names[np.array(row[1:]) == "1"]) for row in found.truth]]
-    sets.append([" ".join(names[said[row[0]]]) for row in found.truth])
-    truth, prediction = (
-        "id,y\n" + "".join(f"{row[0]},{cell}\n" for row, cell in zip(found.truth, side, strict=True)) for side in sets
-    )
-    sure = metrics.prepare("multilabel_f1", truth.encode(), {"average": average})
-    other = sure.evaluate(prediction.encode(), uncertainty=True).uncertainty["overall"]
-    assert doubt.standard_error == pytest.approx(other.standard_error, rel=1e-12)
-    assert doubt.standard_error
 
 
 @pytest.mark.parametrize("key", ["f1", "cohen_kappa", "matthews_correlation", "balanced_accuracy"])

@@ -6,17 +6,12 @@ import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
 from sklearn import metrics as sk
 
 import metrics
-from metrics.core.arrays import take
-from metrics.core.contract import sums_of
-from metrics.core.parameters import chosen
-from metrics.reading.class_columns import Classes
 from metrics.tests.arrays import binary, close, score, table, tied
 from metrics.tests.graders import bias_auc
 
@@ -144,58 +139,6 @@ def test_a_subgroup_that_is_all_wrong_makes_its_mean_nothing() -> None:
     said = table(["y"], [0.4, 0.5, 0.9, 0.1])
     # All rows 3/4; within s 0, within t 1; the 0s of t and the 1s outside 0; the 1s of both and the 0s outside 1.
     assert metrics.evaluate("bias_auc", file, said).overall == (3 / 4 + 0 + 0 + 1) / 4
-
-
-def value_of(metric: metrics.Metric, truth: Any, prediction: np.ndarray, params: dict[str, Any]) -> float:
-    """The score of arrays, by the whole column where the metric has such a function."""
-    if metric.computation.score is not None:
-        return metric.computation.score(truth, prediction, **chosen(metric.computation.score, params))
-    assert metric.computation.rows is not None
-    assert metric.computation.total is not None
-    sums = sums_of(metric.computation.rows(truth, prediction, **chosen(metric.computation.rows, params)), None)
-    value = metric.computation.total(np.array(list(map(float, sums))), **chosen(metric.computation.total, params))
-    assert value is not None
-    return value
-
-
-INFLUENCES: list[tuple[str, int, dict[str, Any]]] = [
-    ("average_precision", 1, {}),
-    ("columnwise_average_precision", 3, {"skip": False, "padding": 0}),
-    ("columnwise_average_precision", 3, {"skip": False, "padding": 2}),
-    ("weighted_roc_auc", 1, {"thresholds": "0, 0.41, 1", "weights": "2, 1"}),
-    ("weighted_roc_auc", 1, {"thresholds": "0, 0.11, 0.32, 0.77, 1", "weights": "1, 3, 0, 2"}),
-    ("gini", 1, {}),
-    ("multiclass_log_loss", 3, {"clip": 1e-15, "normalise": True, "class_weights": "1,2,3"}),
-]
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("key", "columns", "params"), INFLUENCES)
-def test_the_influence_of_a_row_is_the_derivative_by_its_weight(
-    key: str, columns: int, params: dict[str, Any], seed: int
-) -> None:
-    """With 300 copies of each row, one copy more or less of a row is a small change of its weight."""
-    copies, dice = 300, np.random.default_rng(seed)
-    metric, truth = metrics.get(key), binary(dice, 11, columns=columns).astype(float)
-    said = dice.integers(1, 8, truth.shape) / 10
-    answers: Any = truth
-    if key == "multiclass_log_loss":
-        answers = Classes(dice.integers(0, 3, 11), ("a", "b", "c"))
-    if key == "gini":
-        answers = dice.integers(0, 4, 11) * 1.0
-    if "padding" in params:
-        said = said + 0.4
-    assert metric.computation.influence is not None
-    claimed = metric.computation.influence(answers, said, **chosen(metric.computation.influence, params))
-    grown = {**params, "padding": params["padding"] * copies} if "padding" in params else params
-    for row in range(11):
-        values = []
-        for more in (1, -1):
-            times = np.full(11, copies)
-            times[row] += more
-            rows = np.repeat(np.arange(11), times)
-            values.append(value_of(metric, take(answers, rows), said[rows], grown))
-        assert claimed[row] == pytest.approx((values[0] - values[1]) / 2 * copies, rel=1e-3, abs=2e-5)
 
 
 def test_two_equal_columns_are_as_doubtful_as_one() -> None:
