@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, ratio
+from .core.contract import Contributions, Example, Metric, RowSum
+from .numerics.averages import quotient
 from .reading.column_kinds import Label
 
 
@@ -44,12 +45,6 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
     return Contributions(np.array([[0.0, 1.0], [1.0, 1.0]]), right.view(np.int8))
 
 
-def total(sums: np.ndarray) -> float:
-    """Right rows per row."""
-    right, count = sums
-    return ratio(right, count)
-
-
 accuracy = Metric(
     title="Accuracy",
     group="Labels",
@@ -60,7 +55,7 @@ accuracy = Metric(
     submission=Label(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=quotient,
         parts=("right", "rows"),
         last_line="{right} / {rows}",
     ),

@@ -21,14 +21,14 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, WholeColumn
-from .numerics.clusters import Cluster, contingency, sizes
+from .numerics.contingency import Cluster, contingency, cross
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
     """With how many other rows each row is together in both, in the truth, in the prediction; and all other rows."""
-    found = sizes(truth, prediction)
-    others = np.full(len(found.shared), found.rows)
-    table = np.column_stack([found.shared, found.true, found.said, others]) - 1
+    found = cross(truth, prediction)
+    others = np.full(len(found.counts), found.rows)
+    table = np.column_stack([found.counts, found.truly[found.true], found.predicted[found.said], others]) - 1
     return Contributions(table.astype(np.float64), found.of_row)
 
 
@@ -53,8 +53,7 @@ def influence(truth: Coded, prediction: Coded) -> np.ndarray:
     gaps = 2 * (shares[:, :3] - (both, true, said)) / len(found.of_row)
     chance = gaps[:, 1] * said + gaps[:, 2] * true
     changes = (gaps[:, 0] - chance - value * ((gaps[:, 1] + gaps[:, 2]) / 2 - chance)) / under
-    by_row: np.ndarray = changes[found.of_row]
-    return by_row
+    return changes[found.of_row]
 
 
 adjusted_rand = Metric(

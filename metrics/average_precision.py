@@ -20,20 +20,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, Rules, WholeColumn, ratio
-from .numerics.precision_recall import average_precision_of, precision_at_ones, precision_influence, recall_curve
-from .numerics.ranks import Ranks, one_class, ranks_of
+from .core.contract import Example, Metric, Rules, WholeColumn
+from .numerics.averages import quotient
+from .numerics.ranks import (
+    Ranks,
+    average_precision_of,
+    one_class,
+    precision_at_ones,
+    precision_influence,
+    ranks_of,
+    recall_curve,
+)
 from .reading.column_kinds import Binary, RankedScore
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
     """For each 1 the precision at its score, and 1 for each 1."""
     return np.column_stack([precision_at_ones(truth, prediction), truth])
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean over the 1s."""
-    return ratio(*sums)
 
 
 def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
@@ -51,7 +54,7 @@ average_precision = Metric(
     submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
-        total=total,
+        total=quotient,
         score=score,
         parts=("precision", "ones"),
         last_line="{precision} / {ones}",

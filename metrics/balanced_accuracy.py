@@ -20,7 +20,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, WholeColumn
-from .numerics.averages import RECALL, effects, mean_of, size_of, worth
+from .numerics.averages import RECALL, effects, mean_over_labels, size_of, worth
 from .numerics.contingency import confusion_matrix, cross
 from .reading.column_kinds import Label
 
@@ -39,15 +39,14 @@ def total(sums: np.ndarray) -> float:
 
 def score(truth: Coded, prediction: Coded) -> float:
     """The mean over labels, from whole counts."""
-    return mean_of(cross(truth, prediction).outcomes, RECALL, "macro")
+    return mean_over_labels(cross(truth, prediction).outcomes, RECALL, "macro")
 
 
 def influence(truth: Coded, prediction: Coded) -> np.ndarray:
     """What each row changes in the recall of its true label."""
     found = cross(truth, prediction)
     tp, _, fn = effects(found.outcomes, RECALL, "macro").T
-    changes: np.ndarray = np.where(found.is_right, tp[found.true], fn[found.true])[found.of_row]
-    return changes
+    return np.where(found.is_right, tp[found.true], fn[found.true])[found.of_row]
 
 
 def effective_size(truth: Coded, prediction: Coded) -> float | None:

@@ -26,7 +26,7 @@ from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn
 from .core.figures import Figure, Grid
 from .core.parameters import Range
 from .numerics.ranks import roc_area, roc_influence
-from .numerics.subgroups import KINDS, areas_of, influence_of, missing_rows, power_means
+from .numerics.roc_areas import KINDS, areas_of_subgroups, influence_of_subgroups, missing_rows, power_means
 from .reading.column_kinds import Binary, RankedScore
 
 Power = Annotated[float, Range(-20, -0.1), "The power of the mean over subgroups; the lower, the more the worst count."]
@@ -34,19 +34,18 @@ Power = Annotated[float, Range(-20, -0.1), "The power of the mean over subgroups
 
 def score(truth: np.ndarray, prediction: np.ndarray, *, power: Power = -5.0) -> float:
     """The mean of four."""
-    means = power_means(areas_of(truth, prediction), power)
+    means = power_means(areas_of_subgroups(truth, prediction), power)
     return float((roc_area(truth[:, 0], prediction) + means.sum()) / 4)
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray, *, power: Power = -5.0) -> np.ndarray:
     """What each row does to the four."""
-    found: np.ndarray = (roc_influence(truth[:, 0], prediction) + influence_of(truth, prediction, power)) / 4
-    return found
+    return (roc_influence(truth[:, 0], prediction) + influence_of_subgroups(truth, prediction, power)) / 4
 
 
 def figures(truth: np.ndarray, prediction: np.ndarray, *, power: Power = -5.0) -> list[Figure]:
     """All areas and their means."""
-    areas = areas_of(truth, prediction)
+    areas = areas_of_subgroups(truth, prediction)
     cells = [*areas.tolist(), power_means(areas, power).tolist()]
     names = [*(f"subgroup {place + 1}" for place in range(len(areas))), "power mean"]
     whole = roc_area(truth[:, 0], prediction)
@@ -72,10 +71,7 @@ bias_auc = Metric(
     worst=0.0,
     truth=Binary(many=True),
     submission=RankedScore(),
-    computation=WholeColumn(
-        score=score,
-        influence=influence,
-    ),
+    computation=WholeColumn(score=score, influence=influence),
     format=SubmissionFormat(names=answer_name, aliases=("prediction",)),
     rules=Rules(unscorable=missing_rows, perfect=perfect),
     figures=figures,

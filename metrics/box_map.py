@@ -33,7 +33,7 @@ from .core.contract import Example, Metric, Rules, WholeColumn
 from .core.figures import Figure
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.box_ranking import average_precision, curves, effects, found_by_row, ranking_of
+from .numerics.box_precision import average_precision, curves, effects, found_by_row, ranking_of
 from .numerics.boxes import BoxList, Classes, Layout, boxes_of, matrix, perfect, verify
 from .numerics.boxes import unscorable as unreadable
 

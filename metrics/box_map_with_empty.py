@@ -31,7 +31,7 @@ from .core.arrays import Coded
 from .core.contract import Example, Metric, Rules, WholeColumn
 from .core.figures import Figure, Grid
 from .core.parameters import Range
-from .numerics.box_answers import answers_of
+from .numerics.box_precision import answers_of
 from .numerics.boxes import BoxList, Classes, Layout, perfect, verify
 from .numerics.sums import exact_sum
 
@@ -52,8 +52,7 @@ def influence(
 ) -> np.ndarray:
     """The derivative of the score by the weight of each row."""
     found = [one.effects(len(truth)) for one in answers_of(truth, prediction, boxes, classes, iou)]
-    effects: np.ndarray = np.sum(found, axis=0) / len(found)
-    return effects
+    return np.sum(found, axis=0) / len(found)
 
 
 def figures(
@@ -74,10 +73,7 @@ box_map_with_empty = Metric(
     worst=0.0,
     truth=BoxList(),
     submission=BoxList(confidence=True),
-    computation=WholeColumn(
-        score=score,
-        influence=influence,
-    ),
+    computation=WholeColumn(score=score, influence=influence),
     rules=Rules(verify=verify, unscorable=unscorable, perfect=perfect),
     figures=figures,
     example=Example(

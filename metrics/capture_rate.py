@@ -40,18 +40,15 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, share: Share = 0.1, zero_
     zeros = (np.bincount(groups) - ones) * zero_weight
     # The zeros of a score are taken before its ones, so none of its ones is taken before all of its zeros are.
     before = np.cumsum(ones + zeros) - ones
-    taken = np.clip(np.floor(_places_for(weights, share) - before), 0, ones)
+    places = _places_for(weights, share)
+    taken = np.clip(np.floor(places - before), 0, ones)
     captured = (taken / np.maximum(ones, 1))[groups]
-    return np.column_stack([truth * captured, truth * _part_of_each(truth, weights, share)])
+    all_ones = float(truth.sum())
+    return np.column_stack([truth * captured, truth * ratio(min(places, all_ones), all_ones)])
 
 
 def _places_for(weights: np.ndarray, share: float) -> float:
     return float(np.floor(share * float(exact_sum(weights))))
-
-
-def _part_of_each(truth: np.ndarray, weights: np.ndarray, share: float) -> float:
-    ones = float(truth.sum())
-    return min(_places_for(weights, share), ones) / ones if ones else 0.0
 
 
 def total(sums: np.ndarray) -> float:

@@ -18,22 +18,16 @@ American Sign Language Fingerspelling Recognition* 2023. Equals `cer` of jiwer.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
-from .numerics.tokens import Lowercase, characters, nothing_true, per_length, pooled
+from .numerics.averages import quotient
+from .numerics.tokens import Lowercase, characters, nothing_true, pooled
 from .reading.column_kinds import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:
     """The changes of each row, and its true characters."""
     return pooled(truth, prediction, truth.once(characters, lowercase), prediction.once(characters, lowercase))
-
-
-def total(sums: np.ndarray) -> float:
-    """Changes per character."""
-    return per_length(sums)
 
 
 def unscorable(truth: Coded, *, lowercase: Lowercase = False) -> str:
@@ -50,7 +44,7 @@ character_error_rate = Metric(
     submission=Words(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=quotient,
         parts=("changes", "characters"),
         last_line="{changes} / {characters}",
     ),

@@ -71,8 +71,7 @@ def influence(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> 
     if not chance:
         return np.zeros(found.rows)
     share = float(cost @ found.counts) / chance
-    changes: np.ndarray = ((share * (true + said - chance / found.rows) - cost) / chance)[found.of_row]
-    return changes
+    return ((share * (true + said - chance / found.rows) - cost) / chance)[found.of_row]
 
 
 def unscorable(truth: Coded, *, weights: Weights = "none") -> str:

@@ -28,12 +28,10 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs
-from .core.figures import Figure
 from .core.messages import Message
 from .core.parameters import Range
 from .numerics.averages import Beta, f_beta
-from .numerics.phrase_matrix import similarity_matrices
-from .numerics.phrases import counts, distinct_phrases, phrases_of
+from .numerics.phrases import counts, distinct_phrases, phrases_of, similarity_matrices
 from .reading.column_kinds import Words
 
 Threshold = Annotated[float, Range(0, 1, exclusive_minimum=True), "Similarity from which two phrases match."]
@@ -56,13 +54,6 @@ def total(sums: np.ndarray, *, beta: Beta = 0.5) -> float:
     """F-beta of the pooled counts."""
     tp, fp, fn = sums
     return f_beta(tp, fp, fn, beta)
-
-
-def similarities(
-    truth: Coded, prediction: Coded, *, threshold: Threshold = 0.5, matching: Matching = "per_truth"
-) -> list[Figure]:
-    """True phrases against predictions, with the matches marked."""
-    return similarity_matrices(truth, prediction, threshold, matching)
 
 
 def perfect(truth: Coded, *, matching: Matching = "per_truth") -> list[list[str]]:
@@ -96,7 +87,7 @@ coleridge_fbeta = Metric(
             }
         },
     ),
-    figures=similarities,
+    figures=similarity_matrices,
     example=Example(
         truth="id,labels\n1,baccalaureate and beyond longitudinal study|baccalaureate and beyond|beginning "
         "postsecondary student|education longitudinal study|national education longitudinal study\n",

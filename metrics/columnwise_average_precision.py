@@ -26,7 +26,7 @@ import numpy as np
 from .core.contract import Example, Metric, Rules, WholeColumn
 from .core.figures import Figure
 from .core.parameters import Range
-from .numerics.columnwise import (
+from .numerics.averages import (
     Skip,
     Unscored,
     added_over,
@@ -35,7 +35,7 @@ from .numerics.columnwise import (
     missing_class,
     table_of_columns,
 )
-from .numerics.precision_recall import average_precision_of, precision_at_ones, precision_influence
+from .numerics.ranks import average_precision_of, precision_at_ones, precision_influence
 from .reading.column_kinds import Binary, RankedScore
 
 Padding = Annotated[int, Range(0, 1000), "So many rows with answer 1 and score 1 are added to each column."]
@@ -58,7 +58,7 @@ def total(sums: np.ndarray, *, padding: Padding = 0, unscored: Unscored = None) 
 
 def values(truth: np.ndarray, prediction: np.ndarray, skip: bool, padding: int) -> dict[int, float]:
     """The average precision of each column that counts."""
-    places = counted_columns(truth, skip and not padding).tolist()
+    places = counted_columns(truth, skip and not padding)
     return {place: average_precision_of(truth[:, place], prediction[:, place], padding) for place in places}
 
 
@@ -85,7 +85,7 @@ def last_line(*, padding: Padding = 0) -> str:
 
 def unscorable(truth: np.ndarray, *, skip: Skip = False, padding: Padding = 0) -> str:
     """Without padding every column needs both classes, or at least one does."""
-    return "" if padding else missing_class(truth, skip)
+    return "" if padding else missing_class(truth, skip=skip)
 
 
 columnwise_average_precision = Metric(

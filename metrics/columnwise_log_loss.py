@@ -16,20 +16,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
-from .numerics.columnwise import Unscored
-from .numerics.log_losses import Clip, surprise
+from .core.contract import Example, Metric, RowSum
+from .numerics.averages import Unscored, quotient
+from .numerics.log_losses import Clip, surprise_of_answer
 from .reading.column_kinds import Binary, Probability
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
     """The added surprise of each row, and its number of cells."""
-    return np.column_stack([surprise(truth, prediction, clip).sum(axis=1), np.full(len(truth), truth.shape[1])])
+    lost = surprise_of_answer(truth, prediction, clip).sum(axis=1)
+    return np.column_stack([lost, np.full(len(truth), truth.shape[1])])
 
 
 def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
     """The mean over all cells."""
-    return ratio(*sums)
+    return quotient(sums)
 
 
 columnwise_log_loss = Metric(

@@ -16,7 +16,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum
 from .core.figures import Figure
-from .numerics.columnwise import Unscored, by_column, mean_root, roots_of, squares_of
+from .numerics.averages import Unscored, by_column, mean_root, roots_of, squares_of
 from .reading.column_kinds import Number
 
 
@@ -32,7 +32,7 @@ def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
 
 def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
     """The RMSE of each column."""
-    return by_column("RMSE of each column", roots_of(((prediction - truth) ** 2).sum(axis=0).tolist(), len(truth)))
+    return by_column("RMSE of each column", roots_of(rows(truth, prediction).sum(axis=0)))
 
 
 columnwise_rmse = Metric(

@@ -19,14 +19,14 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules
 from .core.figures import Figure
-from .numerics.columnwise import Unscored, by_column, mean_root, roots_of, squares_of
-from .numerics.log_losses import Offset, squared_log_error, unscorable, verify
+from .numerics.averages import Unscored, by_column, mean_root, roots_of, squares_of
+from .numerics.log_losses import Offset, logarithm, unscorable, verify
 from .reading.column_kinds import Amount, Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:
     """1 for the row, and the squared differences of the logarithms of its columns, together and apart."""
-    return squares_of(squared_log_error(truth, prediction, offset))
+    return squares_of((logarithm(prediction, offset) - logarithm(truth, offset)) ** 2)
 
 
 def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
@@ -36,8 +36,8 @@ def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
 
 def figures(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> list[Figure]:
     """The RMSLE of each column."""
-    squares = squared_log_error(truth, prediction, offset).sum(axis=0)
-    return by_column("RMSLE of each column", roots_of(squares.tolist(), len(truth)))
+    sums = rows(truth, prediction, offset=offset).sum(axis=0)
+    return by_column("RMSLE of each column", roots_of(sums))
 
 
 columnwise_rmsle = Metric(

@@ -22,7 +22,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn
 from .core.figures import Figure
-from .numerics.columnwise import (
+from .numerics.averages import (
     Skip,
     Unscored,
     added_over,
@@ -38,8 +38,7 @@ from .reading.column_kinds import Binary, RankedScore
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """The part of one column's area that each 1 gives."""
     ordered, pairs = wins(truth, prediction).T
-    found: np.ndarray = ordered / max(1.0, float(pairs.sum()))
-    return found
+    return ordered / max(1.0, float(pairs.sum()))
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np.ndarray:
@@ -54,7 +53,7 @@ def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
 
 def areas(truth: np.ndarray, prediction: np.ndarray, skip: bool) -> dict[int, float]:
     """The area of each column that counts."""
-    places = counted_columns(truth, skip).tolist()
+    places = counted_columns(truth, skip)
     return {place: roc_area(truth[:, place], prediction[:, place]) for place in places}
 
 
@@ -73,11 +72,6 @@ def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) ->
     return table_of_columns(truth, areas(truth, prediction, skip), "AUC")
 
 
-def unscorable(truth: np.ndarray, *, skip: Skip = False) -> str:
-    """Every column needs pairs, or at least one does."""
-    return missing_class(truth, skip)
-
-
 columnwise_roc_auc = Metric(
     title="Column-wise ROC AUC",
     group="Probabilities",
@@ -94,7 +88,7 @@ columnwise_roc_auc = Metric(
         last_line="{area}",
         influence=influence,
     ),
-    rules=Rules(unscorable=unscorable),
+    rules=Rules(unscorable=missing_class),
     figures=figures,
     example=Example(
         truth="id,rust,scab\n1,0,1\n2,0,0\n3,1,0\n4,1,1\n",

@@ -18,7 +18,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .core.figures import Figure
-from .numerics.columnwise import Unscored, by_column
+from .numerics.averages import Unscored, added_over, by_column
 from .numerics.correlation import constant, correlation, mid_ranks, rank_correlation_influence
 from .reading.column_kinds import Number
 
@@ -36,11 +36,7 @@ def score(truth: np.ndarray, prediction: np.ndarray, *, unscored: Unscored = Non
 
 def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """The mean over columns of what a row does to the correlation of the column."""
-    effects = np.zeros(len(truth))
-    for true, said in zip(truth.T, prediction.T, strict=True):
-        effects += rank_correlation_influence(true, said)
-    effects /= truth.shape[1]
-    return effects
+    return added_over(truth, prediction, range(truth.shape[1]), rank_correlation_influence)
 
 
 def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
@@ -56,10 +52,7 @@ columnwise_spearman = Metric(
     worst=-1.0,
     truth=Number(many=True, largest=np.inf),
     submission=Number(many=True, largest=np.inf),
-    computation=WholeColumn(
-        score=score,
-        influence=influence,
-    ),
+    computation=WholeColumn(score=score, influence=influence),
     rules=Rules(unscorable=constant),
     figures=figures,
     example=Example(

@@ -30,33 +30,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-import numpy as np
+from .core.contract import Example
+from .core.parameters import Longest
+from .numerics.averages import Unscored
+from .numerics.composite import Combine, PartArrays, composite, score_parts
+from .numerics.composite_parts import parts_of
 
-from .core.contract import ByParameters, Example, Metric, WholeColumn
-from .core.figures import Figure
-from .numerics.columnwise import Unscored
-from .numerics.composite import (
-    LONG,
-    Combine,
-    PartArrays,
-    best_of,
-    combined,
-    has_influence,
-    influence_of,
-    parts_of,
-    ready,
-    table_of_parts,
-    values_of,
-)
-from .numerics.composite_columns import columns_of_parts
-
-DIRECTION, DEFAULT = "minimize", "1 mae *"
-
-
+DEFAULT = "1 mae *"
 Parts = Annotated[
     str,
-    LONG,
-    partial(parts_of, direction=DIRECTION),
+    Longest(3000),
+    partial(parts_of, direction="minimize"),
     "One part per line: weight, metric, columns and parameters, such as 0.5 pinball price quantile=0.9.",
 ]
 
@@ -69,50 +53,19 @@ def score(
     combine: Combine = "mean",
     unscored: Unscored = None,
 ) -> float:
-    """The parts' own values, weighted; ``adapted`` has seen to ``parts``."""
-    return combined(truth.parts, values_of(truth, prediction), combine)
+    """The parts' own values, weighted; the arrays know their ``parts``."""
+    return score_parts(truth, prediction, combine)
 
 
-def best_for(*, parts: Parts = DEFAULT, combine: Combine = "mean") -> float:
-    """The value of parts that all have their best."""
-    return best_of(parts_of(parts, DIRECTION), combine)
-
-
-def influence(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> np.ndarray:
-    """What each row does to the weighted parts."""
-    return influence_of(truth, prediction, combine)
-
-
-def figures(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> list[Figure]:
-    """Weight and value of each part."""
-    return table_of_parts(truth, prediction, combine)
-
-
-def adapted(*, parts: Parts = DEFAULT) -> Metric:
-    """The metric that reads the columns of these parts."""
-    found = parts_of(parts, DIRECTION)
-    return Metric(
-        title="Composite error",
-        group="Composite",
-        direction="minimize",
-        best=best_for(),
-        computation=WholeColumn(
-            score=score,
-            influence=influence if has_influence(found) else None,
-            ready=ready,
-        ),
-        by_parameters=ByParameters(best=best_for, metric=adapted),
-        figures=figures,
-        example=EXAMPLE,
-        **columns_of_parts(found),
-    )
-
-
-EXAMPLE = Example(
-    truth="id,age,score\n1,40,1\n2,60,3\n",
-    submission="id,age,score\n1,44,1\n2,56,5\n",
-    score=0.374,
-    params={"parts": "0.3 wape age\n0.7 wape score", "combine": "sum"},
+composite_error = composite(
+    score,
+    title="Composite error",
+    direction="minimize",
+    default=DEFAULT,
+    example=Example(
+        truth="id,age,score\n1,40,1\n2,60,3\n",
+        submission="id,age,score\n1,44,1\n2,56,5\n",
+        score=0.374,
+        params={"parts": "0.3 wape age\n0.7 wape score", "combine": "sum"},
+    ),
 )
-
-composite_error = adapted()

@@ -31,33 +31,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-import numpy as np
+from .core.contract import Example
+from .core.parameters import Longest
+from .numerics.averages import Unscored
+from .numerics.composite import Combine, PartArrays, composite, score_parts
+from .numerics.composite_parts import parts_of
 
-from .core.contract import ByParameters, Example, Metric, WholeColumn
-from .core.figures import Figure
-from .numerics.columnwise import Unscored
-from .numerics.composite import (
-    LONG,
-    Combine,
-    PartArrays,
-    best_of,
-    combined,
-    has_influence,
-    influence_of,
-    parts_of,
-    ready,
-    table_of_parts,
-    values_of,
-)
-from .numerics.composite_columns import columns_of_parts
-
-DIRECTION, DEFAULT = "maximize", "1 accuracy *"
-
-
+DEFAULT = "1 accuracy *"
 Parts = Annotated[
     str,
-    LONG,
-    partial(parts_of, direction=DIRECTION),
+    Longest(3000),
+    partial(parts_of, direction="maximize"),
     "One part per line: weight, metric, columns and parameters, such as 0.5 cohen_kappa grade weights=quadratic.",
 ]
 
@@ -70,50 +54,19 @@ def score(
     combine: Combine = "mean",
     unscored: Unscored = None,
 ) -> float:
-    """The parts' own values, weighted; ``adapted`` has seen to ``parts``."""
-    return combined(truth.parts, values_of(truth, prediction), combine)
+    """The parts' own values, weighted; the arrays know their ``parts``."""
+    return score_parts(truth, prediction, combine)
 
 
-def best_for(*, parts: Parts = DEFAULT, combine: Combine = "mean") -> float:
-    """The value of parts that all have their best."""
-    return best_of(parts_of(parts, DIRECTION), combine)
-
-
-def influence(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> np.ndarray:
-    """What each row does to the weighted parts."""
-    return influence_of(truth, prediction, combine)
-
-
-def figures(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> list[Figure]:
-    """Weight and value of each part."""
-    return table_of_parts(truth, prediction, combine)
-
-
-def adapted(*, parts: Parts = DEFAULT) -> Metric:
-    """The metric that reads the columns of these parts."""
-    found = parts_of(parts, DIRECTION)
-    return Metric(
-        title="Composite score",
-        group="Composite",
-        direction="maximize",
-        best=best_for(),
-        computation=WholeColumn(
-            score=score,
-            influence=influence if has_influence(found) else None,
-            ready=ready,
-        ),
-        by_parameters=ByParameters(best=best_for, metric=adapted),
-        figures=figures,
-        example=EXAMPLE,
-        **columns_of_parts(found),
-    )
-
-
-EXAMPLE = Example(
-    truth="id,root,vowel\n1,a,x\n2,a,y\n3,b,x\n4,b,y\n",
-    submission="id,root,vowel\n1,a,x\n2,b,y\n3,b,x\n4,b,x\n",
-    score=0.75,
-    params={"parts": "2 balanced_accuracy root\n1 accuracy vowel"},
+composite_score = composite(
+    score,
+    title="Composite score",
+    direction="maximize",
+    default=DEFAULT,
+    example=Example(
+        truth="id,root,vowel\n1,a,x\n2,a,y\n3,b,x\n4,b,y\n",
+        submission="id,root,vowel\n1,a,x\n2,b,y\n3,b,x\n4,b,x\n",
+        score=0.75,
+        params={"parts": "2 balanced_accuracy root\n1 accuracy vowel"},
+    ),
 )
-
-composite_score = adapted()

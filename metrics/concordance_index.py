@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
+from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn
+from .numerics.averages import quotient
 from .numerics.ranks import Ranks, one_class, ranks_of, roc_area, roc_curve, roc_effective_size, roc_influence, wins
 from .reading.column_kinds import Binary, RankedScore
 
@@ -26,11 +27,6 @@ from .reading.column_kinds import Binary, RankedScore
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
     """For each 1 the 0s it stands above, ties counting half, and all its pairs."""
     return wins(truth, prediction)
-
-
-def total(sums: np.ndarray) -> float:
-    """The share of ordered pairs."""
-    return ratio(*sums)
 
 
 def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
@@ -48,7 +44,7 @@ concordance_index = Metric(
     submission=RankedScore(),
     computation=WholeColumn(
         rows=rows,
-        total=total,
+        total=quotient,
         score=score,
         parts=("ordered", "pairs"),
         last_line="{ordered} / {pairs}",

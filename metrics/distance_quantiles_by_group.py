@@ -27,8 +27,7 @@ from .core.contract import Example, Metric, Role, WholeColumn
 from .core.figures import Figure, Grid
 from .core.parameters import Range
 from .log_mae_by_group import distinct
-from .mean_haversine import PLACE, Radius
-from .mean_haversine import rows as haversine_rows
+from .mean_haversine import PLACE, Radius, distance
 from .numerics.sums import exact_sum
 from .reading.column_kinds import Label
 
@@ -42,7 +41,7 @@ def quantiles_of(
     """The groups of these rows, their sizes, and the quantiles of each, shape (groups, levels)."""
     places, _ = truth["group"].once(distinct)
     used, group = np.unique(places[truth["group"].codes], return_inverse=True)
-    found = haversine_rows(truth.answer, prediction, radius=radius)[:, 0]
+    found = distance(truth.answer, prediction, radius=radius)
     ordered = found[np.lexsort((found, group))]
     counts = np.bincount(group)
     starts = np.cumsum(counts) - counts
@@ -83,9 +82,7 @@ distance_quantiles_by_group = Metric(
     truth=PLACE,
     submission=PLACE,
     roles={"group": Role(Label(), "The group of each row.")},
-    computation=WholeColumn(
-        score=score,
-    ),
+    computation=WholeColumn(score=score),
     figures=figures,
     example=Example(
         truth="id,latitude,longitude,group\n1,0,0,a\n2,0,1,a\n3,60,10,b\n",

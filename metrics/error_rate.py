@@ -14,22 +14,15 @@ Equals scikit-learn's `zero_one_loss`.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, each_pair, ratio
+from .core.contract import Contributions, Example, Metric, each_pair
+from .numerics.averages import mean_over_rows
 from .reading.column_kinds import Label
 
 
-def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """1 for a wrong row, and 1 for the row."""
-    return each_pair(truth, prediction, lambda true, predicted: (true != predicted, 1))
-
-
-def total(sums: np.ndarray) -> float:
-    """Wrong rows per row."""
-    wrong, count = sums
-    return ratio(wrong, count)
+def wrong(truth: Coded, prediction: Coded) -> Contributions:
+    """1 for a wrong row."""
+    return each_pair(truth, prediction, lambda true, predicted: [true != predicted])
 
 
 error_rate = Metric(
@@ -40,12 +33,7 @@ error_rate = Metric(
     worst=1.0,
     truth=Label(),
     submission=Label(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("wrong", "rows"),
-        last_line="{wrong} / {rows}",
-    ),
+    computation=mean_over_rows(wrong),
     example=Example(
         truth="id,label\n1,cat\n2,dog\n3,dog\n4,bird\n",
         submission="id,label\n1,cat\n2,dog\n3,cat\n4,bird\n",

@@ -22,9 +22,10 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .core.parameters import Range
-from .numerics.ranked_lists import Hits, LabelList, Separator, mean_over_lists, perfect
+from .numerics.averages import quotient
+from .numerics.ranked_lists import LabelList, Separator, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
@@ -32,18 +33,9 @@ K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from th
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 1, separator: Separator = None) -> Contributions:
     """1 for a row without a hit, and 1 for the row."""
-
-    def is_hit(hits: Hits) -> np.ndarray:
-        return hits.sum() > 0
-
-    found = mean_over_lists(truth, prediction, k, separator, is_hit)
+    found = mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum() > 0)
     *_, hit, count = found.table.T
     return Contributions(np.column_stack([count - hit, count]), found.of_row)
-
-
-def total(sums: np.ndarray) -> float:
-    """Wrong rows per row."""
-    return ratio(*sums)
 
 
 error_rate_at_k = Metric(
@@ -56,7 +48,7 @@ error_rate_at_k = Metric(
     submission=LabelList(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=quotient,
         parts=("wrong", "rows"),
         last_line="{wrong} / {rows}",
     ),

@@ -13,26 +13,18 @@ Equals scikit-learn's `accuracy_score` of indicator matrices (subset accuracy).
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, ratio
+from .core.contract import Contributions, Example, Metric
+from .numerics.averages import mean_over_rows
 from .numerics.label_sets import FN, FP, LabelSetPairs, Separator
 from .reading.column_kinds import LabelSet
 
 
-def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:
-    """1 for a row with the right set, and 1 for the row."""
+def right(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:
+    """1 for a row with the right set."""
     found = LabelSetPairs(truth, prediction, separator)
     counts = found.by_pair()
-    right = (counts[:, FP] + counts[:, FN]) == 0
-    return Contributions(np.column_stack([right, np.ones(len(right))]).astype(np.float64), found.of_row)
-
-
-def total(sums: np.ndarray) -> float:
-    """Right rows per row."""
-    right, count = sums
-    return ratio(right, count)
+    return Contributions(counts[:, FP] + counts[:, FN] == 0, found.of_row)
 
 
 exact_match = Metric(
@@ -43,12 +35,7 @@ exact_match = Metric(
     worst=0.0,
     truth=LabelSet(),
     submission=LabelSet(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("right", "rows"),
-        last_line="{right} / {rows}",
-    ),
+    computation=mean_over_rows(right),
     example=Example(
         truth="id,labels\n1,scab rust\n2,healthy\n3,rust\n4,\n",
         submission="id,labels\n1,rust scab\n2,healthy rust\n3,rust\n4,\n",

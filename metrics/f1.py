@@ -25,7 +25,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, WholeColumn
-from .numerics.averages import F1, effects, mean_of, size_of, worth
+from .numerics.averages import F1, effects, mean_over_labels, size_of, worth
 from .numerics.contingency import confusion_matrix, cross
 from .reading.column_kinds import Label
 
@@ -49,15 +49,14 @@ def total(sums: np.ndarray) -> float:
 
 def score(truth: Coded, prediction: Coded, *, average: Average = "macro") -> float:
     """The average, from whole counts."""
-    return mean_of(cross(truth, prediction).outcomes, F1, average)
+    return mean_over_labels(cross(truth, prediction).outcomes, F1, average)
 
 
 def influence(truth: Coded, prediction: Coded, *, average: Average = "macro") -> np.ndarray:
     """What each row changes: a right one as a tp of its label, a wrong one as a fn of one and a fp of another."""
     found = cross(truth, prediction)
     tp, fp, fn = effects(found.outcomes, F1, average).T
-    changes: np.ndarray = np.where(found.is_right, tp[found.true], fn[found.true] + fp[found.said])[found.of_row]
-    return changes
+    return np.where(found.is_right, tp[found.true], fn[found.true] + fp[found.said])[found.of_row]
 
 
 def effective_size(truth: Coded, prediction: Coded, *, average: Average = "macro") -> float | None:

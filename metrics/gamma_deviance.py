@@ -14,19 +14,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
-from .numerics.log_losses import FLOOR, deviance
+from .core.contract import Example, Metric
+from .numerics.averages import mean_over_rows
+from .numerics.log_losses import FLOOR, unit_deviance
 from .reading.column_kinds import Number
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The deviance of each row, and 1 for the row."""
-    return np.column_stack([deviance(truth, prediction, 2), np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+def deviance(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The deviance of each row."""
+    return unit_deviance(truth, prediction, 2)
 
 
 gamma_deviance = Metric(
@@ -36,12 +32,7 @@ gamma_deviance = Metric(
     best=0.0,
     truth=Number(above=0, smallest=FLOOR),
     submission=Number(above=0),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("deviance", "rows"),
-        last_line="{deviance} / {rows}",
-    ),
+    computation=mean_over_rows(deviance),
     example=Example(
         truth="id,y\n1,1\n2,3\n3,10\n4,2\n",
         submission="id,y\n1,1\n2,3\n3,5\n4,4\n",

@@ -21,26 +21,33 @@ import numpy as np
 from .core.arrays import Coded, Ranked
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
 from .core.messages import Message
-from .numerics.precision_recall import has_answer, in_order, influence, mean_precision, ranking_of
+from .numerics.averages import quotient
+from .numerics.ranks import Sorted, has_answer, in_order, ranking_of
 from .reading.column_kinds import LabelOrNone, RankedLabel
 
 
-def rows(truth: Coded, prediction: Ranked) -> np.ndarray:
+def rows(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:
     """For each right answer the precision at its rank, and 1 for each row with something to be found."""
-    ranking = ranking_of(truth, prediction)
-    nothing = np.zeros(len(ranking.precision))
-    earned = ranking.of_rows(ranking.of_given(nothing, ranking.precision))
-    return np.column_stack([earned, ranking.sought])
+    found = ranking_of(truth, prediction)
+    precision = found.ranks.precision
+    return np.column_stack([found.of_rows(np.zeros(len(precision)), precision), found.sought])
 
 
-def total(sums: np.ndarray) -> float:
-    """The mean over the rows with something to be found."""
-    return ratio(*sums)
-
-
-def score(truth: Coded, prediction: Ranked) -> float:
+def score(truth: Coded, prediction: Ranked | Sorted) -> float:
     """Added from the highest confidence on, as the definition does: the same in any order of the file."""
-    return mean_precision(truth, prediction)
+    found = ranking_of(truth, prediction)
+    earned = np.cumsum(found.ranks.precision * found.ranks.up)
+    return ratio(earned[-1] if len(earned) else 0.0, int(np.count_nonzero(found.sought)))
+
+
+def influence(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:
+    """The derivative of the score by the weight of each row: what its own answer earns, what it does to the precision
+    of all ranks below, and its share of the divisor."""
+    found = ranking_of(truth, prediction)
+    precision, sought = found.ranks.precision, max(1, int(found.sought.sum()))
+    gain, loss = found.ranks.gain_and_loss()
+    value = float((found.ranks.up * precision).sum()) / sought
+    return (found.of_rows(-loss, precision + gain - loss) - value * found.sought) / sought
 
 
 def unscorable(truth: Coded) -> str:
@@ -63,7 +70,7 @@ global_average_precision = Metric(
     submission=RankedLabel(),
     computation=WholeColumn(
         rows=rows,
-        total=total,
+        total=quotient,
         score=score,
         parts=("precision", "sought"),
         last_line="{precision} / {sought}",

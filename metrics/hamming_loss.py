@@ -23,11 +23,12 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, Rules, WholeColumn, ratio
+from .core.contract import Contributions, Example, Metric, Rules, WholeColumn
 from .core.messages import Message
 from .core.parameters import Range
+from .numerics.averages import quotient
+from .numerics.cells import expand
 from .numerics.label_sets import FN, FP, LabelSetPairs, Separator, label_sets
-from .numerics.tokens import expand
 from .reading.column_kinds import LabelSet
 
 Labels = Annotated[int | None, Range(1), "How many labels there are; empty means those of the truth."]
@@ -50,17 +51,10 @@ def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, labels
     return Contributions(np.column_stack([counts[:, FP] + counts[:, FN], answers]).astype(np.float64), found.of_row)
 
 
-def total(sums: np.ndarray) -> float:
-    """Wrong answers per answer."""
-    wrong, answers = sums
-    return ratio(wrong, answers)
-
-
 def influence(truth: Coded, prediction: Coded, *, separator: Separator = None, labels: Labels = None) -> np.ndarray:
     """How far each row's wrong answers are from the mean, per answer."""
     wrong, answers = rows(truth, prediction, separator=separator, labels=labels).dense().T
-    changes: np.ndarray = (wrong - wrong.mean()) / max(float(answers.sum()), 1.0)
-    return changes
+    return (wrong - wrong.mean()) / max(float(answers.sum()), 1.0)
 
 
 def unscorable(truth: Coded, *, separator: Separator = None, labels: Labels = None) -> str:
@@ -82,7 +76,7 @@ hamming_loss = Metric(
     submission=LabelSet(),
     computation=WholeColumn(
         rows=rows,
-        total=total,
+        total=quotient,
         parts=("wrong", "answers"),
         last_line="{wrong} / {answers}",
         influence=influence,

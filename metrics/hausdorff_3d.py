@@ -101,10 +101,7 @@ hausdorff_3d = Metric(
         "height": Role(PictureSide(), "Lines of the row's picture."),
         "width": Role(PictureSide(), "Columns of the row's picture."),
     },
-    computation=WholeColumn(
-        score=score,
-        influence=influence,
-    ),
+    computation=WholeColumn(score=score, influence=influence),
     rules=Rules(unscorable=unscorable),
     figures=figures,
     example=Example(

@@ -15,27 +15,15 @@ Equals scikit-learn's `top_k_accuracy_score` where each row has one relevant lab
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
-from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
     """Hits, labels to be found and whether there is a hit in each row, and 1 for the row."""
-
-    def is_hit(hits: Hits) -> np.ndarray:
-        return hits.sum() > 0
-
-    return mean_over_lists(truth, prediction, k, separator, is_hit)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean over rows."""
-    *_, hit_rows, count = sums
-    return ratio(hit_rows, count)
+    return mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum() > 0)
 
 
 hit_rate_at_k = Metric(
@@ -48,7 +36,7 @@ hit_rate_at_k = Metric(
     submission=LabelList(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=mean_of_lists,
         parts=("hits", "relevant", "hit_rows", "rows"),
         last_line="{hit_rows} / {rows}",
     ),

@@ -34,7 +34,7 @@ def rows(truth: Coded, prediction: Coded, *, pixels: Pixels = None) -> Contribut
     table, of_row = areas(truth, prediction)
     common, true, said = table.T
     union = true + said - common
-    iou = np.where(union == 0, 1.0, common / np.maximum(union, 1))
+    iou = ratio(common, union, empty=1.0)
     return Contributions(np.column_stack([common, union, iou, np.ones(len(table))]), of_row)
 
 

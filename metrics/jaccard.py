@@ -36,7 +36,7 @@ def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Con
     found = LabelSetPairs(truth, prediction, separator)
     counts = found.by_pair()
     both, either = counts[:, TP], counts.sum(axis=1)
-    similarity = np.where(either == 0, 1.0, both / np.maximum(either, 1))
+    similarity = ratio(both, either, empty=1.0)
     return Contributions(np.column_stack([both, either, similarity, np.ones(len(both))]), found.of_row)
 
 

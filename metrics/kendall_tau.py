@@ -19,13 +19,25 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio
 from .numerics.correlation import constant
-from .numerics.ranks import pair_counts
+from .numerics.ranks import crossings
 from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """For each row how many rows are concordant with it, discordant, of another answer, of another prediction."""
-    return pair_counts(truth, prediction)
+    x_place, x_less, x_same = _standing(truth)
+    y_place, y_less, y_same = _standing(prediction)
+    less_both, less_x_same_y, same_x_less_y, same_both = crossings(x_place, y_place)
+    up_to_both = less_both + less_x_same_y + same_x_less_y + same_both
+    more_both = len(truth) - (x_less + x_same) - (y_less + y_same) + up_to_both
+    crossed = (x_less - less_both - less_x_same_y) + (y_less - less_both - same_x_less_y)
+    return np.column_stack([less_both + more_both, crossed, len(truth) - x_same, len(truth) - y_same])
+
+
+def _standing(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each value its place among the distinct ones, how many are less, and how many are the same, itself too."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return places.astype(np.int64), (np.cumsum(counts) - counts)[places], counts[places]
 
 
 def total(sums: np.ndarray) -> float:
@@ -41,10 +53,7 @@ def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     x, y = float(in_truth.sum()), float(in_prediction.sum())
     if not x * y:
         return np.zeros(len(truth))
-    effects: np.ndarray = 2 * (concordant - discordant) / np.sqrt(x * y) - added / np.sqrt(x * y) * (
-        in_truth / x + in_prediction / y
-    )
-    return effects
+    return 2 * (concordant - discordant) / np.sqrt(x * y) - added / np.sqrt(x * y) * (in_truth / x + in_prediction / y)
 
 
 kendall_tau = Metric(

@@ -23,28 +23,31 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
+from .core.contract import Example, Metric
 from .core.parameters import Range
+from .numerics.averages import mean_over_rows, quotient
 from .reading.class_columns import ClassProbabilities
 
 Clip = Annotated[float, Range(0, 1e-3, exclusive_minimum=True), "Probabilities below this count as this."]
 Normalise = Annotated[bool, "Divide the probabilities of each row by their sum; off: take them as they are."]
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15, normalise: Normalise = True) -> np.ndarray:
-    """The divergence of each row, and 1 for the row."""
+def divergence(
+    truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15, normalise: Normalise = True
+) -> np.ndarray:
+    """The divergence of each row."""
     if normalise:
         truth = truth / truth.sum(axis=1, keepdims=True)
         prediction = prediction / prediction.sum(axis=1, keepdims=True)
     true, said = np.maximum(truth, clip), np.maximum(prediction, clip)
-    lost = np.where(truth > 0, true * np.log(true / said), 0.0).sum(axis=1)
+    lost: np.ndarray = np.where(truth > 0, true * np.log(true / said), 0.0).sum(axis=1)
     # Between distributions it is never negative; rounding may say so.
-    return np.column_stack([np.maximum(lost, 0.0) if normalise else lost, np.ones(len(truth))])
+    return np.maximum(lost, 0.0) if normalise else lost
 
 
 def total(sums: np.ndarray) -> float:
     """The mean; below 0 it would say no more than that rows do not sum to 1."""
-    return max(0.0, ratio(*sums))
+    return max(0.0, quotient(sums))
 
 
 kl_divergence = Metric(
@@ -54,12 +57,7 @@ kl_divergence = Metric(
     best=0.0,
     truth=ClassProbabilities(whole=True),
     submission=ClassProbabilities(whole=True),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("divergence", "rows"),
-        last_line="{divergence} / {rows}",
-    ),
+    computation=mean_over_rows(divergence, total),
     example=Example(
         truth="id,seizure,other\n1,1,0\n2,0.5,0.5\n3,0.25,0.75\n",
         submission="id,seizure,other\n1,0.8,0.2\n2,0.5,0.5\n3,0.5,0.5\n",

@@ -48,8 +48,7 @@ def precisions(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
     # In the order of the columns, so that equal rows have equal sums.
     placed = np.zeros(truth.shape)
     np.put_along_axis(placed, order, found * is_true, axis=1)
-    added: np.ndarray = placed.sum(axis=1)
-    return added
+    return placed.sum(axis=1)
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:

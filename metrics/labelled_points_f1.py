@@ -30,7 +30,7 @@ from .core.contract import Contributions, Example, Metric, RowSum, Rules, each_p
 from .core.messages import Message, Plural
 from .core.parameters import Range
 from .numerics.averages import f_beta
-from .numerics.labelled_items import Item, LabelledBoxes, LabelledPoints, items_of
+from .numerics.boxes import Item, LabelledBoxes, LabelledPoints, items_of
 from .reading.columns import Cells
 
 Most = Annotated[int, Range(1, 100_000), "So many points a cell may have."]

@@ -23,27 +23,28 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import ByParameters, Example, Metric, RowSum, Rules, SubmissionFormat, ratio
+from .core.contract import ByParameters, Example, Metric, Rules, SubmissionFormat
 from .core.messages import Message
 from .core.parameters import Range
+from .numerics.averages import mean_over_rows, quotient
 from .reading.column_kinds import Fields, Number
 
 Sigma = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller sigma counts as this one."]
 Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this one; empty means no limit."]
 
 
-def rows(
+def loss(
     truth: np.ndarray, prediction: np.ndarray, *, sigma_minimum: Sigma = 70.0, error_maximum: Error = 1000.0
 ) -> np.ndarray:
-    """What each row loses against the best value, at least 0, and 1 for the row."""
+    """What each row loses against the best value, at least 0."""
     sigma = np.maximum(prediction[:, 1], sigma_minimum)
     error = np.minimum(np.abs(prediction[:, 0] - truth), np.inf if error_maximum is None else error_maximum)
-    return np.column_stack([math.sqrt(2) * error / sigma + np.log(sigma / sigma_minimum), np.ones(len(truth))])
+    return math.sqrt(2) * error / sigma + np.log(sigma / sigma_minimum)
 
 
 def total(sums: np.ndarray, *, sigma_minimum: Sigma = 70.0) -> float:
     """The best value less the mean loss."""
-    return best_for(sigma_minimum=sigma_minimum) - ratio(*sums)
+    return best_for(sigma_minimum=sigma_minimum) - quotient(sums)
 
 
 def best_for(*, sigma_minimum: Sigma = 70.0) -> float:
@@ -68,12 +69,7 @@ laplace_log_likelihood = Metric(
     best=best_for(),
     truth=Number(),
     submission=Fields(Message("value, sigma"), value=Number(), sigma=Number(minimum=0)),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("loss", "rows"),
-        last_line="−ln(√2 · {sigma_minimum}) − {loss} / {rows}",
-    ),
+    computation=mean_over_rows(loss, total, "−ln(√2 · {sigma_minimum}) − {loss} / {rows}"),
     format=SubmissionFormat(names=names, aliases=("Confidence",)),
     rules=Rules(perfect=perfect),
     by_parameters=ByParameters(best=best_for),

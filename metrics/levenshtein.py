@@ -22,25 +22,21 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, ratio
+from .core.contract import Contributions, Example, Metric
+from .numerics.averages import mean_over_rows
 from .numerics.tokens import characters, edits
 from .reading.column_kinds import Words
 
 Normalised = Annotated[bool, "Whether each distance is divided by the length of the longer text."]
 
 
-def rows(truth: Coded, prediction: Coded, *, normalised: Normalised = False) -> Contributions:
-    """The distance of each row, and 1 for the row."""
+def distance(truth: Coded, prediction: Coded, *, normalised: Normalised = False) -> Contributions:
+    """The distance of each row."""
     true, said = truth.once(characters, False), prediction.once(characters, False)
     distance, ours, theirs, of_row = edits(truth, prediction, true, said)
     if normalised:
         distance = distance / np.maximum(np.maximum(ours, theirs), 1)
-    return Contributions(np.column_stack([distance, np.ones(len(distance))]), of_row)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+    return Contributions(distance, of_row)
 
 
 levenshtein = Metric(
@@ -50,12 +46,7 @@ levenshtein = Metric(
     best=0.0,
     truth=Words(),
     submission=Words(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("distance", "rows"),
-        last_line="{distance} / {rows}",
-    ),
+    computation=mean_over_rows(distance),
     example=Example(
         truth="id,text\n1,kitten\n2,InChI=1S/CH4/h1H4\n3,flaw\n4,same\n",
         submission="id,text\n1,sitting\n2,InChI=1S/CH4\n3,lawn\n4,same\n",

@@ -18,19 +18,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
-from .numerics.log_losses import Clip, surprise
+from .core.contract import Example, Metric
+from .numerics.averages import mean_over_rows
+from .numerics.log_losses import Clip, surprise_of_answer
 from .reading.column_kinds import Binary, Probability
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
-    """The surprise of each row, and 1 for the row."""
-    return np.column_stack([surprise(truth, prediction, clip), np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+def surprise(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
+    """Minus the logarithm of the probability given to the true answer of each row."""
+    return surprise_of_answer(truth, prediction, clip)
 
 
 log_loss = Metric(
@@ -40,12 +36,7 @@ log_loss = Metric(
     best=0.0,
     truth=Binary(),
     submission=Probability(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("surprise", "rows"),
-        last_line="{surprise} / {rows}",
-    ),
+    computation=mean_over_rows(surprise),
     example=Example(
         truth="id,y\n1,1\n2,0\n3,0\n4,1\n",
         submission="id,y\n1,0.9\n2,0.1\n3,0.2\n4,0.65\n",

@@ -59,8 +59,7 @@ def influence(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) ->
     """The derivative by the weight of each row; a group at the floor does not move."""
     group, counts, maes = groups_of(truth, prediction)
     errors, means = np.abs(prediction - truth.answer), np.maximum(maes, floor)[group]
-    effects: np.ndarray = (errors / means - 1) / counts[group] * (maes > floor)[group] / len(counts)
-    return effects
+    return (errors / means - 1) / counts[group] * (maes > floor)[group] / len(counts)
 
 
 def figures(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> list[Figure]:
@@ -81,10 +80,7 @@ log_mae_by_group = Metric(
     truth=Number(),
     submission=Number(),
     roles={"group": Role(Label(), "The group of each row.")},
-    computation=WholeColumn(
-        score=score,
-        influence=influence,
-    ),
+    computation=WholeColumn(score=score, influence=influence),
     by_parameters=ByParameters(best=best_for),
     figures=figures,
     example=Example(

@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
+from .core.contract import Example, Metric
+from .numerics.averages import mean_over_rows
 from .reading.column_kinds import Number
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The absolute error of each row, and 1 for the row."""
-    return np.column_stack([np.abs(prediction - truth), np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+def absolute_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The absolute error of each row."""
+    return np.abs(prediction - truth)
 
 
 mae = Metric(
@@ -32,12 +28,7 @@ mae = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("absolute_error", "rows"),
-        last_line="{absolute_error} / {rows}",
-    ),
+    computation=mean_over_rows(absolute_error),
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
         submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",

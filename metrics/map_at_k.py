@@ -18,28 +18,17 @@ Humpback Whale Identification (k = 5), H&M Personalized Fashion Recommendations 
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
-from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 5, separator: Separator = None) -> Contributions:
     """Hits, labels to be found and average precision of each row, and 1 for the row."""
-
-    def average_precision(hits: Hits) -> np.ndarray:
-        found: np.ndarray = hits.sum(hits.nth / hits.rank) / hits.reachable(k)
-        return found
-
-    return mean_over_lists(truth, prediction, k, separator, average_precision)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean over rows."""
-    *_, average_precision, count = sums
-    return ratio(average_precision, count)
+    return mean_over_lists(
+        truth, prediction, k, separator, lambda hits: hits.sum(hits.nth / hits.rank) / hits.reachable(k)
+    )
 
 
 map_at_k = Metric(
@@ -52,7 +41,7 @@ map_at_k = Metric(
     submission=LabelList(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=mean_of_lists,
         parts=("hits", "relevant", "average_precision", "rows"),
         last_line="{average_precision} / {rows}",
     ),

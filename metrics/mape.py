@@ -18,20 +18,21 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
+from .core.contract import Example, Metric
+from .numerics.averages import mean_over_rows, quotient
 from .reading.column_kinds import NonZero, Number
 
 Percent = Annotated[bool, "Give the score in per cent: 12.5 instead of 0.125."]
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The relative error of each row, and 1 for the row."""
-    return np.column_stack([np.abs(prediction - truth) / np.abs(truth), np.ones(len(truth))])
+def relative_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The relative error of each row."""
+    return np.abs(prediction - truth) / np.abs(truth)
 
 
 def total(sums: np.ndarray, *, percent: Percent = False) -> float:
     """The mean."""
-    return (100 if percent else 1) * ratio(*sums)
+    return (100 if percent else 1) * quotient(sums)
 
 
 def last_line(*, percent: Percent = False) -> str:
@@ -46,12 +47,7 @@ mape = Metric(
     best=0.0,
     truth=NonZero(),
     submission=Number(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("relative_error", "rows"),
-        last_line=last_line,
-    ),
+    computation=mean_over_rows(relative_error, total, last_line),
     example=Example(
         truth="id,y\n1,10\n2,-4\n3,2\n4,8\n",
         submission="id,y\n1,15\n2,-4\n3,1\n4,10\n",

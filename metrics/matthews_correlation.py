@@ -71,8 +71,7 @@ def influence(truth: Coded, prediction: Coded) -> np.ndarray:
     more_said = 2.0 * (found.rows - found.predicted[found.said])
     value = score(truth, prediction)
     by_cell = more_both / math.sqrt(true * said) - value * (more_true / (2 * true) + more_said / (2 * said))
-    changes: np.ndarray = by_cell[found.of_row]
-    return changes
+    return by_cell[found.of_row]
 
 
 matthews_correlation = Metric(

@@ -20,8 +20,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
+from .core.contract import Example, Metric
 from .core.messages import Message
+from .numerics.averages import mean_over_rows
 from .numerics.log_losses import arc
 from .reading.column_kinds import Fields, Number
 
@@ -29,18 +30,13 @@ Unit = Annotated[Literal["radians", "degrees"], "Of the angles in both files and
 DIRECTION = Fields(Message("azimuth, zenith"), by_name=True, azimuth=Number(), zenith=Number())
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray, *, unit: Unit = "radians") -> np.ndarray:
-    """The angle of each row, and 1 for the row."""
+def angle(truth: np.ndarray, prediction: np.ndarray, *, unit: Unit = "radians") -> np.ndarray:
+    """The angle of each row."""
     read, write = (np.radians, np.degrees) if unit == "degrees" else (np.positive, np.positive)
     turn, height = read(prediction - truth).T
     mirrored = read((180 if unit == "degrees" else np.pi) - prediction[:, 1] - truth[:, 1])
     widths = np.sin(read(truth[:, 1])) * np.sin(read(prediction[:, 1]))
-    return np.column_stack([write(arc(height, mirrored, turn, widths)), np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+    return write(arc(height, mirrored, turn, widths))
 
 
 mean_angular_error = Metric(
@@ -50,12 +46,7 @@ mean_angular_error = Metric(
     best=0.0,
     truth=DIRECTION,
     submission=DIRECTION,
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("angle", "rows"),
-        last_line="{angle} / {rows}",
-    ),
+    computation=mean_over_rows(angle),
     example=Example(
         truth="id,azimuth,zenith\n1,0,90\n2,30,45\n3,200,0\n4,10,30\n",
         submission="id,azimuth,zenith\n1,90,90\n2,30,75\n3,20,0\n4,190,30\n",

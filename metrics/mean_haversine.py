@@ -21,9 +21,10 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
+from .core.contract import Example, Metric
 from .core.messages import Message
 from .core.parameters import Range
+from .numerics.averages import mean_over_rows
 from .numerics.log_losses import arc
 from .reading.column_kinds import Fields, Number
 
@@ -36,19 +37,18 @@ PLACE = Fields(
 )
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray, *, radius: Radius = 6371.0) -> np.ndarray:
-    """The distance of each row, and 1 for the row."""
+def distance(truth: np.ndarray, prediction: np.ndarray, *, radius: Radius = 6371.0) -> np.ndarray:
+    """The distance of each row."""
     height = np.radians(prediction[:, 0] - truth[:, 0])
     mirrored = np.radians(prediction[:, 0] + truth[:, 0])
     turn = np.radians(_turn(truth[:, 1], prediction[:, 1]))
     widths = _width(truth[:, 0]) * _width(prediction[:, 0])
-    return np.column_stack([radius * arc(height, mirrored, turn, widths), np.ones(len(truth))])
+    return radius * arc(height, mirrored, turn, widths)
 
 
 def _width(latitude: np.ndarray) -> np.ndarray:
     """The cosine of a latitude, as exact near the poles as elsewhere."""
-    cosine: np.ndarray = np.sin(np.radians(90 - np.abs(latitude)))
-    return cosine
+    return np.sin(np.radians(90 - np.abs(latitude)))
 
 
 def _turn(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -56,13 +56,7 @@ def _turn(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     first, second = (np.where(one > 180, one - 360, one) for one in (first, second))
     direct = np.abs(first - second)
     across = (180 - np.abs(first)) + (180 - np.abs(second))
-    short: np.ndarray = np.where(direct > 180, across, direct)
-    return short
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+    return np.where(direct > 180, across, direct)
 
 
 mean_haversine = Metric(
@@ -72,12 +66,7 @@ mean_haversine = Metric(
     best=0.0,
     truth=PLACE,
     submission=PLACE,
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("distance", "rows"),
-        last_line="{distance} / {rows}",
-    ),
+    computation=mean_over_rows(distance),
     example=Example(
         truth="id,latitude,longitude\n1,0,0\n2,60,10\n3,41.15,-8.61\n",
         submission="id,latitude,longitude\n1,0,1\n2,60,11\n3,41.15,-8.61\n",

@@ -38,8 +38,7 @@ from .numerics.overlap_precision import (
     Step,
     Stop,
     last_line,
-    matrix_of,
-    rows_with_objects,
+    matrices,
     table_of,
     thresholds,
     total,
@@ -69,16 +68,14 @@ def rows(
 
 def figures(truth: Coded, prediction: Coded, *, start: Start = 0.5) -> list[Figure]:
     """The IoU of all objects of the first pictures."""
-    true, said = truth.once(masks_of, True), prediction.once(masks_of, True)
-    shown = rows_with_objects(np.diff(true.objects)[truth.codes], np.diff(said.objects)[prediction.codes])
-    drawn: list[Figure] = []
-    for row in shown:
+    true, said = truth.once(masks_of, True).objects, prediction.once(masks_of, True).objects
+
+    def met(row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cells = truth.codes[row : row + 1], prediction.codes[row : row + 1]
         _, ours, theirs, iou = objects_that_meet(truth, prediction, *cells)
-        values = np.zeros((np.diff(true.objects)[cells[0][0]], np.diff(said.objects)[cells[1][0]]))
-        values[ours - true.objects[cells[0]], theirs - said.objects[cells[1]]] = iou
-        drawn.append(matrix_of(str(row + 1), values, start))
-    return drawn
+        return ours - true[cells[0]], theirs - said[cells[1]], iou
+
+    return matrices(np.diff(true)[truth.codes], np.diff(said)[prediction.codes], met, start)
 
 
 verify, unscorable = beyond(several=True)
@@ -91,12 +88,7 @@ mean_precision_at_iou = Metric(
     worst=0.0,
     truth=RunLengths(several=True),
     submission=RunLengths(several=True),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=PARTS,
-        last_line=last_line,
-    ),
+    computation=RowSum(rows=rows, total=total, parts=PARTS, last_line=last_line),
     rules=Rules(verify=verify, unscorable=unscorable),
     figures=figures,
     example=Example(

@@ -34,7 +34,19 @@ from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs
 from .core.figures import Figure
 from .core.parameters import Range
-from .numerics.boxes import BoxList, Layout, boxes_of, in_turn, matched, matrix, meetings, perfect, unscorable, verify
+from .numerics.boxes import (
+    BoxList,
+    Layout,
+    boxes_of,
+    in_turn,
+    matched,
+    matrix,
+    meetings,
+    numbered,
+    perfect,
+    unscorable,
+    verify,
+)
 from .numerics.overlap_precision import PARTS, Beta, Step, Stop, last_line, table_of, thresholds, total
 
 Start = Annotated[float, Range(0, 0.99), "The first threshold."]
@@ -56,7 +68,7 @@ def rows(
     true_boxes, said_boxes = truth.once(boxes_of, boxes, False, False), prediction.once(boxes_of, boxes, False, True)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     true, said = true_boxes.counts[true_cells], said_boxes.counts[said_cells]
-    met = in_turn(meetings(true_boxes, said_boxes, true_cells, said_cells, start), said_boxes)
+    met = numbered(in_turn(meetings(true_boxes, said_boxes, true_cells, said_cells, start), said_boxes))
     enough = (met.take(np.flatnonzero(met.iou > level)) for level in thresholds(start, stop, step))
     matches = [np.bincount(some.pair[matched(some)], minlength=len(true)) for some in enough]
     table = table_of(true, said, matches, beta)
@@ -78,12 +90,7 @@ mean_precision_at_iou_of_boxes = Metric(
     worst=0.0,
     truth=BoxList(),
     submission=BoxList(confidence=True),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=PARTS,
-        last_line=last_line,
-    ),
+    computation=RowSum(rows=rows, total=total, parts=PARTS, last_line=last_line),
     rules=Rules(verify=verify, unscorable=unscorable, perfect=perfect),
     figures=figures,
     example=Example(

@@ -15,27 +15,15 @@ Source: Voorhees 1999 (TREC-8 question answering). With one relevant label per r
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
-from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists, perfect
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
     """Hits, labels to be found and reciprocal rank of each row, and 1 for the row."""
-
-    def reciprocal_rank(hits: Hits) -> np.ndarray:
-        return hits.sum((hits.nth == 1) / hits.rank)
-
-    return mean_over_lists(truth, prediction, k, separator, reciprocal_rank)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean over rows."""
-    *_, reciprocal_rank, count = sums
-    return ratio(reciprocal_rank, count)
+    return mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum((hits.nth == 1) / hits.rank))
 
 
 mrr_at_k = Metric(
@@ -48,7 +36,7 @@ mrr_at_k = Metric(
     submission=LabelList(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=mean_of_lists,
         parts=("hits", "relevant", "reciprocal_rank", "rows"),
         last_line="{reciprocal_rank} / {rows}",
     ),

@@ -30,7 +30,7 @@ import numpy as np
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum
 from .core.figures import Figure
-from .numerics.averages import Average, Beta, f_beta_of_rows, f_share, mean_over_rows
+from .numerics.averages import Average, Beta, f_beta, f_share, last_line_of_f_beta, total_f_beta
 from .numerics.label_sets import LabelSetPairs, Separator
 from .reading.column_kinds import LabelSet
 
@@ -39,14 +39,7 @@ def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, beta: 
     """tp, fp, fn and F-beta of each row, and 1 for the row."""
     found = LabelSetPairs(truth, prediction, separator)
     tp, fp, fn = found.by_pair().T
-    return Contributions(
-        np.column_stack([tp, fp, fn, f_beta_of_rows(tp, fp, fn, beta), np.ones(len(tp))]), found.of_row
-    )
-
-
-def total(sums: np.ndarray, *, average: Average = "samples", beta: Beta = 1.0) -> float | None:
-    """The mean over rows, or the F-beta of pooled counts."""
-    return mean_over_rows(sums, average, beta)
+    return Contributions(np.column_stack([tp, fp, fn, f_beta(tp, fp, fn, beta), np.ones(len(tp))]), found.of_row)
 
 
 def score(
@@ -61,14 +54,6 @@ def influence(
 ) -> np.ndarray:
     """What each row changes in the F-beta of its labels."""
     return LabelSetPairs(truth, prediction, separator).influence(f_share(beta), average)
-
-
-def last_line(*, average: Average = "samples", beta: Beta = 1.0) -> str:
-    """How the sums become the score; averages over labels are made label by label."""
-    pooled = "2·{tp} / (2·{tp} + {fp} + {fn})"
-    if beta != 1:
-        pooled = "(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})"
-    return {"samples": "{f} / {rows}", "micro": pooled}.get(average, "")
 
 
 def figures(
@@ -90,10 +75,10 @@ multilabel_f1 = Metric(
     submission=LabelSet(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=total_f_beta,
         score=score,
         parts=("tp", "fp", "fn", "f", "rows"),
-        last_line=last_line,
+        last_line=last_line_of_f_beta,
         influence=influence,
     ),
     figures=figures,

@@ -28,8 +28,18 @@ from typing import Annotated, Literal
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
-from .numerics.ranked_lists import Hits, K, LabelList, Separator, best_first, graded_labels, ideal, mean_over_lists
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
+from .numerics.ranked_lists import (
+    Hits,
+    K,
+    LabelList,
+    Separator,
+    best_first,
+    graded_labels,
+    ideal,
+    mean_of_lists,
+    mean_over_lists,
+)
 from .numerics.ranked_lists import perfect as named_once
 from .reading.column_kinds import LabelSet
 
@@ -44,36 +54,24 @@ def rows(
 ) -> Contributions:
     """Hits, labels to be found and relative gain of each row, and 1 for the row."""
     discount = 1 / np.log2(np.arange(k) + 2)
-    if gain != "binary":
-        return _graded(truth, prediction, k, separator, gain == "exponential", discount)
-    most = np.cumsum(discount)
-
-    def relative_gain(hits: Hits) -> np.ndarray:
-        found: np.ndarray = hits.sum(discount[hits.rank - 1]) / most[hits.reachable(k) - 1]
-        return found
-
-    return mean_over_lists(truth, prediction, k, separator, relative_gain)
-
-
-def _graded(
-    truth: Coded, prediction: Coded, k: int, separator: str | None, exponential: bool, discount: np.ndarray
-) -> Contributions:
+    if gain == "binary":
+        most = np.cumsum(discount)
+        return mean_over_lists(
+            truth,
+            prediction,
+            k,
+            separator,
+            lambda hits: hits.sum(discount[hits.rank - 1]) / most[hits.reachable(k) - 1],
+        )
     true = truth.once(graded_labels, separator)
-    gains = np.exp2(true.grades) - 1 if exponential else true.grades
-    most = ideal(true, gains, discount)
+    gains = np.exp2(true.grades) - 1 if gain == "exponential" else true.grades
+    most_of_cell = ideal(true, gains, discount)
 
     def relative_gain(hits: Hits) -> np.ndarray:
         earned = hits.sum(gains[hits.which] * discount[hits.rank - 1])
-        found: np.ndarray = earned / np.where(hits.relevant, most[hits.cell], 1.0)
-        return found
+        return earned / np.where(hits.relevant, most_of_cell[hits.cell], 1.0)
 
     return mean_over_lists(truth, prediction, k, separator, relative_gain, graded_labels)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean over rows."""
-    *_, ndcg, count = sums
-    return ratio(ndcg, count)
 
 
 def unscorable(truth: Coded, *, separator: Separator = None, gain: Gain = "binary") -> str:
@@ -102,7 +100,7 @@ ndcg_at_k = Metric(
     submission=LabelList(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=mean_of_lists,
         parts=("hits", "relevant", "ndcg", "rows"),
         last_line="{ndcg} / {rows}",
     ),

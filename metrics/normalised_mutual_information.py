@@ -25,7 +25,7 @@ import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, WholeColumn, ratio
-from .numerics.clusters import Cluster, contingency, sizes
+from .numerics.contingency import Cluster, contingency, cross, information
 
 Average = Annotated[Literal["arithmetic", "geometric", "min", "max"], "The mean of the two entropies."]
 
@@ -41,8 +41,8 @@ def mean(truth: float, prediction: float, average: Average) -> float:
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
     """What each row says, in nats: in common, by its true cluster, by its predicted cluster."""
-    found = sizes(truth, prediction)
-    return Contributions(found.information(), found.of_row)
+    found = cross(truth, prediction)
+    return Contributions(information(found), found.of_row)
 
 
 def total(sums: np.ndarray, *, average: Average = "arithmetic") -> float:
@@ -65,8 +65,7 @@ def influence(truth: Coded, prediction: Coded, *, average: Average = "arithmetic
         means = (true + said) / 2
     else:
         means = true if under == sums[1] else said
-    changes: np.ndarray = ((shared - float(sums[0]) / under * means) / under)[found.of_row]
-    return changes
+    return ((shared - float(sums[0]) / under * means) / under)[found.of_row]
 
 
 def last_line(*, average: Average = "arithmetic") -> str:

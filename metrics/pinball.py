@@ -15,22 +15,18 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
+from .core.contract import Example, Metric
 from .core.parameters import Range
+from .numerics.averages import mean_over_rows
 from .reading.column_kinds import Number
 
 Quantile = Annotated[float, Range(0, 1), "Share of the answers that should lie below their predictions."]
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray, *, quantile: Quantile = 0.5) -> np.ndarray:
-    """The loss of each row, and 1 for the row."""
+def loss(truth: np.ndarray, prediction: np.ndarray, *, quantile: Quantile = 0.5) -> np.ndarray:
+    """The loss of each row."""
     gaps = truth - prediction
-    return np.column_stack([np.maximum(quantile * gaps, (quantile - 1) * gaps), np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+    return np.maximum(quantile * gaps, (quantile - 1) * gaps)
 
 
 pinball = Metric(
@@ -40,12 +36,7 @@ pinball = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("loss", "rows"),
-        last_line="{loss} / {rows}",
-    ),
+    computation=mean_over_rows(loss),
     example=Example(
         truth="id,y\n1,30\n2,20\n3,5\n4,10\n",
         submission="id,y\n1,20\n2,30\n3,5\n4,14\n",

@@ -25,9 +25,10 @@ import numpy as np
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules, distinct_pairs, ratio
 from .core.messages import Message
-from .numerics.ranked_lists import LabelList, Lists, ranked_labels
+from .numerics.cells import expand
+from .numerics.ranked_lists import LabelList, Lists, places_among, ranked_labels
 from .numerics.ranks import smaller_before
-from .numerics.tokens import expand
+from .numerics.tokens import codes_among
 from .reading.column_kinds import LabelSet
 
 _EVERY = 1 << 62
@@ -50,8 +51,7 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
 def _lengths(lists: Lists) -> np.ndarray:
     """The items of each cell, repeated ones once."""
     cells = np.repeat(np.arange(len(lists.starts) - 1), np.diff(lists.starts))
-    found: np.ndarray = np.bincount(cells[lists.codes >= 0], minlength=len(lists.starts) - 1)
-    return found
+    return np.bincount(cells[lists.codes >= 0], minlength=len(lists.starts) - 1)
 
 
 def _ranks(
@@ -63,14 +63,12 @@ def _ranks(
     width = len(true.vocabulary) + 1
     keys = cells[labelled] * width + true.codes[labelled]
     order = np.argsort(keys)
-    known = {label: code for code, label in enumerate(true.vocabulary)}
-    codes = np.array([*(known.get(label, -1) for label in predicted.vocabulary), -1], np.int64)
+    codes = np.append(codes_among(predicted.vocabulary, true.vocabulary), -1).astype(np.int64)
     places, owner = expand(predicted.starts, predicted_cells)
     code = codes[predicted.codes[places]]
-    sought = true_cells[owner].astype(np.int64) * width + code
-    at = np.minimum(np.searchsorted(keys[order], sought), max(len(keys) - 1, 0))
-    is_there = (code >= 0) & (keys[order][at] == sought) if len(keys) else np.zeros(len(code), bool)
-    return labelled[order][at[is_there]], owner[is_there]
+    which = places_among(true_cells[owner].astype(np.int64) * width + code, keys[order])
+    is_there = (code >= 0) & (which >= 0)
+    return labelled[order][which[is_there]], owner[is_there]
 
 
 def _numbers(owner: np.ndarray, ranks: np.ndarray) -> np.ndarray:

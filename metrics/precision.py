@@ -37,12 +37,7 @@ precision = Metric(
     worst=0.0,
     truth=Binary(),
     submission=Binary(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=PARTS,
-        last_line="{tp} / ({tp} + {fp})",
-    ),
+    computation=RowSum(rows=rows, total=total, parts=PARTS, last_line="{tp} / ({tp} + {fp})"),
     figures=two_by_two,
     example=Example(
         truth="id,y\n1,1\n2,1\n3,1\n4,0\n5,0\n",

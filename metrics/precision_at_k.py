@@ -21,12 +21,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import numpy as np
-
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .core.messages import Message
-from .numerics.ranked_lists import Hits, K, LabelList, Separator, mean_over_lists, perfect, shortest
+from .numerics.ranked_lists import K, LabelList, Separator, mean_of_lists, mean_over_lists, perfect, shortest
 from .reading.column_kinds import LabelSet
 
 Divisor = Annotated[
@@ -38,17 +36,13 @@ def rows(
     truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None, divisor: Divisor = "reachable"
 ) -> Contributions:
     """Hits, labels to be found and precision of each row, and 1 for the row."""
-
-    def precision(hits: Hits) -> np.ndarray:
-        return hits.sum() / (hits.reachable(k) if divisor == "reachable" else k)
-
-    return mean_over_lists(truth, prediction, k, separator, precision)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean over rows."""
-    *_, precision, count = sums
-    return ratio(precision, count)
+    return mean_over_lists(
+        truth,
+        prediction,
+        k,
+        separator,
+        lambda hits: hits.sum() / (hits.reachable(k) if divisor == "reachable" else k),
+    )
 
 
 def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None, divisor: Divisor = "reachable") -> str:
@@ -74,7 +68,7 @@ precision_at_k = Metric(
     submission=LabelList(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=mean_of_lists,
         parts=("hits", "relevant", "precision", "rows"),
         last_line="{precision} / {rows}",
     ),

@@ -20,26 +20,15 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, Rules, ratio
+from .core.contract import Contributions, Example, Metric, RowSum, Rules
 from .core.messages import Message
-from .numerics.ranked_lists import Hits, K, LabelList, Separator, longest, mean_over_lists, perfect
+from .numerics.ranked_lists import K, LabelList, Separator, longest, mean_of_lists, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
     """Hits, labels to be found and recall of each row, and 1 for the row."""
-
-    def recall(hits: Hits) -> np.ndarray:
-        found: np.ndarray = hits.sum() / np.maximum(hits.relevant, 1)
-        return found
-
-    return mean_over_lists(truth, prediction, k, separator, recall)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean over rows."""
-    *_, recall, count = sums
-    return ratio(recall, count)
+    return mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum() / np.maximum(hits.relevant, 1))
 
 
 def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None) -> str:
@@ -65,7 +54,7 @@ recall_at_k = Metric(
     submission=LabelList(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=mean_of_lists,
         parts=("hits", "relevant", "recall", "rows"),
         last_line="{recall} / {rows}",
     ),

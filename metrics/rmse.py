@@ -12,18 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio, root
+from .core.contract import Example, Metric
+from .numerics.averages import root_mean_over_rows
 from .reading.column_kinds import Number
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The squared error of each row, and 1 for the row."""
-    return np.column_stack([(prediction - truth) ** 2, np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """The root of the mean."""
-    return root(ratio(*sums))
+def squared_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The squared error of each row."""
+    return (prediction - truth) ** 2
 
 
 rmse = Metric(
@@ -33,12 +29,7 @@ rmse = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("squared_error", "rows"),
-        last_line="√({squared_error} / {rows})",
-    ),
+    computation=root_mean_over_rows(squared_error),
     example=Example(
         truth="id,y\n1,3\n2,-0.5\n3,2\n4,7\n",
         submission="id,y\n1,2.5\n2,0.0\n3,2\n4,8\n",

@@ -17,19 +17,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, Rules, ratio, root
-from .numerics.log_losses import Offset, squared_log_error, unscorable, verify
+from .core.contract import Example, Metric, Rules
+from .numerics.averages import root_mean_over_rows
+from .numerics.log_losses import Offset, logarithm, unscorable, verify
 from .reading.column_kinds import Amount, Number
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:
-    """The squared difference of the logarithms of each row, and 1 for the row."""
-    return np.column_stack([squared_log_error(truth, prediction, offset), np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """The root of the mean."""
-    return root(ratio(*sums))
+def squared_log_error(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:
+    """The squared difference of the logarithms of each row."""
+    return (logarithm(prediction, offset) - logarithm(truth, offset)) ** 2
 
 
 rmsle = Metric(
@@ -39,12 +35,7 @@ rmsle = Metric(
     best=0.0,
     truth=Number(minimum=0),
     submission=Amount(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("squared_log_error", "rows"),
-        last_line="√({squared_log_error} / {rows})",
-    ),
+    computation=root_mean_over_rows(squared_log_error),
     rules=Rules(verify=verify, unscorable=unscorable),
     example=Example(
         truth="id,y\n1,3\n2,0\n3,9\n4,99\n",

@@ -15,18 +15,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio, root
+from .core.contract import Example, Metric
+from .numerics.averages import root_mean_over_rows
 from .reading.column_kinds import NonZero, Number
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The squared relative error of each row, and 1 for the row."""
-    return np.column_stack([((prediction - truth) / truth) ** 2, np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """The root of the mean."""
-    return root(ratio(*sums))
+def squared_relative_error(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The squared relative error of each row."""
+    return ((prediction - truth) / truth) ** 2
 
 
 rmspe = Metric(
@@ -36,12 +32,7 @@ rmspe = Metric(
     best=0.0,
     truth=NonZero(),
     submission=Number(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("squared_relative_error", "rows"),
-        last_line="√({squared_relative_error} / {rows})",
-    ),
+    computation=root_mean_over_rows(squared_relative_error),
     example=Example(
         truth="id,y\n1,10\n2,-4\n3,2\n4,8\n",
         submission="id,y\n1,15\n2,-4\n3,1\n4,10\n",

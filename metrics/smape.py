@@ -18,25 +18,25 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, ratio
+from .core.contract import Example, Metric
 from .core.parameters import Range
+from .numerics.averages import mean_over_rows, quotient
 from .reading.column_kinds import Number
 
 Scale = Annotated[Literal[200, 100, 2, 1], "The largest value: 200 or 100 in per cent, 2 or 1 as a share."]
 Shift = Annotated[float, Range(-1e9, 1e9), "Added to answer and prediction before they are compared."]
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Shift = 0.0) -> np.ndarray:
-    """The error of each row as a share of both sizes, from 0 to 1, and 1 for the row."""
+def share(truth: np.ndarray, prediction: np.ndarray, *, offset: Shift = 0.0) -> np.ndarray:
+    """The error of each row as a share of both sizes, from 0 to 1."""
     true, said = truth + offset, prediction + offset
     sizes = np.abs(true) + np.abs(said)
-    shares = np.divide(np.abs(said - true), sizes, out=np.zeros(len(true)), where=sizes > 0)
-    return np.column_stack([shares, np.ones(len(true))])
+    return np.divide(np.abs(said - true), sizes, out=np.zeros(len(true)), where=sizes > 0)
 
 
 def total(sums: np.ndarray, *, scale: Scale = 200) -> float:
     """The mean on the chosen scale."""
-    return scale * ratio(*sums)
+    return scale * quotient(sums)
 
 
 smape = Metric(
@@ -46,12 +46,7 @@ smape = Metric(
     best=0.0,
     truth=Number(),
     submission=Number(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("share", "rows"),
-        last_line="{scale} · {share} / {rows}",
-    ),
+    computation=mean_over_rows(share, total, "{scale} · {share} / {rows}"),
     example=Example(
         truth="id,y\n1,10\n2,0\n3,0\n4,1\n",
         submission="id,y\n1,30\n2,0\n3,5\n4,1\n",

@@ -19,32 +19,28 @@ import numpy as np
 
 from .core.contract import Example, Metric, Rules, SubmissionFormat, WholeColumn, ratio
 from .core.messages import Message
-from .numerics.ranks import count_below
+from .numerics.ranks import crossings
 from .reading.column_kinds import RankedScore, TimeAndEvent
 
 
 def moments(truth: np.ndarray) -> np.ndarray:
     """The order of the rows in time as whole numbers; at one time events come before ends of observation."""
     _, times = np.unique(truth[:, 0], return_inverse=True)
-    keys: np.ndarray = 2 * times.astype(np.int64) + (truth[:, 1] == 0)
-    return keys
+    return 2 * times.astype(np.int64) + (truth[:, 1] == 0)
 
 
 def later(truth: np.ndarray) -> np.ndarray:
     """For each row with the event how many rows it can be compared with as the earlier one; 0 for the others."""
     keys = moments(truth)
     after = len(keys) - np.cumsum(np.bincount(keys))
-    found: np.ndarray = after[keys] * (truth[:, 1] == 1)
-    return found
+    return after[keys] * (truth[:, 1] == 1)
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """For each event how many later rows have a lower risk (ties count half), and how many later rows there are.
-
-    In O(n log² n).
-    """
+    """For each event how many later rows have a lower risk (ties count half), and how many later rows there are."""
     _, ranks = np.unique(prediction, return_inverse=True)
-    below, equal = count_below(moments(truth), ranks.astype(np.int64))
+    keys = moments(truth)
+    below, equal, _, _ = crossings(keys.max() - keys, ranks)
     return np.column_stack([(below + equal / 2) * (truth[:, 1] == 1), later(truth)])
 
 
@@ -58,19 +54,17 @@ def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """What each row does as the earlier and as the later one of its pairs: the derivative of a ratio of two counts of
     pairs by the weight of the row."""
     seen = truth[:, 1] == 1
-    _, ranks = np.unique(-prediction, return_inverse=True)
+    _, risks = np.unique(-prediction, return_inverse=True)
     keys = moments(truth)
-    before, risks = keys.max() - keys, ranks.astype(np.int64)
     # Rows counted among all rows and the events once more, less those among all rows: leaves those among the events.
-    twice = count_below(np.concatenate([before, before[seen]]), np.concatenate([risks, risks[seen]]))
-    above, equal = (more[: len(keys)] - once for more, once in zip(twice, count_below(before, risks), strict=True))
+    twice = crossings(np.concatenate([keys, keys[seen]]), np.concatenate([risks, risks[seen]]))
+    above, equal, _, _ = twice[:, : len(keys)] - crossings(keys, risks)
     events = np.cumsum(np.bincount(keys, seen, minlength=keys.max() + 1))
     earlier = events[keys] - np.bincount(keys, seen, minlength=keys.max() + 1)[keys]
     concordant, comparable = rows(truth, prediction).T
     pairs = max(float(comparable.sum()), 1.0)
     value = float(concordant.sum()) / pairs
-    found: np.ndarray = (concordant + above + equal / 2 - value * (comparable + earlier)) / pairs
-    return found
+    return (concordant + above + equal / 2 - value * (comparable + earlier)) / pairs
 
 
 def unscorable(truth: np.ndarray) -> str:

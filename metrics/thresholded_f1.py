@@ -21,7 +21,7 @@ import numpy as np
 
 from .core.contract import Example, Metric, RowSum, Rules
 from .core.parameters import Range
-from .numerics.averages import F1, Average, effects, f_beta_of_rows, last_line, mean_of, mean_over_rows
+from .numerics.averages import F1, Average, effects, f_beta, last_line_of_f_beta, mean_over_labels, total_f_beta
 from .reading.column_kinds import Binary, RankedScore
 
 Threshold = Annotated[float, Range(-1e9, 1e9), "Classes with a score greater than this are predicted."]
@@ -44,12 +44,12 @@ def rows(truth: np.ndarray, prediction: np.ndarray, *, threshold: Threshold = 0.
     true, said = truth == 1, predicted(prediction, threshold, count)
     tp = (true & said).sum(axis=1)
     fp, fn = said.sum(axis=1) - tp, true.sum(axis=1) - tp
-    return np.column_stack([tp, fp, fn, f_beta_of_rows(tp, fp, fn), np.ones(len(tp))])
+    return np.column_stack([tp, fp, fn, f_beta(tp, fp, fn), np.ones(len(tp))])
 
 
 def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
     """The mean over rows, or the F1 of pooled counts."""
-    return mean_over_rows(sums, average)
+    return total_f_beta(sums, average=average)
 
 
 def score(
@@ -61,7 +61,7 @@ def score(
     average: Average = "samples",
 ) -> float:
     """Averages over classes."""
-    return mean_of(_outcomes(truth == 1, predicted(prediction, threshold, count)), F1, average)
+    return mean_over_labels(_outcomes(truth == 1, predicted(prediction, threshold, count)), F1, average)
 
 
 def influence(
@@ -107,7 +107,7 @@ thresholded_f1 = Metric(
         total=total,
         score=score,
         parts=("tp", "fp", "fn", "f", "rows"),
-        last_line=last_line,
+        last_line=last_line_of_f_beta,
         influence=influence,
     ),
     rules=Rules(perfect=perfect),

@@ -22,27 +22,20 @@ from typing import Annotated
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, distinct_pairs, ratio
+from .core.contract import Contributions, Example, Metric, distinct_pairs, ratio
+from .numerics.averages import mean_over_rows
 from .numerics.tokens import Lowercase, bags, common
 from .reading.column_kinds import Words
 
 Normalise = Annotated[bool, "Whether punctuation and the words a, an, the are dropped, as SQuAD does."]
 
 
-def rows(
-    truth: Coded, prediction: Coded, *, lowercase: Lowercase = True, normalise: Normalise = False
-) -> Contributions:
-    """The F1 of each row, and 1 for the row."""
+def f1(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True, normalise: Normalise = False) -> Contributions:
+    """The F1 of each row."""
     true, said = truth.once(bags, lowercase, normalise), prediction.once(bags, lowercase, normalise)
     ours, theirs, of_row = distinct_pairs(truth, prediction)
-    both, words = common(true, said, ours, theirs), true.counts[ours] + said.counts[theirs]
-    values = np.where(words == 0, 1.0, 2 * both / np.maximum(words, 1))
-    return Contributions(np.column_stack([values, np.ones(len(values))]), of_row)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+    words = true.counts[ours] + said.counts[theirs]
+    return Contributions(np.asarray(ratio(2 * common(true, said, ours, theirs), words, empty=1.0)), of_row)
 
 
 token_f1 = Metric(
@@ -53,12 +46,7 @@ token_f1 = Metric(
     worst=0.0,
     truth=Words(),
     submission=Words(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("f1", "rows"),
-        last_line="{f1} / {rows}",
-    ),
+    computation=mean_over_rows(f1),
     example=Example(
         truth="id,answer\n1,the cat sat on the mat\n2,Denver Broncos\n3,1912\n4,in the year 1912\n",
         submission="id,answer\n1,the cat the dog\n2,denver broncos\n3,1913\n4,1912\n",

@@ -22,26 +22,22 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, Rules, SubmissionFormat, ratio
+from .core.contract import Example, Metric, Rules, SubmissionFormat
 from .core.messages import Message
 from .core.parameters import Range
+from .numerics.averages import mean_over_rows
 from .reading.class_columns import Classes, OneClass, certain, class_names
 from .reading.column_kinds import RankedScore
 
 K = Annotated[int, Range(1, 1000), "How many classes of a row count, from the highest score down."]
 
 
-def rows(truth: Classes, prediction: np.ndarray, *, k: K = 2) -> np.ndarray:
-    """1 where the true class is among the first k, and 1 for the row."""
+def right(truth: Classes, prediction: np.ndarray, *, k: K = 2) -> np.ndarray:
+    """Whether the true class of each row is among the first k."""
     own = prediction[np.arange(len(truth)), truth.codes][:, None]
     is_later = np.arange(prediction.shape[1]) > truth.codes[:, None]
     before = ((prediction > own) | (is_later & (prediction == own))).sum(axis=1)
-    return np.column_stack([before < k, np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """Right rows per row."""
-    return ratio(*sums)
+    return before < k
 
 
 def unscorable(truth: Classes, *, k: K = 2) -> str:
@@ -64,12 +60,7 @@ top_k_accuracy = Metric(
     worst=0.0,
     truth=OneClass(),
     submission=RankedScore(many=True),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("right", "rows"),
-        last_line="{right} / {rows}",
-    ),
+    computation=mean_over_rows(right),
     format=SubmissionFormat(names=class_names),
     rules=Rules(unscorable=unscorable, perfect=certain),
     example=Example(

@@ -21,24 +21,20 @@ from typing import Annotated
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, Rules, ratio
+from .core.contract import Example, Metric, Rules
 from .core.messages import Message
 from .core.parameters import Range
-from .numerics.log_losses import FLOOR, deviance
+from .numerics.averages import mean_over_rows
+from .numerics.log_losses import FLOOR, unit_deviance
 from .reading.column_kinds import NOT_ABOVE, Amount, Number
 from .reading.columns import Cells
 
 Power = Annotated[float, Range(1, 3), "From 1 (Poisson) over 2 (gamma) to 3 (inverse Gaussian)."]
 
 
-def rows(truth: np.ndarray, prediction: np.ndarray, *, power: Power = 1.5) -> np.ndarray:
-    """The deviance of each row, and 1 for the row."""
-    return np.column_stack([deviance(truth, prediction, power), np.ones(len(truth))])
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+def deviance(truth: np.ndarray, prediction: np.ndarray, *, power: Power = 1.5) -> np.ndarray:
+    """The deviance of each row."""
+    return unit_deviance(truth, prediction, power)
 
 
 def verify(columns: Sequence[Cells], prediction: np.ndarray, *, power: Power = 1.5) -> None:
@@ -61,12 +57,7 @@ tweedie_deviance = Metric(
     best=0.0,
     truth=Number(minimum=0, smallest=FLOOR),
     submission=Amount(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("deviance", "rows"),
-        last_line="{deviance} / {rows}",
-    ),
+    computation=mean_over_rows(deviance),
     rules=Rules(verify=verify, unscorable=unscorable),
     example=Example(
         truth="id,y\n1,0\n2,4\n3,1\n4,9\n",

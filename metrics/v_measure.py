@@ -25,15 +25,15 @@ import numpy as np
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, WholeColumn
 from .core.parameters import Range
-from .numerics.clusters import Cluster, contingency, sizes
+from .numerics.contingency import Cluster, contingency, cross, information
 
 Beta = Annotated[float, Range(0, 1000, exclusive_minimum=True), "Weight of completeness: below 1 favours homogeneity."]
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
     """What each row says, in nats: in common, by its true cluster, by its predicted cluster."""
-    found = sizes(truth, prediction)
-    return Contributions(found.information(), found.of_row)
+    found = cross(truth, prediction)
+    return Contributions(information(found), found.of_row)
 
 
 def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
@@ -53,8 +53,7 @@ def influence(truth: Coded, prediction: Coded, *, beta: Beta = 1.0) -> np.ndarra
     if not under:
         return np.zeros(len(found.of_row))
     value = (1 + beta) * float(shared @ counts) / under
-    changes: np.ndarray = (((1 + beta) * shared - value * (true + beta * said)) / under)[found.of_row]
-    return changes
+    return (((1 + beta) * shared - value * (true + beta * said)) / under)[found.of_row]
 
 
 v_measure = Metric(

@@ -17,19 +17,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .core.contract import Example, Metric, RowSum, Rules, ratio
+from .core.contract import Example, Metric, RowSum, Rules
 from .core.messages import Message
+from .numerics.averages import quotient
 from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """The absolute error of each row and the size of its answer."""
     return np.column_stack([np.abs(prediction - truth), np.abs(truth)])
-
-
-def total(sums: np.ndarray) -> float:
-    """Errors by answers."""
-    return ratio(*sums)
 
 
 def unscorable(truth: np.ndarray) -> str:
@@ -46,7 +42,7 @@ wape = Metric(
     submission=Number(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=quotient,
         parts=("error", "answers"),
         last_line="{error} / {answers}",
     ),

@@ -47,8 +47,7 @@ def _lead(weights: np.ndarray, scores: np.ndarray) -> np.ndarray:
     grouped = np.bincount(places[order], weights[order])
     below = (np.cumsum(grouped) - grouped)[places] + (grouped[places] - weights) / 2
     whole = float(exact_sum(weights))
-    found: np.ndarray = weights + below - (whole + float(exact_sum(weights**2)) / whole) / 2
-    return found
+    return weights + below - (whole + float(exact_sum(weights**2)) / whole) / 2
 
 
 def total(sums: np.ndarray) -> float:

@@ -16,19 +16,15 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Answers
-from .core.contract import Example, Metric, Role, RowSum, Rules, ratio
+from .core.contract import Example, Metric, Role, RowSum, Rules
 from .core.messages import Message
+from .numerics.averages import quotient
 from .reading.column_kinds import Number
 
 
 def rows(truth: Answers, prediction: np.ndarray) -> np.ndarray:
     """The weighted error of each row, and its weight."""
     return np.column_stack([truth["weight"] * np.abs(prediction - truth.answer), truth["weight"]])
-
-
-def total(sums: np.ndarray) -> float:
-    """The weighted mean."""
-    return ratio(*sums)
 
 
 def unscorable(truth: Answers) -> str:
@@ -46,7 +42,7 @@ weighted_mae = Metric(
     roles={"weight": Role(Number(minimum=0), "The weight of each row.")},
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=quotient,
         parts=("weighted_error", "weight"),
         last_line="{weighted_error} / {weight}",
     ),

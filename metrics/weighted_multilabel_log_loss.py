@@ -24,23 +24,19 @@ from __future__ import annotations
 import numpy as np
 
 from .core.arrays import Answers
-from .core.contract import Example, Metric, Role, RowSum, Rules, ratio
+from .core.contract import Example, Metric, Role, RowSum, Rules
 from .core.figures import Weights, weights_for, wrong_weights
 from .core.messages import Message, Plural
-from .numerics.log_losses import Clip, surprise
+from .numerics.averages import quotient
+from .numerics.log_losses import Clip, surprise_of_answer
 from .reading.column_kinds import Binary, Number, Probability
 
 
 def rows(truth: Answers, prediction: np.ndarray, *, clip: Clip = 1e-15, label_weights: Weights = None) -> np.ndarray:
     """The weighted surprise of each row, and its weight."""
     weights = np.array(weights_for(label_weights, prediction.shape[1]))
-    lost = (surprise(truth.answer, prediction, clip) * weights).sum(axis=1)
+    lost = (surprise_of_answer(truth.answer, prediction, clip) * weights).sum(axis=1)
     return np.column_stack([truth["weight"] * lost, truth["weight"] * weights.sum()])
-
-
-def total(sums: np.ndarray) -> float:
-    """The weighted mean."""
-    return ratio(*sums)
 
 
 def unscorable(truth: Answers, *, label_weights: Weights = None) -> str:
@@ -61,7 +57,7 @@ weighted_multilabel_log_loss = Metric(
     roles={"weight": Role(Number(minimum=0), "The weight of each row.")},
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=quotient,
         parts=("surprise", "weight"),
         last_line="{surprise} / {weight}",
     ),

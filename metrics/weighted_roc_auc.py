@@ -24,10 +24,10 @@ from typing import Annotated
 import numpy as np
 
 from .core.contract import Example, Metric, Rules, WholeColumn, ratio
-from .core.figures import Figure, weights_in
+from .core.figures import weights_in
 from .core.messages import Message
 from .numerics.ranks import one_class, roc_curve
-from .numerics.roc_regions import Regions, edges_in, influence_of, slices_of
+from .numerics.roc_areas import Regions, edges_in, influence_of_regions, slices_of
 from .reading.column_kinds import Binary, RankedScore
 
 Thresholds = Annotated[str, edges_in, "True-positive rates between the regions, from 0 to 1."]
@@ -41,8 +41,7 @@ def rows(
     found = slices_of(truth, prediction)
     shares = np.column_stack(Regions(edges_in(thresholds), weights_in(weights)).areas(found))
     own = shares / np.maximum(found.ups, 1)[:, None]
-    given: np.ndarray = np.where(truth[:, None] == 1, own[found.places], 0.0)
-    return given
+    return np.where(truth[:, None] == 1, own[found.places], 0.0)
 
 
 def total(sums: np.ndarray) -> float:
@@ -55,12 +54,7 @@ def influence(
     truth: np.ndarray, prediction: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weights: RegionWeights = "2, 1"
 ) -> np.ndarray:
     """What each row does to the weighted area."""
-    return influence_of(truth, prediction, Regions(edges_in(thresholds), weights_in(weights)))
-
-
-def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
-    """The curve."""
-    return roc_curve(truth, prediction)
+    return influence_of_regions(truth, prediction, Regions(edges_in(thresholds), weights_in(weights)))
 
 
 def unscorable(truth: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weights: RegionWeights = "2, 1") -> str:
@@ -91,7 +85,7 @@ weighted_roc_auc = Metric(
         influence=influence,
     ),
     rules=Rules(unscorable=unscorable),
-    figures=figures,
+    figures=roc_curve,
     example=Example(
         truth="id,y\n1,1\n2,0\n3,1\n4,0\n",
         submission="id,y\n1,0.9\n2,0.6\n3,0.5\n4,0.2\n",

@@ -17,11 +17,10 @@ Source: the usual definition in speech recognition. Equals `wer` of jiwer.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
-from .numerics.tokens import Lowercase, nothing_true, per_length, pooled, spelled, spelled_like, words
+from .numerics.averages import quotient
+from .numerics.tokens import Lowercase, nothing_true, pooled, spelled, spelled_like, words
 from .reading.column_kinds import Words
 
 
@@ -29,11 +28,6 @@ def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Co
     """The changes of each row, and its true words."""
     said = spelled_like(prediction, truth.once(words, lowercase), lowercase)
     return pooled(truth, prediction, truth.once(spelled, lowercase), said)
-
-
-def total(sums: np.ndarray) -> float:
-    """Changes per word."""
-    return per_length(sums)
 
 
 def unscorable(truth: Coded, *, lowercase: Lowercase = False) -> str:
@@ -50,7 +44,7 @@ word_error_rate = Metric(
     submission=Words(),
     computation=RowSum(
         rows=rows,
-        total=total,
+        total=quotient,
         parts=("changes", "words"),
         last_line="{changes} / {words}",
     ),

@@ -20,7 +20,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from .core.arrays import Coded
-from .core.contract import Contributions, Example, Metric, RowSum, distinct_pairs, ratio
+from .core.contract import Contributions, Example, Metric, distinct_pairs
+from .numerics.averages import mean_over_rows
 from .numerics.tokens import BLOCK, Tokens, in_words, jaccard, tokens
 from .reading.column_kinds import Words
 from .reading.tables import pick
@@ -38,22 +39,17 @@ def words_of(array: Any, lowercase: bool) -> Tokens:
     return tokens(array, None, in_words(lowercase), distinct=True)
 
 
-def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True) -> Contributions:
-    """The similarity of each row, and 1 for the row."""
+def similarity(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True) -> Contributions:
+    """The similarity of each row."""
     true = truth.once(words, lowercase)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
-    table = np.ones((len(true_cells), 2))
+    found = np.ones(len(true_cells))
     for start in range(0, len(true_cells), BLOCK):
         # The words of a whole column would need more memory than anything else.
         block = slice(start, start + BLOCK)
         said = words_of(pick(prediction.array, said_cells[block]), lowercase)
-        table[block, 0] = jaccard(true, said, true_cells[block], np.arange(len(said.counts)))
-    return Contributions(table, of_row)
-
-
-def total(sums: np.ndarray) -> float:
-    """The mean."""
-    return ratio(*sums)
+        found[block] = jaccard(true, said, true_cells[block], np.arange(len(said.counts)))
+    return Contributions(found, of_row)
 
 
 word_jaccard = Metric(
@@ -64,12 +60,7 @@ word_jaccard = Metric(
     worst=0.0,
     truth=Words(),
     submission=Words(),
-    computation=RowSum(
-        rows=rows,
-        total=total,
-        parts=("similarity", "rows"),
-        last_line="{similarity} / {rows}",
-    ),
+    computation=mean_over_rows(similarity),
     example=Example(
         truth='id,text\n1,"Hello, how are you?"\n2,Be happy my friend\n3,It\'s good.\n',
         submission='id,text\n1,"Hello, how are you?"\n2,be happy\n3,Have a nice day!\n',

@@ -1,20 +1,57 @@
-"""Averages over labels of a ratio of counts (F1, Jaccard, recall): its value, and what one row changes.
+"""Averages: over rows, over labels and over columns.
 
-Counts have shape (labels, 3): tp, fp and fn of each label.
-
-F1 and F-beta from counts, and the averages of F1 over rows.
+An average over labels is one of ratios of counts (F1, Jaccard, recall): its value, and what one row changes. Counts
+have shape (labels, 3): tp, fp and fn of each label.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from functools import wraps
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from ..core.contract import ratio
-from ..core.parameters import Range
+from ..core.contract import Contributions, RowSum, ratio, root
+from ..core.figures import Figure, Grid
+from ..core.messages import Message
+from ..core.parameters import Longest, Range
 from .sums import exact_sum
+
+
+def quotient(sums: np.ndarray) -> float:
+    """The first of two sums by the second: a mean, where the second counts the rows."""
+    return ratio(*sums)
+
+
+def mean_over_rows(
+    value: Callable[..., np.ndarray | Contributions],
+    total: Callable[..., float] = quotient,
+    last_line: str | Callable[..., str] = "",
+) -> RowSum:
+    """The mean over rows of a ``value(truth, prediction, **params)`` that each row has by itself, or what ``total``
+    makes of their sum and number. The value is shown under the function's name."""
+
+    @wraps(value)
+    def rows(truth: Any, prediction: Any, **params: Any) -> np.ndarray | Contributions:
+        found = value(truth, prediction, **params)
+        if isinstance(found, Contributions):
+            return Contributions(np.column_stack([found.table, np.ones(len(found.table))]), found.of_row)
+        return np.column_stack([found, np.ones(len(found))])
+
+    name = value.__name__
+    return RowSum(rows=rows, total=total, parts=(name, "rows"), last_line=last_line or f"{{{name}}} / {{rows}}")
+
+
+def root_mean_over_rows(value: Callable[..., np.ndarray]) -> RowSum:
+    """The root of the mean over rows."""
+    return mean_over_rows(value, root_of_quotient, f"√({{{value.__name__}}} / {{rows}})")
+
+
+def root_of_quotient(sums: np.ndarray) -> float:
+    """The root of the mean."""
+    return root(ratio(*sums))
 
 
 @dataclass(frozen=True)
@@ -45,7 +82,7 @@ def _used(counts: np.ndarray, share: Share) -> tuple[np.ndarray, np.ndarray, np.
     return used, (counts @ share.over)[used] / under[used], under[used]
 
 
-def mean_of(counts: np.ndarray, share: Share, average: str, others: int | None = None) -> float:
+def mean_over_labels(counts: np.ndarray, share: Share, average: str, others: int | None = None) -> float:
     """``macro``: the plain mean over labels; ``weighted``: by their true rows; ``micro``: of the pooled counts.
 
     Labels that nobody has or predicts do not count; without any label the mean is 1.0. With ``others`` the last row
@@ -67,7 +104,7 @@ def mean_of(counts: np.ndarray, share: Share, average: str, others: int | None =
 
 def effects(counts: np.ndarray, share: Share, average: str, others: int | None = None) -> np.ndarray:
     """What one more tp, fp and fn of each label would change: the derivatives of the mean, shape (labels, 3); with
-    ``others`` as in ``mean_of`` the last row says it of each of these."""
+    ``others`` as in ``mean_over_labels`` the last row says it of each of these."""
     counts = np.asarray(counts, np.float64)
     if average == "micro":
         pooled = effects(counts.sum(axis=0, keepdims=True), share, "macro")
@@ -123,8 +160,9 @@ Average = Annotated[
 Beta = Annotated[float, Range(0, 1000, exclusive_minimum=True), "Weight of recall: below 1 favours precision."]
 
 
-def f_beta(tp: float, fp: float, fn: float, beta: float = 1.0) -> float:
-    """F-beta from counts; 1.0 where there was nothing to find and nothing was found.
+def f_beta(tp: Any, fp: Any, fn: Any, beta: float = 1.0) -> float:
+    """F-beta from counts, or from columns of counts for each of their places; 1.0 where there was nothing to find and
+    nothing was found.
 
     >>> f_beta(3, 1, 2, beta=0.5)
     0.7142857142857143
@@ -133,32 +171,112 @@ def f_beta(tp: float, fp: float, fn: float, beta: float = 1.0) -> float:
     return ratio((1 + square) * tp, (1 + square) * tp + square * fn + fp, empty=1.0)
 
 
-def f_beta_of_rows(tp: np.ndarray, fp: np.ndarray, fn: np.ndarray, beta: float = 1.0) -> np.ndarray:
-    """F-beta for each row; 1.0 where there was nothing to find and nothing was found."""
-    square = beta * beta
-    under = (1 + square) * tp + square * fn + fp
-    return np.where(under == 0, 1.0, (1 + square) * tp / np.where(under == 0, 1.0, under))
-
-
-def mean_over_rows(sums: np.ndarray, average: str, beta: float = 1.0) -> float | None:
-    """The score from summed ``tp, fp, fn, f, rows``; ``None`` for the averages over labels."""
+def total_f_beta(sums: np.ndarray, *, average: Average = "samples", beta: Beta = 1.0) -> float | None:
+    """The mean over rows, or F-beta of the pooled counts; ``None`` for the averages over labels."""
     tp, fp, fn, f, count = sums
     if average == "micro":
         return f_beta(tp, fp, fn, beta)
     return ratio(f, count) if average == "samples" else None
 
 
-def split_labels(cell: str, separator: str | None) -> frozenset[str]:
-    """The distinct labels of a cell; ``None`` splits on any white space.
-
-    >>> sorted(split_labels("b a  a", None)), sorted(split_labels("x y; z;", ";"))
-    (['a', 'b'], ['x y', 'z'])
-    """
-    if separator is None or not separator.strip():
-        return frozenset(cell.split())
-    return frozenset(label for part in cell.split(separator) if (label := part.strip()))
-
-
-def last_line(*, average: Average = "samples") -> str:
+def last_line_of_f_beta(*, average: Average = "samples", beta: Beta = 1.0) -> str:
     """How the sums become the score; averages over labels are made label by label."""
-    return {"samples": "{f} / {rows}", "micro": "2·{tp} / (2·{tp} + {fp} + {fn})"}.get(average, "")
+    pooled = "2·{tp} / (2·{tp} + {fp} + {fn})"
+    if beta != 1:
+        pooled = "(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})"
+    return {"samples": "{f} / {rows}", "micro": pooled}.get(average, "")
+
+
+Unscored = Annotated[
+    str | None,
+    Longest(1000),
+    "Columns that a submission must have and that are not scored, separated by commas; empty means none.",
+]
+
+
+def squares_of(squares: np.ndarray) -> np.ndarray:
+    """1 for the row, all its squares together, and each of them apart: shape (n, 2 + c)."""
+    return np.column_stack([np.ones(len(squares)), squares.sum(axis=1), squares])
+
+
+def mean_root(sums: np.ndarray) -> float:
+    """The mean over columns of the root of the mean over rows, from sums of ``squares_of``."""
+    roots = roots_of(sums)
+    return sum(roots) / len(roots)
+
+
+def roots_of(sums: np.ndarray) -> list[float]:
+    """The root of the mean over rows of each column, from sums of ``squares_of``."""
+    count, _, *squares = sums
+    return [root(ratio(square, count)) for square in squares]
+
+
+def by_column(title: str, values: Sequence[float]) -> list[Figure]:
+    """A table of the columns' own scores and their mean."""
+    names = [f"target column {place}" for place in range(1, len(values) + 1)]
+    cells = [[value] for value in [*values, ratio(sum(values), len(values))]]
+    return [Grid(title, [*names, "mean"], ["score"], cells, note="The score is the mean of the columns' own scores.")]
+
+
+Skip = Annotated[bool, "Leave out columns with only one class in a split, instead of refusing the truth."]
+
+
+def has_both(truth: np.ndarray) -> np.ndarray:
+    """Which columns have both 0 and 1; shape (columns,), bool."""
+    return (truth == 1).any(axis=0) & (truth == 0).any(axis=0)
+
+
+def counted_columns(truth: np.ndarray, skip: bool) -> Sequence[int]:
+    """The places of the columns that make the mean."""
+    return np.flatnonzero(has_both(truth)).tolist() if skip else range(truth.shape[1])
+
+
+def missing_class(truth: np.ndarray, *, skip: Skip = False) -> str:
+    """Why some column has no order to be found, or ``""``."""
+    both = has_both(truth)
+    if both.all() or (skip and both.any()):
+        return ""
+    if skip:
+        return Message("none of its columns has both 0 and 1.")
+    place = int(np.argmin(both))
+    return Message(
+        "all its answers of target column {place} are {answer}; both 0 and 1 are needed.",
+        place=place + 1,
+        answer=f"{truth[0, place]:g}",
+    )
+
+
+def mean_of_columns(values: list[float]) -> float:
+    """The plain mean; 0.0 of none."""
+    return float(exact_sum(np.array(values)) / max(1, len(values)))
+
+
+def added_over(
+    truth: np.ndarray,
+    prediction: np.ndarray,
+    places: Sequence[int],
+    share: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """What each row gives to the mean over the columns at ``places``; ``share(truth, prediction)`` tells it of one
+    column. Column by column, so that the memory is that of one."""
+    added = np.zeros(len(truth))
+    for place in places:
+        added += share(truth[:, place], prediction[:, place])
+    return added / max(1, len(places))
+
+
+def table_of_columns(truth: np.ndarray, values: dict[int, float], name: str) -> list[Figure]:
+    """A line for each column: how many 1s and 0s it has, and its score; then the mean."""
+    ones = truth.sum(axis=0).astype(int).tolist()
+    cells: list[list[float | str]] = [
+        [count, len(truth) - count, values.get(place, "left out")] for place, count in enumerate(ones)
+    ]
+    return [
+        Grid(
+            title="Column by column",
+            rows=[*(f"column {place + 1}" for place in range(len(ones))), "mean"],
+            columns=["1s", "0s", name],
+            cells=[*cells, ["", "", mean_of_columns(list(values.values()))]],
+            note=f"The score is the plain mean of the last column ({name}).",
+        )
+    ]

@@ -1,6 +1,7 @@
 """Boxes in one cell, four numbers each, and how much they overlap.
 
-A box may begin with its class and then, in a submission, with its confidence: ``class confidence x y w h``.
+A box may begin with its class and then, in a submission, with its confidence: ``class confidence x y w h``. At the end
+are labelled boxes and labelled points: ``label x y width height …`` and ``label x y …``.
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ from ..reading.columns import Cells, Kind
 from ..reading.numbers import GRAMMAR, _fast
 from ..reading.tables import pick, plain
 from ..reading.text import LONGEST_MASK_LINE
-from .blocks import blocks, starts_of
-from .overlap_precision import matrix_of, rows_with_objects
-from .tokens import expand
+from .cells import blocks, expand, starts_of
+from .overlap_precision import matrices
 
 Layout = Annotated[
     Literal["xywh", "corners"],
@@ -139,8 +139,7 @@ def _pieces(cells: Any) -> tuple[np.ndarray, Any, np.ndarray]:
 def _codes(texts: Any, place: dict[str, int]) -> np.ndarray:
     encoded = texts.dictionary_encode()
     codes = [place.setdefault(text, len(place)) for text in encoded.dictionary.to_pylist()]
-    found: np.ndarray = np.array(codes, np.int64)[plain(encoded.indices, np.int32)]
-    return found
+    return np.array(codes, np.int64)[plain(encoded.indices, np.int32)]
 
 
 def _ranks(place: dict[str, int]) -> np.ndarray:
@@ -230,14 +229,19 @@ class Meetings:
         return Meetings(self.pair[places], self.ours[places], self.theirs[places], self.iou[places])
 
 
+def labels_of_truth(true: Boxes, said: Boxes) -> np.ndarray:
+    """The labels of predicted boxes as codes of the truth, -1 for those that it lacks."""
+    known = {label: code for code, label in enumerate(true.vocabulary)}
+    return np.array([known.get(label, -1) for label in said.vocabulary] or [0], np.int64)[said.labels]
+
+
 def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.ndarray, least: float) -> Meetings:
     """All pairs of boxes with an IoU of ``least`` or more, and of more than 0.
 
     Predicted boxes are taken in blocks, each against the true boxes of its picture, so that a picture full of boxes
     needs no matrix.
     """
-    known = {label: code for code, label in enumerate(true.vocabulary)}
-    translated = np.array([known.get(label, -1) for label in said.vocabulary] or [0], np.int64)
+    said_labels = labels_of_truth(true, said)
     places, pair = expand(said.starts, said_cells)
     cells = true_cells[pair]
     nothing = np.zeros(0, np.int64)
@@ -245,7 +249,7 @@ def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.nd
     for some in blocks(true.counts[cells]):
         ours, owner = expand(true.starts, cells[some])
         theirs = places[some][owner]
-        same_label = np.flatnonzero(true.labels[ours] == translated[said.labels[theirs]])
+        same_label = np.flatnonzero(true.labels[ours] == said_labels[theirs])
         ours, theirs, owner = ours[same_label], theirs[same_label], owner[same_label]
         iou = _iou(true, said, ours, theirs)
         able = np.flatnonzero((iou >= least) & (iou > 0))
@@ -260,19 +264,17 @@ def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.nd
 
 def in_turn(meet: Meetings, said: Boxes) -> Meetings:
     """Sorted by who chooses first and what it likes best: by pair of cells, then predicted boxes in the order of their
-    confidence (ties: of their cell), each with the true box that overlaps it most first (ties: of their cell).
-
-    Boxes then have numbers of their own in each pair of cells.
-    """
-    order = np.lexsort((meet.ours, -meet.iou, meet.theirs, -said.confidence[meet.theirs], meet.pair))
-    meet = meet.take(order)
-    return Meetings(meet.pair, _numbered(meet.pair, meet.ours), _numbered(meet.pair, meet.theirs), meet.iou)
+    confidence (ties: of their cell), each with the true box that overlaps it most first (ties: of their cell)."""
+    return meet.take(np.lexsort((meet.ours, -meet.iou, meet.theirs, -said.confidence[meet.theirs], meet.pair)))
 
 
-def _numbered(pair: np.ndarray, box: np.ndarray) -> np.ndarray:
-    _, numbers = np.unique(pair * (int(box.max(initial=0)) + 1) + box, return_inverse=True)
-    found: np.ndarray = numbers
-    return found
+def numbered(meet: Meetings) -> Meetings:
+    """The same, where boxes have numbers of their own in each pair of cells."""
+    ours, theirs = (
+        np.unique(meet.pair * (int(box.max(initial=0)) + 1) + box, return_inverse=True)[1]
+        for box in (meet.ours, meet.theirs)
+    )
+    return Meetings(meet.pair, ours, theirs, meet.iou)
 
 
 def matched(meet: Meetings) -> np.ndarray:
@@ -300,14 +302,13 @@ def matched(meet: Meetings) -> np.ndarray:
 def matrix(truth: Coded, prediction: Coded, layout: str, classes: bool, least: float, *, strict: bool) -> list[Figure]:
     """The IoU of all boxes of the first pictures, marked where it is enough for a match."""
     true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
-    drawn: list[Figure] = []
-    for row in rows_with_objects(true.counts[truth.codes], said.counts[prediction.codes]):
+
+    def met(row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         ours, theirs = truth.codes[row : row + 1], prediction.codes[row : row + 1]
-        values = np.zeros((int(true.counts[ours[0]]), int(said.counts[theirs[0]])))
-        met = meetings(true, said, ours, theirs, 0.0)
-        values[met.ours - true.starts[ours], met.theirs - said.starts[theirs]] = met.iou
-        drawn.append(matrix_of(str(row + 1), values, least, strict=strict))
-    return drawn
+        found = meetings(true, said, ours, theirs, 0.0)
+        return found.ours - true.starts[ours], found.theirs - said.starts[theirs], found.iou
+
+    return matrices(true.counts[truth.codes], said.counts[prediction.codes], met, least, strict=strict)
 
 
 def _iou(true: Boxes, said: Boxes, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
@@ -316,5 +317,71 @@ def _iou(true: Boxes, said: Boxes, ours: np.ndarray, theirs: np.ndarray) -> np.n
     sides = np.maximum(high - low, 0.0)
     common = sides[:, 0] * sides[:, 1]
     union = true.areas[ours] + said.areas[theirs] - common
-    found: np.ndarray = np.where((said.areas[theirs] > 0) & (union > 0), common / np.where(union > 0, union, 1.0), 0.0)
+    return np.where((said.areas[theirs] > 0) & (union > 0), common / np.where(union > 0, union, 1.0), 0.0)
+
+
+Item = tuple[str, tuple[float, ...]]
+"""A label with its numbers."""
+
+_NOT_LABELLED_BOXES = Plural(
+    '{count} value of {column} is not "label x y width height …" in plain numbers, with sides above 0: {examples}.',
+    '{count} values of {column} are not "label x y width height …" in plain numbers, with sides above 0: {examples}.',
+)
+_NOT_LABELLED_POINTS = Plural(
+    '{count} value of {column} is not "label x y …" in plain numbers: {examples}.',
+    '{count} values of {column} are not "label x y …" in plain numbers: {examples}.',
+)
+
+
+def items_of(cell: str, numbers: int) -> list[Item] | None:
+    """The labels of a cell, each with so many numbers; ``None`` where it is made of something else."""
+    words, width = cell.split(), numbers + 1
+    if len(words) % width:
+        return None
+    found = []
+    for start in range(0, len(words), width):
+        texts = words[start + 1 : start + width]
+        if not all(map(_NUMBER.fullmatch, texts)):
+            return None
+        values = tuple(map(float, texts))
+        if not all(abs(value) <= LARGEST for value in values):
+            return None
+        found.append((words[start], values))
     return found
+
+
+class LabelledBoxes(Kind):
+    """Any number of boxes, each with its label before it; empty means none."""
+
+    words = Message("labelled boxes")
+    longest_line = LONGEST_MASK_LINE
+    numbers = 4
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Coded:
+        (cells,) = columns
+        cells.refuse_line_breaks()
+        coded = cells.coded()
+        wrong = np.array([self._is_wrong(items) for items in coded.map(items_of, self.numbers).values], bool)
+        if len(places := np.flatnonzero(wrong[coded.codes]) if len(wrong) else wrong):
+            cells.refuse("not_labelled", _NOT_LABELLED_BOXES if self.numbers == 4 else _NOT_LABELLED_POINTS, places)
+        return coded
+
+    def _is_wrong(self, items: list[Item] | None) -> bool:
+        return items is None or any(min(sides, default=1.0) <= 0 for _, (_, _, *sides) in items)
+
+    def sample(self, truth: Any) -> str:
+        return ""
+
+    def random(self, dice: Dice, width: int, truth: Any = None) -> list[str]:
+        return [" ".join(self._item(dice) for _ in range(dice.randint(0, 4))) for _ in range(width)]
+
+    def _item(self, dice: Dice) -> str:
+        place = f"{dice.choice('ab')} {dice.randint(0, 5)} {dice.randint(0, 5)}"
+        return f"{place} {dice.randint(1, 5)} {dice.randint(1, 5)}" if self.numbers == 4 else place
+
+
+class LabelledPoints(LabelledBoxes):
+    """Any number of points, each with its label before it; empty means none."""
+
+    words = Message("labelled points")
+    numbers = 2

@@ -1,178 +1,47 @@
-"""What a composite metric is made of: parts as a host writes them, and what they read of one table.
+"""Composite metrics: the columns that the parts read of one table, and what they make together.
 
-A part is one line: its weight, the key of a metric, the columns it reads, and its parameters, such as
-``0.5 cohen_kappa grade weights=quadratic``. Parts are on lines of their own or separated by semicolons.
 There are two composites, one per direction, because a direction belongs to a metric and not to its parameters.
 """
 
 from __future__ import annotations
 
 import math
-import re
-import shlex
+import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from ..core.arrays import take
-from ..core.contract import Contributions, Metric, sums_of
-from ..core.errors import NotFinite, ParameterError, shown
+from ..core.arrays import Answers, take
+from ..core.contract import (
+    ByParameters,
+    Contributions,
+    Example,
+    Metric,
+    Rules,
+    SubmissionFormat,
+    WholeColumn,
+    answer_columns,
+    sums_of,
+)
+from ..core.errors import NotFinite, Problem, shown
 from ..core.evaluate import row_contributions
 from ..core.figures import Figure, Grid
 from ..core.messages import Message, joined
-from ..core.parameters import Longest, chosen, complete
-
-MOST_PARTS = 30
-EACH = "*"
-"""In the place of columns: the mean over the target columns, each read by itself."""
+from ..core.parameters import chosen
+from ..reading.column_kinds import Binary, Label
+from ..reading.columns import Cells, Kind
+from ..reading.tables import pick
+from ..reading.text import LONGEST_MASK_LINE
+from .composite_parts import CompositePart, parts_of, spread_out
 
 Combine = Annotated[
     Literal["mean", "sum"],
     "mean: the weighted values are added and divided by the sum of the weights (without their signs); "
     "sum: they are only added.",
 ]
-LONG = Longest(3000)
-_BREAK = re.compile(r"[;\r\n]+")
-_OTHER_WAY = {
-    "maximize": Message("Higher values of {metric} are better: its weight must be {sign} here."),
-    "minimize": Message("Lower values of {metric} are better: its weight must be {sign} here."),
-}
-
-
-@dataclass(frozen=True)
-class CompositePart:
-    """One metric of a composite. ``columns`` are empty where it reads all target columns. Parts made of one ``*`` have
-    one ``line`` and share its weight."""
-
-    weight: float
-    key: str
-    columns: tuple[str, ...]
-    params: Mapping[str, Any] = field(hash=False)
-    line: int = 0
-
-    @property
-    def metric(self) -> Metric:
-        """The part's metric, made for its parameters."""
-        from ..core.registry import get
-
-        return get(self.key)
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """The columns that play a role in the part, as far as it has them."""
-        return {role: self.params[role] for role in self.metric.roles if self.params[role] is not None}
-
-    @property
-    def name(self) -> str:
-        """As a host writes it, without the weight and with the parameters that are not the defaults."""
-        defaults = {parameter.name: parameter.default for parameter in self.metric.parameters}
-        given = [f"{name}={value}" for name, value in self.params.items() if value != defaults[name]]
-        return " ".join([self.key, *self.columns, *given])
-
-
-@lru_cache(maxsize=256)
-def parts_of(text: str, direction: str) -> tuple[CompositePart, ...]:
-    """The parts that a text names. Raises ``ValueError`` with a sentence that names the part at fault."""
-    lines = [line for line in map(str.strip, _BREAK.split(text)) if line]
-    if not lines:
-        raise ValueError(Message("Name at least one part: a weight, a metric and its columns."))
-    if len(lines) > MOST_PARTS:
-        raise ValueError(
-            Message("{parts} parts are named; at most {most} can be read.", parts=len(lines), most=MOST_PARTS)
-        )
-    found, faults = [], []
-    for place, line in enumerate(lines, 1):
-        try:
-            found.append(replace(_part_of(line, direction), line=place))
-        except ValueError as error:
-            faults.append(
-                Message("Part {place}, {line}: {reason}", place=place, line=shown(line), reason=error.args[0])
-            )
-    if faults:
-        raise ValueError(joined(faults))
-    return tuple(found)
-
-
-def _part_of(line: str, direction: str) -> CompositePart:
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        raise ValueError(Message("A quotation mark is open at the end.")) from None
-    weight = _weight_of(words[0])
-    if len(words) < 2:
-        raise ValueError(Message("The metric is missing: write the weight, the metric and its columns."))
-    metric = _metric_of(words[1])
-    wanted = 1 if metric.direction == direction else -1
-    if weight * wanted <= 0:
-        sign = Message("more than 0") if wanted > 0 else Message("less than 0")
-        raise ValueError(Message(_OTHER_WAY[metric.direction], metric=metric.key, sign=sign))
-    names = {parameter.name for parameter in metric.parameters}
-    given = [word.partition("=") for word in words[2:] if word.partition("=")[0] in names and "=" in word]
-    columns = tuple(word for word in words[2:] if not (word.partition("=")[0] in names and "=" in word))
-    try:
-        params = complete(metric.parameters, {name: value for name, _, value in given})
-    except ParameterError as error:
-        reasons = [
-            Message("{parameter}: {sentence}", parameter=name, sentence=text) for name, text in error.errors.items()
-        ]
-        raise ValueError(joined(reasons)) from None
-    if len(set(columns)) < len(columns):
-        raise ValueError(Message("A column is named twice."))
-    if columns and columns != (EACH,) and not metric.truth.many and len(columns) != metric.truth.columns:
-        raise ValueError(
-            Message.counted(
-                metric.truth.columns,
-                "{metric} reads {count} column, not {columns}. Names with spaces are written in quotation marks; "
-                "its parameters are: {parameters}.",
-                "{metric} reads {count} columns, not {columns}. Names with spaces are written in quotation marks; "
-                "its parameters are: {parameters}.",
-                metric=metric.key,
-                columns=", ".join(map(shown, columns)),
-                parameters=", ".join(sorted(names)) or Message("none"),
-            )
-        )
-    return CompositePart(weight, metric.key, columns, params)
-
-
-def _weight_of(word: str) -> float:
-    try:
-        weight = float(word)
-    except ValueError:
-        weight = math.nan
-    if not math.isfinite(weight) or not 1e-9 <= abs(weight) <= 1e9:
-        raise ValueError(Message("{value} is not a weight: write a number such as 0.5 first.", value=shown(word)))
-    return weight
-
-
-def _metric_of(key: str) -> Metric:
-    from ..core.registry import built_in_metric
-
-    metric = built_in_metric(key)
-    if metric is None:
-        raise ValueError(Message("No built-in metric is called {key}.", key=shown(key)))
-    if metric.by_parameters.metric is not None:
-        raise ValueError(Message("{metric} is a composite itself.", metric=metric.key))
-    return metric
-
-
-def spread_out(parts: Sequence[CompositePart], columns: Sequence[str]) -> list[CompositePart]:
-    """The parts with the target columns that each of them reads, one part for each column in the place of ``*``.
-
-    A column that plays a role in any part is no target.
-    """
-    played = {column for part in parts for column in part.roles.values()}
-    targets = tuple(column for column in columns if column not in played)
-    found = []
-    for part in parts:
-        if part.columns == (EACH,):
-            found += [replace(part, columns=(column,)) for column in targets]
-        else:
-            found.append(replace(part, columns=part.columns or targets))
-    return found
 
 
 @dataclass(frozen=True)
@@ -215,18 +84,19 @@ def _mean(values: Sequence[float]) -> float:
     return values[0] if min(values) == max(values) else math.fsum(values) / len(values)
 
 
-def values_of(truth: PartArrays, prediction: PartArrays) -> list[float]:
-    """The value of each part. Raises ``NotFinite``."""
-    return [
-        _value_of(part, answers, predicted)
-        for part, answers, predicted in zip(truth.parts, truth.arrays, prediction.arrays, strict=True)
-    ]
+def score_parts(truth: PartArrays, prediction: PartArrays, combine: str) -> float:
+    """The parts' own values, weighted. Raises ``NotFinite``."""
+    return combined(truth.parts, _values_of(truth, prediction), combine)
+
+
+def _values_of(truth: PartArrays, prediction: PartArrays) -> list[float]:
+    return [_value_of(*part) for part in zip(truth.parts, truth.arrays, prediction.arrays, strict=True)]
 
 
 def _value_of(part: CompositePart, answers: Any, prediction: Any) -> float:
     """What the part's metric gives by itself, to the last bit."""
-    metric, value = part.metric, None
-    how = metric.computation
+    value = None
+    how = part.metric.computation
     if how.is_made_of_sums and how.total is not None:
         try:
             sums = [float(added) for added in sums_of(_finite_rows(part, answers, prediction), None)]
@@ -255,30 +125,24 @@ def ready(prediction: PartArrays) -> PartArrays:
     return replace(prediction, arrays=tuple(arrays))
 
 
-def best_of(parts: Sequence[CompositePart], combine: str) -> float:
-    """The value of the composite where each part has its best."""
-    return weighted([part.metric.best_with(part.params) for part in parts], [part.weight for part in parts], combine)
+def _share_of_each(parts: Sequence[CompositePart], combine: str) -> list[float]:
+    """What the value of each part is multiplied by."""
+    lines = Counter(part.line for part in parts)
+    under = 1.0 if combine == "sum" else math.fsum(map(abs, {part.line: part.weight for part in parts}.values()))
+    return [part.weight / lines[part.line] / under for part in parts]
 
 
-def has_influence(parts: Sequence[CompositePart]) -> bool:
-    """Whether it is known, for every part, what each row does to its value."""
-    return all(part.metric.computation.influence is not None or part.metric.computation.is_plain_sum for part in parts)
-
-
-def influence_of(truth: PartArrays, prediction: PartArrays, combine: str) -> np.ndarray:
-    """What each row does to the composite, where ``has_influence`` says that this is known."""
-    lines = Counter(part.line for part in truth.parts)
-    weights = {part.line: part.weight for part in truth.parts}
-    under = 1.0 if combine == "sum" else math.fsum(map(abs, weights.values()))
+def influence(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> np.ndarray:
+    """What each row does to the weighted parts."""
     found = np.zeros(len(truth))
-    for part, answers, predicted in zip(truth.parts, truth.arrays, prediction.arrays, strict=True):
-        found += part.weight / lines[part.line] / under * _influence_of(part, answers, predicted)
+    shares = _share_of_each(truth.parts, combine)
+    for share, *part in zip(shares, truth.parts, truth.arrays, prediction.arrays, strict=True):
+        found += share * _influence_of(*part)
     return found
 
 
 def _influence_of(part: CompositePart, answers: Any, prediction: Any) -> np.ndarray:
-    metric = part.metric
-    how = metric.computation
+    how = part.metric.computation
     if how.influence is not None:
         return how.influence(answers, prediction, **chosen(how.influence, part.params))
     assert how.total is not None
@@ -294,8 +158,7 @@ def _influence_of(part: CompositePart, answers: Any, prediction: Any) -> np.ndar
         if up is not None and down is not None and math.isfinite(up - down):
             slopes[place] = (up - down) / (2 * step[place])
     # A total of sums over rows is a ratio, so the effects of all rows add up to 0.
-    effects: np.ndarray = (rows * slopes).sum(axis=1)
-    return effects
+    return (rows * slopes).sum(axis=1)
 
 
 def unscorable(truth: PartArrays) -> str:
@@ -308,9 +171,9 @@ def unscorable(truth: PartArrays) -> str:
     return joined(found)
 
 
-def table_of_parts(truth: PartArrays, prediction: PartArrays, combine: str) -> list[Figure]:
+def table_of_parts(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> list[Figure]:
     """Weight and value of each part, and what it adds."""
-    values, parts = values_of(truth, prediction), truth.parts
+    values, parts = _values_of(truth, prediction), truth.parts
     lines = Counter(part.line for part in parts)
     weights = [part.weight / lines[part.line] for part in parts]
     under = 1.0 if combine == "sum" else math.fsum(map(abs, weights))
@@ -323,3 +186,194 @@ def table_of_parts(truth: PartArrays, prediction: PartArrays, combine: str) -> l
         note = "Each part adds its weight times its value, by the sum of the weights; the score is their sum."
     names = [*(part.name for part in parts), "all"]
     return [Grid("Each part", names, ["weight", "value", "adds"], cells, corner="part", note=note)]
+
+
+class TruthOfParts(Kind):
+    """The answers and further columns of all parts, as ``PartArrays``."""
+
+    words = Message("the columns of all parts")
+    many = True
+    longest_line = LONGEST_MASK_LINE
+
+    def __init__(self, parts: tuple[CompositePart, ...]) -> None:
+        self.parts = parts
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> PartArrays:
+        by_name = {cells.column: cells for cells in columns}
+        found: list[tuple[CompositePart, Any]] = []
+        for part in spread_out(self.parts, list(by_name)):
+            if fault := _misfit(part, by_name):
+                columns[0].problems.append(fault)
+                continue
+            found.append((part, _answers_of(part, by_name)))
+        if not found and not columns[0].problems:
+            columns[0].problems.append(Problem("no_target", Message("No target column is left for the parts.")))
+        _say_once(columns)
+        parts, arrays = tuple(part for part, _ in found), tuple(array for _, array in found)
+        return PartArrays(parts, arrays, len(columns[0].array), by_name)
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        kind = self.parts[0].metric.truth
+        return kind.random(dice, width) if kind.many else [kind.random(dice, 1)[0] for _ in range(width)]
+
+
+def _misfit(part: CompositePart, by_name: Mapping[str, Cells]) -> Problem | None:
+    """Why the file lacks what a part reads."""
+    names = ", ".join(map(shown, list(by_name)[:10]))
+    for column in (*part.columns, *part.roles.values()):
+        if column not in by_name:
+            message = Message(
+                "The part {part} reads the column {column}, and the file has {names}.",
+                part=shown(part.name),
+                column=shown(column),
+                names=names,
+            )
+            return Problem("column_missing", message, column=column)
+    metric = part.metric
+    if not metric.truth.many and len(part.columns) != metric.truth.columns:
+        message = Message.counted(
+            metric.truth.columns,
+            "The part {part} reads {count} target column, and the file has {names}. Name the column after the metric, "
+            "or write * for the mean over all columns.",
+            "The part {part} reads {count} target columns, and the file has {names}. Name them after the metric.",
+            part=shown(part.key),
+            names=names,
+        )
+        return Problem("target_columns", message, column=next(iter(by_name)), count=len(part.columns))
+    return None
+
+
+def _answers_of(part: CompositePart, by_name: Mapping[str, Cells]) -> Any:
+    metric = part.metric
+    answers = metric.truth.read([by_name[column] for column in part.columns])
+    if not part.roles:
+        return answers
+    return Answers(answers, {role: metric.roles[role].kind.read([by_name[name]]) for role, name in part.roles.items()})
+
+
+def _target(answers: Any) -> Any:
+    return answers.answer if isinstance(answers, Answers) else answers
+
+
+def _say_once(columns: Sequence[Cells]) -> None:
+    """Drop complaints that several parts have about the same cells."""
+    for cells in columns:
+        cells.problems[:] = list(dict.fromkeys(cells.problems))
+
+
+def names_of(part: CompositePart, answers: Any) -> tuple[str, ...]:
+    """The columns of a submission that a part reads."""
+    return answer_columns(part.metric, _target(answers), part.columns)
+
+
+def submission_names(truth: PartArrays, columns: tuple[str, ...]) -> list[str]:
+    """The columns of a submission, each once, in the order of the parts."""
+    pairs = zip(truth.parts, truth.arrays, strict=True)
+    return list(dict.fromkeys(name for part, answers in pairs for name in names_of(part, answers)))
+
+
+class SubmissionOfParts(Kind):
+    """The predictions of all parts, as ``PartArrays``."""
+
+    words = Message("the columns of all parts")
+    many = True
+    longest_line = LONGEST_MASK_LINE
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> PartArrays:
+        by_name = dict(zip(submission_names(truth, ()), columns, strict=True))
+        arrays = []
+        for part, answers in zip(truth.parts, truth.arrays, strict=True):
+            cells = [by_name[name] for name in names_of(part, answers)]
+            arrays.append(part.metric.submission.read(cells, _target(answers)))
+            if part.metric.rules.verify is not None:
+                part.metric.rules.verify(cells, arrays[-1], **chosen(part.metric.rules.verify, part.params))
+        _say_once(columns)
+        return PartArrays(truth.parts, tuple(arrays), len(columns[0].array))
+
+    def fill(self, places: Any, values: PartArrays) -> PartArrays:
+        pairs = zip(values.parts, values.arrays, strict=True)
+        arrays = tuple(part.metric.submission.fill(places, array) for part, array in pairs)
+        return PartArrays(values.parts, arrays, len(places))
+
+    def sample(self, truth: Any) -> list[str]:
+        def sampled(kind: Kind, width: int, answers: Any) -> list[str]:
+            cells = kind.sample(answers)
+            return [cells] * width if isinstance(cells, str) else cells
+
+        return _by_column(truth, sampled)
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        return _by_column(truth, lambda kind, width, answers: kind.random(dice, width, answers))
+
+
+def _by_column(truth: PartArrays, cells_of: Any) -> list[str]:
+    """The cells of one row. Where several parts read a column, that of the kind that allows fewest answers."""
+    found: dict[str, str] = {}
+    pairs = list(zip(truth.parts, truth.arrays, strict=True))
+    for is_narrow in (True, False):
+        for part, answers in pairs:
+            kind, names = part.metric.submission, names_of(part, answers)
+            if isinstance(kind, Binary | Label) == is_narrow:
+                made = cells_of(kind, len(names), _target(answers))
+                found = dict(zip(names, made, strict=True)) | found
+    return [found[name] for name in submission_names(truth, ())]
+
+
+def perfect(truth: PartArrays) -> list[list[str]]:
+    """The columns of a perfect submission: as a part's metric makes them, else the answers themselves."""
+    made: dict[str, list[str]] = {}
+    pairs = list(zip(truth.parts, truth.arrays, strict=True))
+    for part, answers in pairs:
+        if part.metric.rules.perfect is not None:
+            columns = part.metric.rules.perfect(answers, **chosen(part.metric.rules.perfect, part.params))
+            made = dict(zip(names_of(part, answers), columns, strict=True)) | made
+    for part, answers in pairs:
+        for name, column in zip(names_of(part, answers), part.columns, strict=False):
+            if name not in made:
+                made[name] = _texts(truth.cells[column])
+    return [made[name] for name in submission_names(truth, ())]
+
+
+def _texts(cells: Cells) -> list[str]:
+    array = cells.table.column(cells.column)
+    return list((array if cells.rows is None else pick(array, cells.rows)).to_pylist())
+
+
+def composite(
+    score: Callable[..., float],
+    *,
+    title: str,
+    direction: Literal["maximize", "minimize"],
+    default: str,
+    example: Example,
+) -> Metric:
+    """The composite of one direction, made for the ``default`` parts and anew for those that a host writes. ``score``
+    belongs to the metric's file and declares the parameters."""
+
+    def best(*, parts: str = default, combine: str = "mean") -> float:
+        """The value of parts that all have their best."""
+        found = parts_of(parts, direction)
+        bests = [part.metric.best_with(part.params) for part in found]
+        return weighted(bests, [part.weight for part in found], combine)
+
+    def adapted(*, parts: str = default) -> Metric:
+        """The metric that reads the columns of these parts."""
+        found = parts_of(parts, direction)
+        ways = [part.metric.computation for part in found]
+        is_known = all(how.influence is not None or how.is_plain_sum for how in ways)
+        return Metric(
+            title=title,
+            group="Composite",
+            direction=direction,
+            best=best(),
+            truth=TruthOfParts(found),
+            submission=SubmissionOfParts(),
+            computation=WholeColumn(score=score, influence=influence if is_known else None, ready=ready),
+            format=SubmissionFormat(submission_names),
+            rules=Rules(unscorable=unscorable, perfect=perfect),
+            by_parameters=ByParameters(best=best, metric=adapted),
+            figures=table_of_parts,
+            example=example,
+        )
+
+    return adapted()

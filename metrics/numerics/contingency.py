@@ -18,7 +18,7 @@ from ..core.arrays import Coded
 from ..core.contract import Contributions, distinct_codes, distinct_pairs, ratio, sums_of
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
-from ..reading.column_kinds import LARGEST
+from ..reading.column_kinds import LARGEST, Label
 from ..reading.numbers import to_decimal
 from ..reading.tables import pick, plain
 
@@ -27,33 +27,14 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False)
-class _Values:
-    """The distinct values of a truth column: an Arrow array of texts, or where some are numbers a list."""
-
-    texts: Any
-    column: Coded
-
-
-@dataclass(frozen=True, eq=False)
 class _Numbering:
     """A number for each distinct value of both columns, equal for equal values and ascending with their order:
-    ``of_truth`` and ``of_prediction`` by code. ``labels`` has the values by number."""
+    ``of_truth`` and ``of_prediction`` by code. ``labels`` has the values by number: a list, or an Arrow array where all
+    are texts."""
 
     of_truth: np.ndarray
     of_prediction: np.ndarray
     labels: Any
-
-    @cached_property
-    def is_text(self) -> bool:
-        """Whether no label is a number."""
-        return not isinstance(self.labels, list)
-
-    def some(self, numbers: np.ndarray) -> list[Any]:
-        """The labels with these numbers."""
-        if self.is_text:
-            found: list[Any] = pick(self.labels, numbers).to_pylist()
-            return found
-        return [self.labels[number] for number in numbers.tolist()]
 
 
 @dataclass(frozen=True)
@@ -84,18 +65,22 @@ class Crossing:
     @cached_property
     def labels(self) -> list[Any]:
         """The labels in order: numbers by size before texts by alphabet."""
-        return self.numbering.some(self.used)
+        known = self.numbering.labels
+        if isinstance(known, list):
+            return [known[number] for number in self.used.tolist()]
+        return list(pick(known, self.used).to_pylist())
 
     @cached_property
     def numbers(self) -> list[Decimal]:
         """The labels that are numbers, ascending."""
-        return [] if self.numbering.is_text else [label for label in self.labels if isinstance(label, Decimal)]
+        if not isinstance(self.numbering.labels, list):
+            return []
+        return [label for label in self.labels if isinstance(label, Decimal)]
 
     @cached_property
     def is_right(self) -> np.ndarray:
         """Which cells are on the diagonal."""
-        found: np.ndarray = self.true == self.said
-        return found
+        return self.true == self.said
 
     @cached_property
     def truly(self) -> np.ndarray:
@@ -124,7 +109,8 @@ def cross(truth: Coded, prediction: Coded) -> Crossing:
 
 def _cross(truth: Coded, prediction: Coded) -> Crossing:
     true, said, of_row = distinct_pairs(truth, prediction)
-    numbering = prediction.once(_numbered, truth.once(_values))
+    # All parts of a truth share what the first of them has made, so the numbering is made once for all.
+    numbering = prediction.once(_numbered, truth.once(_itself))
     ours, theirs = numbering.of_truth[true], numbering.of_prediction[said]
     is_used = np.zeros(len(numbering.labels), bool)
     is_used[ours] = is_used[theirs] = True
@@ -137,15 +123,15 @@ def _cross(truth: Coded, prediction: Coded) -> Crossing:
     return Crossing(numbering, used, *np.divmod(cells, max(1, len(used))), counts, of_row)
 
 
-def _values(truth: Coded) -> _Values:
-    return _Values(truth.array, truth)
+def _itself(truth: Coded) -> Coded:
+    return truth
 
 
-def _numbered(prediction: Coded, true: _Values) -> _Numbering:
-    """Number the values of both columns together; done once, however many splits there are."""
-    if true.texts is not None and prediction.array is not None:
-        return _numbered_texts(true.texts, prediction.array)
-    ours, theirs = true.column.values, prediction.values
+def _numbered(prediction: Coded, truth: Coded) -> _Numbering:
+    """Number the values of both columns together."""
+    if truth.array is not None and prediction.array is not None:
+        return _numbered_texts(truth.array, prediction.array)
+    ours, theirs = truth.values, prediction.values
     distinct = {label: None for side in (ours, theirs) for label in side}
     labels = sorted(label for label in distinct if not isinstance(label, str))
     labels += sorted(label for label in distinct if isinstance(label, str))
@@ -235,8 +221,7 @@ def distances(found: Crossing, weights: Weights) -> np.ndarray:
         return np.where(found.is_right, 0.0, 1.0)
     places = positions(found)
     apart = np.abs(places[found.true] - places[found.said])
-    cost: np.ndarray = apart if weights == "linear" else apart**2
-    return cost
+    return apart if weights == "linear" else apart**2
 
 
 def by_chance(found: Crossing, counts: np.ndarray, weights: Weights) -> np.ndarray:
@@ -304,3 +289,43 @@ def _many(number: int, name: str) -> str:
 def found_share(right: float, wrong: float, other_wrong: float) -> float:
     """``right / (right + wrong)``; with nothing to divide 1.0 if nothing was to be found or said at all, else 0.0."""
     return ratio(right, right + wrong, empty=0.0 if other_wrong else 1.0)
+
+
+class Cluster(Label):
+    """One cluster per row under any name, never empty."""
+
+    words = Message("cluster (any name)")
+
+
+def information(found: Crossing) -> np.ndarray:
+    """For each pair of a true and a predicted cluster with rows in common, in nats: what both say about the same thing,
+    what the true cluster says, what the predicted one says; means over rows are mutual information and entropies. Shape
+    (pairs, 3).
+
+    Where one cluster lies within the other, equal sizes give equal digits.
+    """
+    true, said = found.truly[found.true], found.predicted[found.said]
+    by_chance = true.astype(np.float64) * said
+    return np.log([found.rows * found.counts / by_chance, found.rows / true, found.rows / said]).T
+
+
+def contingency(truth: Coded, prediction: Coded) -> list[Figure]:
+    """How many rows each true cluster shares with each predicted one; at most 12 of both, the largest."""
+    found = cross(truth, prediction)
+    ours, theirs = _largest(found.truly), _largest(found.predicted)
+    cells = np.zeros((len(ours), len(theirs)), np.int64)
+    row, column = (np.full(len(found.labels), -1) for _ in range(2))
+    row[ours], column[theirs] = np.arange(len(ours)), np.arange(len(theirs))
+    counted = (row[found.true] >= 0) & (column[found.said] >= 0)
+    cells[row[found.true[counted]], column[found.said[counted]]] = found.counts[counted]
+    rows, columns = ([str(found.labels[place]) for place in places] for places in (ours, theirs))
+    hidden = np.count_nonzero(found.truly) + np.count_nonzero(found.predicted) - len(ours) - len(theirs)
+    note = "Rows by true cluster, columns by predicted cluster."
+    if hidden:
+        note += f" {hidden:,} smaller clusters are not shown."
+    return [Grid("Rows in common", rows, columns, cells.tolist(), corner="truth", note=note)]
+
+
+def _largest(counts: np.ndarray) -> np.ndarray:
+    often = np.argsort(-counts, kind="stable")[:_SHOWN]
+    return np.sort(often[counts[often] > 0])

@@ -27,8 +27,7 @@ def centred(values: np.ndarray) -> np.ndarray:
         return values  # not finite: for the engine to refuse
     mean = exact_sum(values) / len(values)
     near = float(mean)
-    deviations: np.ndarray = (values - near) - float(mean - Fraction(near))
-    return deviations
+    return (values - near) - float(mean - Fraction(near))
 
 
 def centred_differences(values: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -45,8 +44,7 @@ def centred_differences(values: np.ndarray, others: np.ndarray) -> np.ndarray:
     rest = (values - (near - back)) - (others + back)
     mean = (exact_sum(near) + exact_sum(rest)) / len(near)
     middle = float(mean)
-    deviations: np.ndarray = (near - middle) - float(mean - Fraction(middle)) + rest
-    return deviations
+    return (near - middle) - float(mean - Fraction(middle)) + rest
 
 
 def constant(truth: np.ndarray) -> str:
@@ -78,8 +76,7 @@ def share_left(contributions: np.ndarray) -> np.ndarray:
     squares. That heavier rows also move the means has no effect of first order."""
     left, whole = contributions.T
     over, under = _added(contributions)
-    change: np.ndarray = (whole * ratio(over, under) - left) / (under or 1.0)
-    return change
+    return (whole * ratio(over, under) - left) / (under or 1.0)
 
 
 def mid_ranks(values: np.ndarray) -> np.ndarray:
@@ -96,7 +93,7 @@ def _ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def correlation_rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     """The product of both deviations and the square of each, shape (n, 3)."""
-    x, y = _deviations(truth, prediction)
+    x, y = centred(_tamed(truth)), centred(_tamed(prediction))
     return np.column_stack([x * y, x * x, y * y])
 
 
@@ -127,10 +124,6 @@ def rank_correlation_influence(truth: np.ndarray, prediction: np.ndarray) -> np.
     return _slope(contributions + np.column_stack(moved), _added(contributions))
 
 
-def _deviations(truth: np.ndarray, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return centred(_tamed(truth)), centred(_tamed(prediction))
-
-
 def _tamed(values: np.ndarray) -> np.ndarray:
     """Very large and very small values times a power of two, which changes no correlation."""
     power = int(np.frexp(np.abs(values).max(initial=0.0))[1])
@@ -146,15 +139,11 @@ def _slope(changes: np.ndarray, sums: np.ndarray) -> np.ndarray:
     _, x, y = map(float, sums)
     if not x * y:
         return np.zeros(len(changes))
-    change: np.ndarray = changes[:, 0] / np.sqrt(x * y) - correlation_of(sums) / 2 * (
-        changes[:, 1] / x + changes[:, 2] / y
-    )
-    return change
+    return changes[:, 0] / np.sqrt(x * y) - correlation_of(sums) / 2 * (changes[:, 1] / x + changes[:, 2] / y)
 
 
 def _above(places: np.ndarray, values: np.ndarray) -> np.ndarray:
     """For each row the sum of ``values`` over the rows at a higher place, rows at the same place counting half. The
     values are deviations of ranks, so their sums are exact."""
     groups = np.bincount(places, values)
-    sums: np.ndarray = (groups.sum() - np.cumsum(groups) + groups / 2)[places]
-    return sums
+    return (groups.sum() - np.cumsum(groups) + groups / 2)[places]

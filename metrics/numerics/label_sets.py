@@ -18,9 +18,9 @@ from ..core.arrays import Coded
 from ..core.contract import distinct_pairs
 from ..core.figures import Figure, Grid
 from ..reading.tables import pick
-from .averages import Share, effects, mean_of
-from .blocks import starts_of
-from .tokens import codes_among, expand, labels_in
+from .averages import Share, effects, mean_over_labels
+from .cells import blocks, expand, is_new, starts_by_owner
+from .tokens import codes_among, labels_in
 
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
 
@@ -71,9 +71,8 @@ def _sets(cells: int, owner: np.ndarray, codes: np.ndarray, known: Any, more: An
     width = max(1, len(known) + len(more))
     keys = owner * np.int64(width) + codes
     keys.sort()
-    keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)]]
-    owner, codes = np.divmod(keys, width)
-    return LabelSets(starts_of(np.bincount(owner, minlength=cells)), codes.astype(np.int32), known, more)
+    owner, codes = np.divmod(keys[is_new(keys)], width)
+    return LabelSets(starts_by_owner(owner, cells), codes.astype(np.int32), known, more)
 
 
 @dataclass(frozen=True)
@@ -98,20 +97,15 @@ class LabelSetPairs:
 
     def blocks(self) -> Iterator[Block]:
         """All labels of all pairs."""
-        sizes = np.cumsum(self._true.counts[self._ours] + self._said.counts[self._theirs])
-        start = 0
-        while start < len(sizes):
-            before = int(sizes[start - 1]) if start else 0
-            stop = max(start + 1, int(np.searchsorted(sizes, before + _BLOCK, side="right")))
-            yield self._block(start, stop)
-            start = stop
+        for some in blocks(self._true.counts[self._ours] + self._said.counts[self._theirs], _BLOCK):
+            yield self._block(some)
 
-    def _block(self, start: int, stop: int) -> Block:
+    def _block(self, some: slice) -> Block:
         unknown = len(self._true.known)
         width = unknown + 1
-        places, pair = expand(self._true.starts, self._ours[start:stop])
+        places, pair = expand(self._true.starts, self._ours[some])
         ours = pair * width + self._true.codes[places]
-        places, pair = expand(self._said.starts, self._theirs[start:stop])
+        places, pair = expand(self._said.starts, self._theirs[some])
         codes = self._said.codes[places]
         is_known = codes < unknown
         theirs, wrong = pair[is_known] * width + codes[is_known], pair[~is_known]
@@ -119,13 +113,13 @@ class LabelSetPairs:
         mixed = np.concatenate([ours, theirs])
         order = np.argsort(mixed, kind="stable")
         keys, outcome = mixed[order], np.where(order < len(ours), FN, FP)
-        is_second = np.concatenate([[False], keys[1:] == keys[:-1]])[: len(keys)]
-        outcome[:-1][is_second[1:]] = TP
-        pair, label = np.divmod(keys[~is_second], width)
+        is_first = is_new(keys)
+        outcome[:-1][~is_first[1:]] = TP
+        pair, label = np.divmod(keys[is_first], width)
         return Block(
-            np.concatenate([pair, wrong]) + start,
+            np.concatenate([pair, wrong]) + some.start,
             np.concatenate([label, np.full(len(wrong), unknown)]),
-            np.concatenate([outcome[~is_second], np.full(len(wrong), FP)]),
+            np.concatenate([outcome[is_first], np.full(len(wrong), FP)]),
         )
 
     @cached_property
@@ -155,7 +149,7 @@ class LabelSetPairs:
 
     def mean(self, share: Share, average: str) -> float:
         """An average over labels."""
-        return mean_of(self.by_label(), share, average, others=len(self.only_predicted))
+        return mean_over_labels(self.by_label(), share, average, others=len(self.only_predicted))
 
     def influence(self, share: Share, average: str) -> np.ndarray:
         """What each row changes in an average over labels, shape (n,)."""
@@ -163,8 +157,7 @@ class LabelSetPairs:
         found = np.zeros(len(self.counts))
         for block in self.blocks():
             found += np.bincount(block.pair, changes[block.label, block.outcome], minlength=len(found))
-        by_row: np.ndarray = found[self.of_row]
-        return by_row
+        return found[self.of_row]
 
     def table(self, share: Share, title: str) -> list[Figure]:
         """The counts and the ratio of each label that a row has or is predicted to have."""

@@ -26,11 +26,10 @@ Clip = Annotated[float, Range(0, 0.5, exclusive_minimum=True), "Probabilities be
 Normalise = Annotated[bool, "Divide the probabilities of each row by their sum; off: they must sum to 1."]
 
 
-def surprise(truth: np.ndarray, prediction: np.ndarray, clip: float) -> np.ndarray:
+def surprise_of_answer(truth: np.ndarray, prediction: np.ndarray, clip: float) -> np.ndarray:
     """Minus the logarithm of the probability given to the true answer 0 or 1, in any shape."""
     given = np.where(truth == 1, prediction, 1 - prediction)
-    found: np.ndarray = -np.log(np.maximum(given, clip)) + 0.0
-    return found
+    return -np.log(np.maximum(given, clip)) + 0.0
 
 
 def surprise_of_class(truth: Classes, prediction: np.ndarray, clip: float, normalise: bool) -> np.ndarray:
@@ -40,8 +39,7 @@ def surprise_of_class(truth: Classes, prediction: np.ndarray, clip: float, norma
         sums = prediction.sum(axis=1)
         given = np.where(sums > 0, given / np.where(sums > 0, sums, 1.0), 1 / prediction.shape[1])
     # Clipped last: clipped first and divided by the sum, a row of tiny probabilities would never be wrong.
-    found: np.ndarray = -np.log(np.maximum(given, clip)) + 0.0
-    return found
+    return -np.log(np.maximum(given, clip)) + 0.0
 
 
 def must_sum(columns: Sequence[Cells], prediction: np.ndarray, *, normalise: Normalise = True) -> None:
@@ -61,8 +59,7 @@ class ByClass:
 
     def influence(self, truth: Classes, losses: np.ndarray) -> np.ndarray:
         """What each row does to the mean over classes, by way of the mean of its own."""
-        effect: np.ndarray = (losses - self.means[truth.codes]) * (self.shares / self.counts)[truth.codes]
-        return effect
+        return (losses - self.means[truth.codes]) * (self.shares / self.counts)[truth.codes]
 
 
 def by_class(truth: Classes, losses: np.ndarray, weights: str | None) -> ByClass:
@@ -82,15 +79,9 @@ _NO_LOGARITHM = Plural(
 )
 
 
-def squared_log_error(truth: np.ndarray, prediction: np.ndarray, offset: float) -> np.ndarray:
-    """The square of the difference of the logarithms, in the shape of the arguments."""
-    squares: np.ndarray = (_log(prediction, offset) - _log(truth, offset)) ** 2
-    return squares
-
-
-def _log(values: np.ndarray, offset: float) -> np.ndarray:
-    logs: np.ndarray = np.log1p(values) if offset == 1 else np.log(values + offset)
-    return logs
+def logarithm(values: np.ndarray, offset: float) -> np.ndarray:
+    """Of each value and the offset together."""
+    return np.log1p(values) if offset == 1 else np.log(values + offset)
 
 
 def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset = 1.0) -> None:
@@ -113,15 +104,14 @@ FLOOR = 1e-100
 answer above 0 is smaller."""
 
 
-def deviance(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
+def unit_deviance(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
     """Of each row, shape (n,), never below 0. ``power`` is from 1 to 3; answers and predictions are at least 0, and
     above 0 for a power of 2 and more."""
     is_close = (truth > 0) & (np.abs(prediction - truth) <= truth / 2)
     found = np.empty(len(truth))
     found[is_close] = _near(truth[is_close], prediction[is_close], power)
     found[~is_close] = _far(truth[~is_close], prediction[~is_close], power)
-    positive: np.ndarray = np.maximum(2 * found, 0.0)
-    return positive
+    return np.maximum(2 * found, 0.0)
 
 
 def _near(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
@@ -157,8 +147,7 @@ def _far(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
 
 def _excess(share: np.ndarray) -> np.ndarray:
     """``x - ln(1 + x)``, which is never below 0."""
-    excess: np.ndarray = share - np.log1p(share)
-    return excess
+    return share - np.log1p(share)
 
 
 def arc(height: np.ndarray, mirrored: np.ndarray, turn: np.ndarray, widths: np.ndarray) -> np.ndarray:
@@ -173,5 +162,4 @@ def arc(height: np.ndarray, mirrored: np.ndarray, turn: np.ndarray, widths: np.n
     """
     sine = np.sin(height / 2) ** 2 + widths * np.sin(turn / 2) ** 2
     cosine = np.sin(mirrored / 2) ** 2 + widths * np.cos(turn / 2) ** 2
-    angle: np.ndarray = 2 * np.arctan2(np.sqrt(np.maximum(sine, 0.0)), np.sqrt(np.maximum(cosine, 0.0)))
-    return angle
+    return 2 * np.arctan2(np.sqrt(np.maximum(sine, 0.0)), np.sqrt(np.maximum(cosine, 0.0)))

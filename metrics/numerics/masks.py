@@ -18,8 +18,7 @@ from ..core.parameters import Range
 from ..reading.columns import NOTHING, Cells, Kind
 from ..reading.tables import pick, plain
 from ..reading.text import LONGEST_MASK_LINE
-from .blocks import blocks, starts_of
-from .tokens import expand
+from .cells import blocks, expand, expand_ranges, is_new, starts_by_owner, starts_of
 
 NO_MASK = "-"
 """What some files write in the place of an empty cell."""
@@ -132,8 +131,7 @@ class Masks:
     def area(self) -> np.ndarray:
         """The pixels of each cell."""
         sums = starts_of(self.areas)
-        found: np.ndarray = sums[self.objects[1:]] - sums[self.objects[:-1]]
-        return found
+        return sums[self.objects[1:]] - sums[self.objects[:-1]]
 
 
 def masks_of(column: Coded, several: bool) -> Masks:
@@ -157,8 +155,8 @@ def masks_of(column: Coded, several: bool) -> Masks:
         clash = _backwards(cell_of_object[of], first, stop, np.arange(cells))
         faults["objects_overlap"][clash[~faults["not_in_order"][clash]]] = True
     return Masks(
-        objects=starts_of(np.bincount(cell_of_object, minlength=cells)),
-        runs=starts_of(np.bincount(cell_of_object[of], minlength=cells)),
+        objects=starts_by_owner(cell_of_object, cells),
+        runs=starts_by_owner(cell_of_object[of], cells),
         first=first,
         stop=stop,
         of=of,
@@ -169,8 +167,7 @@ def masks_of(column: Coded, several: bool) -> Masks:
 
 def _backwards(owner: np.ndarray, first: np.ndarray, stop: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The cells of the owners in which a run begins before the one before it ends."""
-    found: np.ndarray = cells[owner[1:][(owner[1:] == owner[:-1]) & (first[1:] < stop[:-1])]]
-    return found
+    return cells[owner[1:][(owner[1:] == owner[:-1]) & (first[1:] < stop[:-1])]]
 
 
 def _numbers(column: Coded, several: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -247,14 +244,6 @@ def overlaps(true: Masks, said: Masks, true_cells: np.ndarray, said_cells: np.nd
         yield Overlaps(some, pair[run], true.of[ours[run]], said.of[theirs[meets]], pixels)
 
 
-def expand_ranges(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All places of some ranges one after the other, and which range each belongs to."""
-    counts = np.maximum(high - low, 0)
-    owner = np.repeat(np.arange(len(low)), counts)
-    first = np.repeat(low - (np.cumsum(counts) - counts), counts)
-    return first + np.arange(len(owner)), owner
-
-
 def areas(truth: Coded, prediction: Coded) -> tuple[np.ndarray, np.ndarray]:
     """For distinct pairs of cells the pixels in both masks, in the true one and in the predicted one, shape (pairs, 3);
     and which pair each row has."""
@@ -276,13 +265,12 @@ def objects_that_meet(
     for meeting in overlaps(true, said, true_cells, said_cells):
         order = np.lexsort((meeting.theirs, meeting.ours, meeting.pair))
         pair, ours, theirs = meeting.pair[order], meeting.ours[order], meeting.theirs[order]
-        is_new = np.concatenate(([True], (np.diff(pair) != 0) | (np.diff(ours) != 0) | (np.diff(theirs) != 0)))
-        is_new = is_new[: len(order)]
-        pixels = np.bincount(np.cumsum(is_new) - 1, meeting.pixels[order], minlength=int(is_new.sum()))
-        pair, ours, theirs = pair[is_new], ours[is_new], theirs[is_new]
+        is_first = is_new(pair, ours, theirs)
+        pixels = np.bincount(np.cumsum(is_first) - 1, meeting.pixels[order], minlength=int(is_first.sum()))
+        pair, ours, theirs = pair[is_first], ours[is_first], theirs[is_first]
         iou = pixels / (true.areas[ours] + said.areas[theirs] - pixels)
         found.append((pair + meeting.block.start, ours, theirs, iou))
-    pairs, true_objects, said_objects, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    pairs, true_objects, said_objects, values = map(np.concatenate, zip(*found, strict=True))
     return pairs, true_objects, said_objects, values
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 import numpy as np
 
 from ..core.contract import ratio
-from ..core.figures import Grid
+from ..core.figures import Figure, Grid
 from ..core.parameters import Range
 from .sums import exact_sum
 
@@ -27,8 +27,8 @@ Pooling = Annotated[
 
 PARTS = ("true_objects", "predicted_objects", "matches", "value", "pictures")
 
-MOST_SHOWN = 12
-"""Objects of one side that a figure shows."""
+_PICTURES, _MOST_SHOWN = 3, 12
+"""Pictures that are drawn, and the most objects of one side that a drawing shows."""
 
 
 def thresholds(start: float, stop: float, step: float) -> np.ndarray:
@@ -47,9 +47,7 @@ def worth(tp: np.ndarray, true: np.ndarray, said: np.ndarray, beta: float | None
     square = 0.0 if beta is None else beta * beta
     over = (1 + square) * tp
     wrong = (true - tp) + (said - tp) if beta is None else square * (true - tp) + (said - tp)
-    under = over + wrong
-    found: np.ndarray = np.where(under == 0, 1.0, over / np.where(under == 0, 1.0, under))
-    return found
+    return np.asarray(ratio(over, over + wrong, empty=1.0))
 
 
 def table_of(true: np.ndarray, said: np.ndarray, matches: Sequence[np.ndarray], beta: float | None) -> np.ndarray:
@@ -76,23 +74,30 @@ def last_line(*, pooling: Pooling = "rows") -> str:
     return "mean over thresholds, for {true_objects} true and {predicted_objects} predicted objects"
 
 
-def matrix_of(name: str, values: np.ndarray, least: float, *, strict: bool = True) -> Grid:
-    """The IoU of each true and each predicted object of one picture, shape (true, said); those greater than ``least``
-    are marked, or also equal ones unless ``strict``."""
-    is_enough = values > least if strict else values >= least
-    return Grid(
-        title=f"IoU in row {name}",
-        corner="true",
-        rows=[f"true {place + 1}" for place in range(len(values))],
-        columns=[f"predicted {place + 1}" for place in range(values.shape[1])],
-        cells=[[round(value, 3) for value in line] for line in values.tolist()],
-        marked=frozenset((int(ours), int(theirs)) for ours, theirs in np.argwhere(is_enough)),
-        note=f"Marked are the pairs that can match: their IoU is {'greater than' if strict else 'at least'} {least:g}.",
-    )
+Met = Callable[[int], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Of a row the places of true and of predicted objects that meet, each counted in the row, and the IoU of each pair."""
 
 
-def rows_with_objects(true: np.ndarray, said: np.ndarray, most: int = 3) -> Sequence[int]:
-    """The first rows of which a matrix can be shown."""
-    fits = (true > 0) & (said > 0) & (true <= MOST_SHOWN) & (said <= MOST_SHOWN)
-    found: list[int] = np.flatnonzero(fits)[:most].tolist()
-    return found
+def matrices(true: np.ndarray, said: np.ndarray, met: Met, least: float, *, strict: bool = True) -> list[Figure]:
+    """The IoU of each true and each predicted object of the first pictures, of which ``true`` and ``said`` count the
+    objects. Those greater than ``least`` are marked, or also equal ones unless ``strict``."""
+    fits = (true > 0) & (said > 0) & (true <= _MOST_SHOWN) & (said <= _MOST_SHOWN)
+    words = "greater than" if strict else "at least"
+    drawn: list[Figure] = []
+    for row in np.flatnonzero(fits)[:_PICTURES].tolist():
+        ours, theirs, iou = met(row)
+        values = np.zeros((int(true[row]), int(said[row])))
+        values[ours, theirs] = iou
+        is_enough = values > least if strict else values >= least
+        drawn.append(
+            Grid(
+                title=f"IoU in row {row + 1}",
+                corner="true",
+                rows=[f"true {place + 1}" for place in range(len(values))],
+                columns=[f"predicted {place + 1}" for place in range(values.shape[1])],
+                cells=[[round(value, 3) for value in line] for line in values.tolist()],
+                marked=frozenset((int(ours), int(theirs)) for ours, theirs in np.argwhere(is_enough)),
+                note=f"Marked are the pairs that can match: their IoU is {words} {least:g}.",
+            )
+        )
+    return drawn

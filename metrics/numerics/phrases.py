@@ -5,22 +5,19 @@ Each distinct pair of phrases is compared once; matching then works on flat arra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.arrays import Coded
 from ..core.contract import distinct_codes
-from .tokens import Tokens, arrow_texts, expand, in_words, jaccard, tokens, words_in_order
+from ..core.figures import Figure, Grid
+from .cells import blocks, expand, is_new, starts_of
+from .tokens import Tokens, arrow_texts, in_words, jaccard, tokens, words_in_order
 
 _BLOCK = 50_000
 """Pairs of phrases looked at together."""
-
-
-def words_of_phrase(phrase: str) -> frozenset[str]:
-    """The distinct lower-cased words."""
-    return frozenset(phrase.lower().split())
 
 
 @dataclass(frozen=True)
@@ -47,17 +44,8 @@ def distinct_phrases(cell: str) -> str:
     first: dict[frozenset[str], str] = {}
     for phrase in cell.split("|"):
         if phrase.strip():
-            first.setdefault(words_of_phrase(phrase), phrase.strip())
+            first.setdefault(frozenset(phrase.lower().split()), phrase.strip())
     return "|".join(first.values())
-
-
-def similarity_of(true: Tokens, said: Tokens, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """The Jaccard similarity of each pair of a true and a predicted phrase, given by their codes."""
-    width = max(1, len(said.counts))
-    distinct, which = distinct_codes(ours * width + theirs, len(true.counts) * width)
-    left, right = np.divmod(distinct, width)
-    found: np.ndarray = jaccard(true, said, left, right)[which]
-    return found
 
 
 @dataclass(frozen=True)
@@ -85,23 +73,21 @@ class Matrices:
 
 
 def matrices(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Matrices]:
-    """Blocks of rows whose matrices have about 200,000 entries together, in order."""
-    sizes = np.cumsum(true.cells.counts[true_cells] * said.cells.counts[said_cells])
-    start = 0
-    while start < len(true_cells):
-        before = sizes[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(sizes, before + _BLOCK, side="right")))
-        yield _block(true, said, true_cells[start:stop], said_cells[start:stop])
-        start = stop
+    """Blocks of rows whose matrices have at most 50,000 entries together, in order."""
+    sizes = true.cells.counts[true_cells] * said.cells.counts[said_cells]
+    for some in blocks(sizes, _BLOCK):
+        yield _block(true, said, true_cells[some], said_cells[some])
 
 
 def _block(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray) -> Matrices:
     true_places, row_of_true = expand(true.cells.starts, true_cells)
     said_places, row_of_said = expand(said.cells.starts, said_cells)
-    starts = np.concatenate(([0], np.cumsum(said.cells.counts[said_cells])))
-    theirs, ours = expand(starts, row_of_true)
+    theirs, ours = expand(starts_of(said.cells.counts[said_cells]), row_of_true)
     left, right = true.cells.codes[true_places][ours], said.cells.codes[said_places][theirs]
-    value = similarity_of(true.words, said.words, left.astype(np.int64), right)
+    # Each distinct pair of phrases is compared once.
+    width = max(1, len(said.words.counts))
+    distinct, which = distinct_codes(left.astype(np.int64) * width + right, len(true.words.counts) * width)
+    value = jaccard(true.words, said.words, *np.divmod(distinct, width))[which]
     return Matrices(len(true_cells), row_of_true, row_of_said, ours, theirs, value)
 
 
@@ -120,13 +106,7 @@ def per_truth(block: Matrices, threshold: float) -> np.ndarray:
     is_found = best >= threshold
     is_taken = np.zeros(len(block.row_of_said), bool)
     is_taken[block.theirs[place[is_found]]] = True
-    return np.column_stack(
-        [
-            block.count_true(is_found),
-            block.count_said(~is_taken),
-            block.count_true(~is_found),
-        ]
-    )
+    return np.column_stack([block.count_true(is_found), block.count_said(~is_taken), block.count_true(~is_found)])
 
 
 def per_prediction(block: Matrices, threshold: float) -> np.ndarray:
@@ -135,13 +115,8 @@ def per_prediction(block: Matrices, threshold: float) -> np.ndarray:
     np.maximum.at(best_of_said, block.theirs, block.value)
     best_of_true, _ = _best(block.ours, block.value, len(block.row_of_true))
     is_right = best_of_said >= threshold
-    return np.column_stack(
-        [
-            block.count_said(is_right),
-            block.count_said(~is_right),
-            block.count_true(best_of_true <= 0),
-        ]
-    )
+    lost = block.count_true(best_of_true <= 0)
+    return np.column_stack([block.count_said(is_right), block.count_said(~is_right), lost])
 
 
 def one_to_one(block: Matrices, threshold: float) -> np.ndarray:
@@ -154,13 +129,7 @@ def one_to_one(block: Matrices, threshold: float) -> np.ndarray:
     for ours, theirs in zip(block.ours[able].tolist(), block.theirs[able].tolist(), strict=True):
         if not is_found[ours] and not is_taken[theirs]:
             is_found[ours] = is_taken[theirs] = True
-    return np.column_stack(
-        [
-            block.count_true(is_found),
-            block.count_said(~is_taken),
-            block.count_true(~is_found),
-        ]
-    )
+    return np.column_stack([block.count_true(is_found), block.count_said(~is_taken), block.count_true(~is_found)])
 
 
 def _best(owner: np.ndarray, value: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +137,7 @@ def _best(owner: np.ndarray, value: np.ndarray, owners: int) -> tuple[np.ndarray
     best, place = np.full(owners, -1.0), np.zeros(owners, np.int64)
     if not len(owner):
         return best, place
-    starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
+    starts = np.flatnonzero(is_new(owner))
     best[owner[starts]] = np.maximum.reduceat(value, starts)
     is_best = np.flatnonzero(value == best[owner])
     place[owner[is_best][::-1]] = is_best[::-1]
@@ -179,4 +148,69 @@ MATCHINGS: dict[str, Callable[[Matrices, float], np.ndarray]] = {
     "per_truth": per_truth,
     "one_to_one": one_to_one,
     "per_prediction": per_prediction,
+}
+
+
+MOST_ROWS, MOST_PHRASES = 3, 20
+Marked = frozenset[tuple[int, int]]
+
+
+def similarity_matrices(
+    truth: Coded, prediction: Coded, *, threshold: float = 0.5, matching: str = "per_truth"
+) -> list[Figure]:
+    """A matrix for each of the first three rows that have phrases on both sides, at most twenty on each."""
+    true, said = truth.once(phrases_of), prediction.once(phrases_of)
+    ours, theirs = true.cells.counts[truth.codes], said.cells.counts[prediction.codes]
+    fits = (ours > 0) & (theirs > 0) & (ours <= MOST_PHRASES) & (theirs <= MOST_PHRASES)
+    found: list[Figure] = []
+    for row in np.flatnonzero(fits)[:MOST_ROWS].tolist():
+        cells = truth.codes[row : row + 1], prediction.codes[row : row + 1]
+        (block,) = matrices(true, said, *cells)
+        values = block.value.reshape(ours[row], theirs[row])
+        found.append(
+            Grid(
+                title=f"Similarity in row {row + 1}",
+                corner="true phrase",
+                rows=_phrases(true, int(cells[0][0])),
+                columns=_phrases(said, int(cells[1][0])),
+                cells=values.tolist(),
+                marked=MATCHES[matching](values, threshold),
+                note=f"Shared words per all words of two phrases. Marked are the matches, from {threshold:g} on.",
+            )
+        )
+    return found
+
+
+def _phrases(phrases: Phrases, cell: int) -> Sequence[str]:
+    starts = phrases.cells.starts
+    return [phrases.cells.vocabulary[code].strip() for code in phrases.cells.codes[starts[cell] : starts[cell + 1]]]
+
+
+def _marked_per_truth(values: np.ndarray, threshold: float) -> Marked:
+    """Each true phrase and the first of its best predictions."""
+    best = values.argmax(axis=1).tolist()
+    return frozenset((ours, theirs) for ours, theirs in enumerate(best) if values[ours, theirs] >= threshold)
+
+
+def _marked_per_prediction(values: np.ndarray, threshold: float) -> Marked:
+    """Each prediction and the first of its best true phrases."""
+    return frozenset((ours, theirs) for theirs, ours in _marked_per_truth(values.T, threshold))
+
+
+def _marked_one_to_one(values: np.ndarray, threshold: float) -> Marked:
+    """Each true phrase in its turn and the first of the best predictions that are still free."""
+    free = values.copy()
+    found = set()
+    for ours in range(len(free)):
+        theirs = int(free[ours].argmax())
+        if free[ours, theirs] >= threshold:
+            found.add((ours, theirs))
+            free[:, theirs] = -1.0
+    return frozenset(found)
+
+
+MATCHES: dict[str, Callable[[np.ndarray, float], Marked]] = {
+    "per_truth": _marked_per_truth,
+    "one_to_one": _marked_one_to_one,
+    "per_prediction": _marked_per_prediction,
 }

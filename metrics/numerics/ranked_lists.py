@@ -17,16 +17,15 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..core.arrays import Coded
-from ..core.contract import Contributions, distinct_pairs
+from ..core.contract import Contributions, distinct_pairs, ratio
 from ..core.errors import error_message, shown
 from ..core.messages import Message
 from ..core.parameters import Range
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import WORDS
 from ..reading.numbers import to_decimal
-from .averages import split_labels
-from .blocks import blocks, starts_of
-from .tokens import Tokens, arrow_texts, codes_among, expand, labels_in, one_by_one, tokens
+from .cells import blocks, expand, rank_within, starts_by_owner, starts_of
+from .tokens import Tokens, arrow_texts, codes_among, in_words, labels_in, stripped, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
@@ -69,41 +68,24 @@ class Hits:
 
     def sum(self, values: np.ndarray | None = None) -> np.ndarray:
         """The sum of a value of each hit, or the number of hits, for each list."""
-        found: np.ndarray = np.bincount(self.owner, values, minlength=len(self.relevant)).astype(np.float64)
-        return found
+        return np.bincount(self.owner, values, minlength=len(self.relevant)).astype(np.float64)
 
     def reachable(self, k: int) -> np.ndarray:
         """How many hits the first k labels of each list can have; 1 where nothing is to be found."""
-        found: np.ndarray = np.clip(self.relevant, 1, k)
-        return found
+        return np.clip(self.relevant, 1, k)
 
 
 def relevant_labels(column: Coded, separator: str | None) -> Tokens:
     """The distinct labels of each distinct cell."""
-    return tokens(column.array, separator, one_by_one(lambda piece: _labels(piece, separator)), distinct=True)
+    return tokens(column.array, separator, in_words(lowercase=False) if separator is None else stripped, distinct=True)
 
 
 def ranked_labels(column: Coded, separator: str | None, k: int) -> Lists:
     """The first k labels of each distinct cell."""
     owner, codes, vocabulary = labels_in(column.array, separator)
-    is_counted = _rank_within(owner) < k
-    starts = starts_of(np.bincount(owner[is_counted], minlength=column.size))
+    is_counted = rank_within(owner) < k
+    starts = starts_by_owner(owner[is_counted], column.size)
     return Lists(starts, _without_repeats(starts, codes[is_counted]), vocabulary)
-
-
-def _labels(piece: str, separator: str | None) -> tuple[str, ...]:
-    if separator is None:
-        return tuple(piece.split())
-    label = piece.strip()
-    return (label,) if label else ()
-
-
-def _rank_within(owner: np.ndarray) -> np.ndarray:
-    """0, 1, 2 … within each run of equal owners."""
-    places = np.arange(len(owner))
-    is_first = np.concatenate(([True], owner[1:] != owner[:-1]))[: len(owner)]
-    found: np.ndarray = places - np.maximum.accumulate(np.where(is_first, places, 0))
-    return found
 
 
 def _without_repeats(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -133,21 +115,20 @@ def found_in(true: Tokens, said: Lists, true_cells: np.ndarray, said_cells: np.n
     for some in blocks(np.diff(said.starts)[said_cells]):
         places, owner = expand(said.starts, said_cells[some])
         codes, cells = translated[said.codes[places]], true_cells[some]
-        rank = _rank_within(owner) + 1
+        rank = rank_within(owner) + 1
         able = np.flatnonzero(codes >= 0)
-        which = _places_among((cells[owner[able]].astype(np.int64) << bits) + codes[able], sought)
+        which = places_among((cells[owner[able]].astype(np.int64) << bits) + codes[able], sought)
         is_hit = able[which >= 0]
         owner = owner[is_hit]
-        yield Hits(owner, rank[is_hit], _rank_within(owner) + 1, which[which >= 0], cells, true.counts[cells])
+        yield Hits(owner, rank[is_hit], rank_within(owner) + 1, which[which >= 0], cells, true.counts[cells])
 
 
-def _places_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
+def places_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Where each key is among the known ones, which are sorted; -1 if nowhere."""
     if not len(known):
         return np.full(len(keys), -1)
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    found: np.ndarray = np.where(known[places] == keys, places, -1)
-    return found
+    return np.where(known[places] == keys, places, -1)
 
 
 def mean_over_lists(
@@ -176,6 +157,12 @@ def mean_over_lists(
     return Contributions(np.column_stack([table, np.ones(len(table))]), of_row)
 
 
+def mean_of_lists(sums: np.ndarray) -> float:
+    """The mean over rows, from the sums of ``mean_over_lists``."""
+    *_, value, count = sums
+    return ratio(value, count)
+
+
 def longest(truth: Coded, separator: str | None) -> int:
     """The most labels that are to be found in a row."""
     return int(truth.once(relevant_labels, separator).counts[truth.codes].max(initial=0))
@@ -194,7 +181,9 @@ def perfect(truth: Coded, *, separator: Separator = None) -> list[list[str]]:
 
 
 def _once_each(cell: str, separator: str | None) -> str:
-    return (separator or " ").join(sorted(split_labels(cell, separator)))
+    if separator is None or not separator.strip():
+        return (separator or " ").join(sorted(set(cell.split())))
+    return separator.join(sorted({label for part in cell.split(separator) if (label := part.strip())}))
 
 
 LEAST, MOST = Decimal("0.001"), 50
@@ -275,7 +264,4 @@ def ideal(graded: Graded, gains: np.ndarray, discount: np.ndarray) -> np.ndarray
     order = np.lexsort((-gains, owner))
     rank = np.arange(len(order)) - graded.starts[owner]
     counted = rank < len(discount)
-    found: np.ndarray = np.bincount(
-        owner[counted], gains[order][counted] * discount[rank[counted]], minlength=len(graded.counts)
-    )
-    return found
+    return np.bincount(owner[counted], gains[order][counted] * discount[rank[counted]], minlength=len(graded.counts))

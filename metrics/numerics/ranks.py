@@ -1,8 +1,6 @@
-"""Counting ordered pairs in O(n log n), exactly, with whole numbers.
+"""Scores of which only the order counts: their ranks, the areas below their curves, and the pairs they put in order.
 
-Scores of which only the order counts: their ranks, and what is counted at each of them.
-
-For each row of two columns, how many other rows stand on the same side of it in both: exactly, in O(n log n).
+Everything is counted with whole numbers, in O(n log n), so no order of the file changes a digit.
 """
 
 from __future__ import annotations
@@ -15,8 +13,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..core.arrays import Coded, Ranked
 from ..core.figures import Curve, Figure
 from ..core.messages import Message
+from .sums import exact_sum
+
+T = TypeVar("T")
 
 
 def closed_up(places: np.ndarray) -> np.ndarray:
@@ -25,8 +27,7 @@ def closed_up(places: np.ndarray) -> np.ndarray:
     seen[places] = 1
     number = np.cumsum(seen, dtype=np.int32)
     number -= 1
-    closed: np.ndarray = number[places]
-    return closed
+    return number[places]
 
 
 def dense_ranks(values: np.ndarray) -> np.ndarray:
@@ -38,25 +39,6 @@ def dense_ranks(values: np.ndarray) -> np.ndarray:
     ranks = np.empty(len(order), np.int32)
     ranks[order] = steps
     return ranks
-
-
-def counts_in_order(positive: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many negative and how many positive rows have each distinct score, from the lowest on."""
-    ranks = dense_ranks(scores)
-    distinct = int(ranks.max(initial=-1)) + 1
-    return np.bincount(ranks[~positive], minlength=distinct), np.bincount(ranks[positive], minlength=distinct)
-
-
-def precision_from_top(down: np.ndarray, up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of the scores that positive rows have, from the lowest on: how many have it, and the share of positive rows
-    among all with this score or a higher one."""
-    counted = np.flatnonzero(up)
-    hits, below = up[counted], np.cumsum(down + up)
-    taken = below[-1:] - below[counted] + down[counted] + hits
-    return hits, np.cumsum(hits[::-1])[::-1] / taken
-
-
-T = TypeVar("T")
 
 
 class Ranks:
@@ -88,87 +70,62 @@ def ranks_of(scores: np.ndarray) -> Ranks:
 
 
 @dataclass(frozen=True)
-class _Classes:
-    """How many positive and how many negative rows there are at each rank; ``keys`` tell of each row its rank and
-    class in one number, twice the rank and 1 more for a positive row."""
+class Classes:
+    """How many positive (``up``) and how many negative rows there are at each place; ``keys`` tell of each row its
+    place and class in one number, twice the place and 1 more for a positive row."""
 
     keys: np.ndarray
     up: np.ndarray
     down: np.ndarray
 
-    def below(self) -> np.ndarray:
-        """For each rank how many negative rows are below it, ties counting half."""
-        found: np.ndarray = np.cumsum(self.down) - self.down / 2
-        return found
-
-    def above(self) -> np.ndarray:
-        """For each rank how many positive rows are above it, ties counting half."""
-        found: np.ndarray = self.up.sum() - np.cumsum(self.up) + self.up / 2
-        return found
-
-    @cached_property
-    def pairs(self) -> tuple[int, int, int]:
-        """What ``_pairs`` says."""
-        return _pairs(self.up, self.down)
-
-    def placements(self) -> np.ndarray:
-        """What ``placements`` says."""
-        return self.of_rows(self.above(), self.below())
-
     def of_rows(self, of_down: np.ndarray, of_up: np.ndarray) -> np.ndarray:
-        """What is known of each rank, for the negative and for the positive rows there, told of each row."""
+        """What is known of each place, for the negative and for the positive rows there, told of each row."""
         table = np.empty(2 * len(of_up))
         table[::2], table[1::2] = of_down, of_up
-        found: np.ndarray = table[self.keys]
-        return found
+        return table[self.keys]
+
+    def below(self) -> np.ndarray:
+        """For each place how many negative rows are below it, ties counting half."""
+        return np.cumsum(self.down) - self.down / 2
+
+    def above(self) -> np.ndarray:
+        """For each place how many positive rows are above it, ties counting half."""
+        return self.up.sum() - np.cumsum(self.up) + self.up / 2
+
+    @cached_property
+    def area(self) -> float:
+        """The share of pairs that are in order, ties counting half; 0.5 without pairs."""
+        below = np.cumsum(self.down, dtype=np.int64)
+        below -= self.down
+        ordered, tied = int(np.vdot(self.up, below)), int(np.vdot(self.up.astype(np.int64), self.down))
+        pairs = int(self.up.sum()) * int(self.down.sum())
+        return float(Fraction(2 * ordered + tied, 2 * pairs)) if pairs else 0.5
 
 
-def _pairs(up: np.ndarray, down: np.ndarray) -> tuple[int, int, int]:
-    """How many pairs are in order, how many tie, how many there are."""
-    below = np.cumsum(down, dtype=np.int64)
-    below -= down
-    ordered, tied = int(np.vdot(up, below)), int(np.vdot(up.astype(np.int64), down))
-    return ordered, tied, int(up.sum()) * int(down.sum())
-
-
-def counts_by_place(positive: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each row its place and class in one number, and of each place how many negative and positive rows it has."""
+def classes_by_place(positive: np.ndarray, places: np.ndarray) -> Classes:
+    """Count the rows at each place."""
     keys = 2 * places + positive
     counts = np.bincount(keys, minlength=2 * (int(keys.max(initial=0)) // 2 + 1)).reshape(-1, 2).T
     down, up = np.ascontiguousarray(counts)
-    return keys, down, up
+    return Classes(keys, up, down)
 
 
-def _classes(positive: np.ndarray, places: np.ndarray) -> _Classes:
-    keys, down, up = counts_by_place(positive, places)
-    return _Classes(keys, up, down)
-
-
-def _classes_of(truth: np.ndarray, scores: np.ndarray | Ranks) -> _Classes:
+def _classes_of(truth: np.ndarray, scores: np.ndarray | Ranks) -> Classes:
     """``truth`` holds 0.0 and 1.0."""
     ranks = scores if isinstance(scores, Ranks) else ranks_of(scores)
-    return ranks.once(lambda truth, places: _classes(truth == 1, places), truth)
+    return ranks.once(lambda truth, places: classes_by_place(truth == 1, places), truth)
 
 
-def area(ordered: int, tied: int, pairs: int) -> float:
-    """The share of ordered pairs, ties counting half; 0.5 without pairs."""
-    return float(Fraction(2 * ordered + tied, 2 * pairs)) if pairs else 0.5
-
-
-def placements(positive: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """For each positive row how many negative ones have a lower score, for each negative row how many positive ones
-    have a higher score; ties count half. Shape (n,), multiples of 0.5."""
-    return _classes(positive, dense_ranks(scores)).placements()
+def roc_area(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
+    """The area under the ROC curve; ``truth`` holds 0.0 and 1.0, shapes (n,)."""
+    return _classes_of(truth, prediction).area
 
 
 def wins(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
     """For each 1 the number of 0s it stands above (ties count half) and the number of all 0s; 0 and 0 for each 0."""
-    positive = truth == 1
-    negatives = np.count_nonzero(~positive)
-    above = _classes_of(truth, prediction).placements()
-    found: np.ndarray = np.column_stack([above, np.full(len(truth), negatives)])
-    found[~positive] = 0
-    return found
+    classes = _classes_of(truth, prediction)
+    below = classes.of_rows(np.zeros(len(classes.up)), classes.below())
+    return np.column_stack([below, np.where(truth == 1, np.count_nonzero(truth != 1), 0)])
 
 
 def roc_influence(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
@@ -176,11 +133,14 @@ def roc_influence(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarr
     sum of squares is their standard error."""
     classes = _classes_of(truth, prediction)
     ups, downs = int(classes.up.sum()), int(classes.down.sum())
-    value = area(*classes.pairs)
-    # Computed of each rank and class; a row only looks its own up.
-    of_up = (classes.below() / max(downs, 1) - value) / _without_one(ups)
-    of_down = (classes.above() / max(ups, 1) - value) / _without_one(downs)
+    # Computed of each place and class; a row only looks its own up.
+    of_up = (classes.below() / max(downs, 1) - classes.area) / _without_one(ups)
+    of_down = (classes.above() / max(ups, 1) - classes.area) / _without_one(downs)
     return classes.of_rows(of_down, of_up)
+
+
+def _without_one(count: int) -> float:
+    return float(np.sqrt(max(count, 1) * max(count - 1, 1)))
 
 
 def roc_effective_size(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float | None:
@@ -188,10 +148,6 @@ def roc_effective_size(truth: np.ndarray, prediction: np.ndarray | Ranks) -> flo
     classes = _classes_of(truth, prediction)
     ups, downs = int(classes.up.sum()), int(classes.down.sum())
     return 4 * ups * downs / (ups + downs)
-
-
-def _without_one(count: int) -> float:
-    return float(np.sqrt(max(count, 1) * max(count - 1, 1)))
 
 
 def roc_curve(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
@@ -204,14 +160,6 @@ def roc_curve(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
     return [Curve("ROC curve", "share of the 0s taken", "share of the 1s taken", points, diagonal=True, note=note)]
 
 
-def roc_area(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
-    """The area under the ROC curve; ``truth`` holds 0.0 and 1.0, shapes (n,)."""
-    if isinstance(prediction, Ranks):
-        return area(*_classes_of(truth, prediction).pairs)
-    down, up = counts_in_order(truth == 1, prediction)
-    return area(*_pairs(up, down))
-
-
 def one_class(truth: np.ndarray) -> str:
     """Why these rows have no pairs, or ``""``."""
     if (truth == truth[0]).all():
@@ -219,33 +167,137 @@ def one_class(truth: np.ndarray) -> str:
     return ""
 
 
-def count_below(keys: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each row i: how many rows j with ``keys[j] > keys[i]`` have a smaller value, and how many an equal one.
+class Thresholds(Classes):
+    """The distinct scores from the highest down: of each how many 1s (``up``) and how many 0s have it."""
 
-    ``keys`` and ``values`` are non-negative whole numbers, shape (n,). The values are sorted bit by bit, from the
-    highest on; a row with the bit set passes all rows of its group without it.
-    """
-    order = np.argsort(-keys, kind="stable")
-    below = np.zeros(len(keys), np.int64)
-    for bit in range(int(values.max(initial=0)).bit_length() - 1, -1, -1):
-        group, is_set = values[order] >> (bit + 1), (values[order] >> bit) & 1
-        passed = np.cumsum(1 - is_set) - (1 - is_set)
-        start_of_group, start_of_run = _starts(group), _starts(group, keys[order])
-        gained = (passed[start_of_run] - passed[start_of_group]) * is_set
-        below[order] += gained
-        order = order[np.argsort((group << 1) | is_set, kind="stable")]
-    start_of_group, start_of_run = _starts(values[order]), _starts(values[order], keys[order])
-    equal = np.zeros(len(keys), np.int64)
-    equal[order] = start_of_run - start_of_group
-    return below, equal
+    @cached_property
+    def taken(self) -> np.ndarray:
+        """How many rows there are from the highest score down to each; at least 1."""
+        return np.maximum(np.cumsum(self.up + self.down), 1)
+
+    @cached_property
+    def precision(self) -> np.ndarray:
+        """The share of 1s among all rows from the highest score down to each."""
+        return np.cumsum(self.up) / self.taken
+
+    def gain_and_loss(self) -> tuple[np.ndarray, np.ndarray]:
+        """What one more 1, and one more row, at each score do to the precision at this score and those below, added
+        over the 1s there."""
+        per_row = self.up / self.taken
+        return sum_of_rest(per_row), sum_of_rest(per_row * self.precision)
 
 
-def _starts(*columns: np.ndarray) -> np.ndarray:
-    """For each row of sorted columns the place where its run of equal rows starts."""
-    is_new = np.zeros(len(columns[0]), bool)
-    for column in columns:
-        is_new[1:] |= column[1:] != column[:-1]
-    return np.maximum.accumulate(np.where(is_new, np.arange(len(is_new)), 0))
+def sum_of_rest(values: np.ndarray) -> np.ndarray:
+    """The sum of each value and all those behind it, added from the last on."""
+    return np.cumsum(values[::-1])[::-1]
+
+
+def thresholds_of(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> Thresholds:
+    """Sort once; shapes (n,). There are ``padding`` further rows with answer 1 and score 1, which are only counted;
+    they need the scores themselves."""
+    if isinstance(scores, Ranks):
+        ranks = scores.places
+    else:
+        ranks = dense_ranks(scores if not padding else np.concatenate([scores, [1.0]]))
+    places = ranks.max(initial=0) - ranks
+    found = classes_by_place(truth == 1, places[: len(truth)])
+    up, down = found.up, found.down
+    if padding:
+        more = max(0, int(places[-1]) + 1 - len(up))
+        up, down = np.pad(up, (0, more)), np.pad(down, (0, more))
+        up[places[-1]] += padding
+    return Thresholds(found.keys, up, down)
+
+
+def precision_at_ones(truth: np.ndarray, scores: np.ndarray | Ranks) -> np.ndarray:
+    """For each 1 the precision at its score, 0 for each 0; shape (n,)."""
+    found = thresholds_of(truth, scores)
+    return found.of_rows(np.zeros(len(found.up)), found.precision)
+
+
+def average_precision_of(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> float:
+    """The mean precision at the 1s; ``padding`` as in ``thresholds_of``."""
+    found = thresholds_of(truth, scores, padding)
+    ones = found.up.sum()
+    return float(exact_sum(found.precision * found.up)) / float(ones) if ones else 0.0
+
+
+def precision_influence(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> np.ndarray:
+    """The derivative of average precision by the weight of each row: what a 1 earns itself, and what any row does to
+    the precision at all scores up to its own."""
+    found = thresholds_of(truth, scores, padding)
+    ones = max(1.0, float(found.up.sum()))
+    value = float((found.precision * found.up).sum()) / ones
+    gain, loss = found.gain_and_loss()
+    return found.of_rows((0.0 - loss) / ones, (found.precision + gain - value - loss) / ones)
+
+
+def recall_curve(truth: np.ndarray, scores: np.ndarray) -> list[Figure]:
+    """Precision over recall as steps, so that the area below is the average precision."""
+    found = thresholds_of(truth, scores)
+    recall = np.cumsum(found.up) / max(1.0, float(found.up.sum()))
+    points: list[tuple[float, float]] = []
+    before = 0.0
+    for at, precision in zip(recall.tolist(), found.precision.tolist(), strict=True):
+        if at > before:
+            points += [(before, precision), (at, precision)]
+        before = at
+    note = "Each step takes the rows of one more score as 1; its height is the share of them that are 1."
+    return [Curve("Precision and recall", "share of the 1s taken (recall)", "precision", points, note=note)]
+
+
+class Sorted:
+    """Answers with ranks in place of their confidences, so that any part of them needs no sort."""
+
+    def __init__(self, codes: np.ndarray, ranks: Ranks) -> None:
+        self.codes, self.ranks = codes, ranks
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: np.ndarray) -> Sorted:
+        """The given rows."""
+        return Sorted(self.codes[rows], self.ranks.take(rows))
+
+
+def in_order(prediction: Ranked) -> Sorted:
+    """Sort once."""
+    return Sorted(prediction.codes, ranks_of(prediction.confidence))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """``sought`` says which rows have something to be found, and ``given`` are the rows with an answer. ``ranks`` are
+    those of their confidences, where a right answer is a 1."""
+
+    sought: np.ndarray
+    given: np.ndarray
+    ranks: Thresholds
+
+    def of_rows(self, of_wrong: np.ndarray, of_right: np.ndarray) -> np.ndarray:
+        """What is known of each rank, for wrong and for right answers there, told of each row; 0 without an answer."""
+        found = np.zeros(len(self.sought))
+        found[self.given] = self.ranks.of_rows(of_wrong, of_right)
+        return found
+
+
+def ranking_of(truth: Coded, prediction: Ranked | Sorted) -> Ranking:
+    """The answers by their confidence, which ``score`` and ``influence`` both ask for."""
+    answers = prediction if isinstance(prediction, Sorted) else in_order(prediction)
+    return answers.ranks.once(lambda truth, places: _ranking(truth, answers.codes, places), truth)
+
+
+def _ranking(truth: Coded, codes: np.ndarray, places: np.ndarray) -> Ranking:
+    sought = has_answer(truth)
+    right = sought & (codes == truth.codes)
+    given = np.flatnonzero(codes >= 0)
+    return Ranking(sought, given, thresholds_of(right[given], Ranks(places[given])))
+
+
+def has_answer(truth: Coded) -> np.ndarray:
+    """Which rows have something to be found, shape (n,), bool."""
+    has: np.ndarray = np.array([bool(text) for text in truth.values] or [False])
+    return has[truth.codes]
 
 
 def smaller_before(values: np.ndarray) -> np.ndarray:
@@ -270,32 +322,10 @@ def smaller_before(values: np.ndarray) -> np.ndarray:
         passed = np.cumsum(is_low, axis=1, dtype=np.int32)
         halves = (blocks[is_low], blocks[is_high] + passed[is_high])
         cells = np.stack([half.reshape(-1, 1 << bit) for half in halves], axis=1)
-    counts: np.ndarray = (cells.ravel() & (2**32 - 1))[values]
-    return counts
+    return (cells.ravel() & (2**32 - 1))[values]
 
 
-def pair_counts(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """For each row the other rows that are concordant with it, discordant, different in x, and different in y.
-
-    Shape (n, 4), whole numbers; each pair is counted at both its rows.
-    """
-    count = len(x)
-    x_place, x_less, x_same = _standing(x)
-    y_place, y_less, y_same = _standing(y)
-    less_both, less_x_same_y, same_x_less_y, same_both = _crossings(x_place, y_place)
-    up_to_both = less_both + less_x_same_y + same_x_less_y + same_both
-    more_both = count - (x_less + x_same) - (y_less + y_same) + up_to_both
-    crossed = (x_less - less_both - less_x_same_y) + (y_less - less_both - same_x_less_y)
-    return np.column_stack([less_both + more_both, crossed, count - x_same, count - y_same])
-
-
-def _standing(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each value its place among the distinct ones, how many are less, and how many are the same, itself too."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return places.astype(np.int64), (np.cumsum(counts) - counts)[places], counts[places]
-
-
-def _crossings(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def crossings(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """For each row how many rows are less in both, less in x and the same in y, the same in x and less in y, and the
     same in both, itself too; shape (4, n). ``x`` and ``y`` are whole numbers from 0."""
     width = int(y.max(initial=0)) + 1
@@ -320,5 +350,4 @@ def _crossings(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _ends(values: np.ndarray) -> np.ndarray:
     """For each place of sorted values where its run of equal ones ends."""
     ends = np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
-    found: np.ndarray = np.repeat(ends, np.diff(ends, prepend=0))
-    return found
+    return np.repeat(ends, np.diff(ends, prepend=0))

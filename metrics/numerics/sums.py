@@ -72,8 +72,7 @@ def _scaled(values: np.ndarray, power: int) -> np.ndarray:
         return values * 2.0**power
     # In two steps, because 2 ** 1074 is no float.
     half = power // 2
-    scaled: np.ndarray = np.ldexp(np.ldexp(values, half), power - half)
-    return scaled
+    return np.ldexp(np.ldexp(values, half), power - half)
 
 
 def group_sums(values: np.ndarray, groups: np.ndarray, count: int) -> np.ndarray:

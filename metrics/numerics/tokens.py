@@ -25,6 +25,7 @@ from ..core.arrays import Coded
 from ..core.contract import Contributions, distinct_pairs, ratio
 from ..core.messages import Message
 from ..reading.tables import plain
+from .cells import expand, is_new, rank_within, starts_by_owner, starts_of
 
 BLOCK = 20_000
 """Cells cut together: the pieces of a cell need much more memory than the cell."""
@@ -48,14 +49,6 @@ class Tokens:
     def known(self) -> dict[str, int]:
         """The code of each token."""
         return {token: code for code, token in enumerate(self.vocabulary)}
-
-
-def expand(starts: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All places of the given cells one after the other, and for each place which of ``cells`` it belongs to."""
-    counts = starts[cells + 1] - starts[cells]
-    owner = np.repeat(np.arange(len(cells)), counts)
-    first = np.repeat(starts[cells] - (np.cumsum(counts) - counts), counts)
-    return first + np.arange(len(owner)), owner
 
 
 def split(array: Any, separator: str | None) -> tuple[np.ndarray, np.ndarray, list[str]]:
@@ -203,21 +196,16 @@ def _tokens(array: Any, separator: str | None, read: Reader, distinct: bool) -> 
     if counts is None:
         codes = flat[raw]
     else:
-        starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-        places, which = expand(starts, raw)
+        places, which = expand(starts_of(np.array(counts)), raw)
         owner, codes = owner[which], flat[places]
-    starts = _starts(owner, len(array))
+    starts = starts_by_owner(owner, len(array))
     codes = _sorted_within(starts, codes)
     if distinct and len(codes):
-        is_new = np.concatenate(([True], (codes[1:] != codes[:-1]) | (owner[1:] != owner[:-1])))
-        if not is_new.all():
-            owner, codes = owner[is_new], codes[is_new]
-            starts = _starts(owner, len(array))
+        is_first = is_new(owner, codes)
+        if not is_first.all():
+            owner, codes = owner[is_first], codes[is_first]
+            starts = starts_by_owner(owner, len(array))
     return Tokens(starts, codes, vocabulary)
-
-
-def _starts(owner: np.ndarray, cells: int) -> np.ndarray:
-    return np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=cells), dtype=np.int64)))
 
 
 _SHORT = 32
@@ -239,8 +227,7 @@ def jaccard(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.n
     """For each pair of cells the share of their distinct tokens that both have; 1.0 where both are empty."""
     common = shared(true, said, true_cells, said_cells)
     union = true.counts[true_cells] + said.counts[said_cells] - common
-    found: np.ndarray = np.where(union == 0, 1.0, common / np.maximum(union, 1))
-    return found
+    return np.asarray(ratio(common, union, empty=1.0))
 
 
 def shared(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.ndarray) -> np.ndarray:
@@ -255,8 +242,7 @@ def shared(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.nd
     # Both are sorted, for both vocabularies are; a stable sort only merges them.
     both = np.sort(np.concatenate((ours, theirs[codes >= 0])), kind="stable")
     twice = both[1:][both[1:] == both[:-1]]
-    found: np.ndarray = np.bincount(twice >> bits, minlength=len(true_cells))
-    return found
+    return np.bincount(twice >> bits, minlength=len(true_cells))
 
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -281,19 +267,15 @@ def bags(texts: Coded, lowercase: bool, normalise: bool) -> Tokens:
     """The words of each distinct text; the second, third … of a word in one text are tokens of their own, so that what
     two bags share is what two sets of tokens share."""
     found = tokens(texts.array, None, one_by_one(lambda piece: words_of(piece, lowercase, normalise)), distinct=False)
-    codes, places = found.codes.astype(np.int64), np.arange(len(found.codes))
-    owner = np.repeat(np.arange(len(found.counts)), found.counts)
-    is_first = np.ones(len(codes), bool)
-    is_first[1:] = (codes[1:] != codes[:-1]) | (owner[1:] != owner[:-1])
-    again = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    codes = found.codes.astype(np.int64)
+    again = rank_within(np.repeat(np.arange(len(found.counts)), found.counts), codes)
     repeats = np.flatnonzero(again)
     width = int(again.max(initial=0)) + 1
     kinds, which = np.unique(codes[repeats] * width + again[repeats], return_inverse=True)
     # No word holds white space, so these names are nobody's.
     names = [f"{found.vocabulary[code]} {time}" for code, time in zip(*np.divmod(kinds, width), strict=True)]
-    numbered = codes.copy()
-    numbered[repeats] = len(found.vocabulary) + which
-    return Tokens(found.starts, numbered, [*found.vocabulary, *names])
+    codes[repeats] = len(found.vocabulary) + which
+    return Tokens(found.starts, codes, [*found.vocabulary, *names])
 
 
 def common(true: Tokens, said: Tokens, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
@@ -326,10 +308,8 @@ def words(texts: Coded, lowercase: bool) -> Tokens:
     meanings = [(piece.lower() if lowercase else piece).split() for piece in pieces]
     place: dict[str, int] = {}
     flat = np.array([place.setdefault(word, len(place)) for meaning in meanings for word in meaning], np.int64)
-    starts = np.concatenate(([0], np.cumsum([len(meaning) for meaning in meanings], dtype=np.int64)))
-    places, which = expand(starts, raw)
-    counts = np.bincount(owner[which], minlength=texts.size)
-    return Tokens(np.concatenate(([0], np.cumsum(counts))), flat[places], list(place))
+    places, which = expand(starts_of(np.array([len(meaning) for meaning in meanings], np.int64)), raw)
+    return Tokens(starts_by_owner(owner[which], texts.size), flat[places], list(place))
 
 
 def spelled(texts: Coded, lowercase: bool) -> Sequences:
@@ -375,12 +355,6 @@ def pooled(truth: Coded, prediction: Coded, true: Sequences, said: Sequences) ->
     """For each row the distance and the length of the truth: the parts of an error rate."""
     distance, length, _, of_row = edits(truth, prediction, true, said)
     return Contributions(np.column_stack([distance, length]).astype(np.float64), of_row)
-
-
-def per_length(sums: np.ndarray) -> float:
-    """Distances per length."""
-    distance, length = sums
-    return ratio(distance, length)
 
 
 def nothing_true(truth: Coded, lengths: np.ndarray) -> str:

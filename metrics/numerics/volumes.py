@@ -13,8 +13,8 @@ from ..core.arrays import Answers, Coded
 from ..core.messages import Message, Plural
 from ..reading.column_kinds import Number
 from ..reading.columns import Cells
+from .cells import expand
 from .masks import masks_of
-from .tokens import expand
 
 LARGEST = 1 << 24
 """Voxels that a volume may have: measuring takes about two seconds for each million."""
@@ -120,8 +120,7 @@ def _along_columns(grid: np.ndarray, step: float) -> np.ndarray:
     places = np.arange(grid.shape[2])
     left = np.maximum.accumulate(np.where(grid, places, -_FAR), axis=2)
     right = np.minimum.accumulate(np.where(grid, places, _FAR)[..., ::-1], axis=2)[..., ::-1]
-    found: np.ndarray = np.minimum((np.minimum(places - left, right - places) * step) ** 2, _FAR)
-    return found
+    return np.minimum((np.minimum(places - left, right - places) * step) ** 2, _FAR)
 
 
 def _lower(squares: np.ndarray, step: float, wanted: np.ndarray) -> None:

@@ -365,8 +365,8 @@ def padded_average_precision(truth: list[Row], sent: list[Row]) -> float:
     return float(sk.average_precision_score(true, said, average="macro"))
 
 
-def bias_auc(truth: list[Row], sent: list[Row]) -> float:
-    """A quarter each: all rows, and power means (-5) over subgroups of three areas of parts of the rows."""
+def bias_auc(truth: list[Row], sent: list[Row], power: float = -5.0) -> float:
+    """A quarter each: all rows, and power means over subgroups of three areas of parts of the rows."""
     true, *groups = (column == 1 for column in floats(truth).T)
     said = floats(sent)[:, 0]
     parts = [
@@ -377,7 +377,7 @@ def bias_auc(truth: list[Row], sent: list[Row]) -> float:
     means = [float(sk.roc_auc_score(true, said))]
     for part in parts:
         areas = np.array([sk.roc_auc_score(true[rows], said[rows]) for rows in part])
-        means.append(float(np.mean(areas**-5.0)) ** (1 / -5.0))
+        means.append(float(np.mean(areas**power)) ** (1 / power))
     return float(np.mean(means))
 
 

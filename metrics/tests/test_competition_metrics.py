@@ -117,24 +117,6 @@ def test_ada_cannot_leave_unscored_what_plays_another_part(column: str) -> None:
         metrics.prepare("columnwise_rmse", WIDE, {"unscored": "a,b,c"})
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_influence_of_a_row_on_boxes_is_what_weighing_it_more_would_do(seed: int) -> None:
-    from metrics import box_map_with_empty as module
-
-    found = world(metrics.get("box_map_with_empty"), seed, rows=12, split=False)
-    truth = metrics.prepare("box_map_with_empty", found.truth_csv())
-    prediction, _, _ = truth.read_submission(found.submission_csv())
-    effects = module.influence(truth.answers, prediction)
-
-    def weighed(more: int) -> float:
-        rows = np.array([place for place in range(12) for _ in range(500 + (place == more))])
-        return float(module.score(truth.answers.take(rows), prediction.take(rows)))
-
-    base = weighed(-1)
-    for place in range(12):
-        assert 500 * (weighed(place) - base) == pytest.approx(effects[place], abs=5e-3)
-
-
 @seeds
 @pytest.mark.parametrize("numbering", ["rows", "columns"])
 def test_the_distance_of_volumes_is_that_of_scipy(seed: int, numbering: str) -> None:

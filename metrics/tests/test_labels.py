@@ -13,22 +13,11 @@ from sklearn import metrics as sk
 from sklearn.preprocessing import MultiLabelBinarizer
 
 import metrics
-from metrics.core.evaluate import value_of
 from metrics.core.figures import Grid
-from metrics.core.parameters import chosen
-from metrics.core.uncertainty import Part
-from metrics.tests.worlds import world
+from metrics.tests.answer_files import column, score
 
 Sets = list[list[str]]
 SEEDS = range(6)
-
-
-def csv_of(answers: Sequence[object]) -> bytes:
-    return ("id,y\n" + "".join(f"{row},{answer}\n" for row, answer in enumerate(answers))).encode()
-
-
-def score(key: str, truth: Sequence[object], prediction: Sequence[object], **params: Any) -> float:
-    return metrics.evaluate(key, csv_of(truth), csv_of(prediction), params).overall
 
 
 def labels_of(seed: int, names: Sequence[str] = "abcde", extra: str = "f") -> tuple[list[str], list[str]]:
@@ -103,14 +92,6 @@ def test_weighted_kappa_goes_by_the_number_and_not_by_the_place(
     assert score("cohen_kappa", truth, said, weights=weights) == pytest.approx(expected, rel=1e-11, abs=1e-13)
 
 
-def test_gaps_between_ratings_count_as_the_competitions_count_them() -> None:
-    truth, said = [1, 2, 4, 4], [1, 2, 2, 4]
-    by_value = sk.cohen_kappa_score(truth, said, weights="quadratic", labels=[1, 2, 3, 4])
-    assert score("cohen_kappa", truth, said, weights="quadratic") == pytest.approx(by_value, rel=1e-12)
-    assert by_value == pytest.approx(0.68)
-    assert sk.cohen_kappa_score(truth, said, weights="quadratic") == pytest.approx(0.8)
-
-
 def test_a_word_among_ratings_stands_one_above_the_highest() -> None:
     truth = [1, 2, 3, 3]
     word = score("cohen_kappa", truth, [1, 2, 3, "many"], weights="quadratic")
@@ -153,7 +134,7 @@ def test_ada_is_told_of_ratings_whose_distances_no_float_holds(ratings: list[str
 @pytest.mark.parametrize("key", ["cohen_kappa", "matthews_correlation"])
 def test_a_truth_of_one_label_is_the_hosts_error(key: str) -> None:
     with pytest.raises(metrics.GroundTruthError, match="all its answers are the same"):
-        metrics.prepare(key, csv_of("aaa"))
+        metrics.prepare(key, column("aaa"))
     with pytest.raises(metrics.GroundTruthError, match="The private part"):
         metrics.prepare(key, b"id,y,Usage\n1,1,Public\n2,2,Public\n3,2,Private\n4,2.0,Private\n")
 
@@ -235,10 +216,10 @@ def test_naming_labels_that_nobody_has_does_not_lower_the_hamming_loss() -> None
 
 def test_without_labels_the_hamming_loss_has_no_answers() -> None:
     with pytest.raises(metrics.GroundTruthError, match="none of its rows has a label"):
-        metrics.prepare("hamming_loss", csv_of(["", ""]))
+        metrics.prepare("hamming_loss", column(["", ""]))
     assert score("hamming_loss", ["", ""], ["", "a"], labels=4) == 0.125
     with pytest.raises(metrics.GroundTruthError, match="its rows have 3 different labels, more than the 2 there are"):
-        metrics.prepare("hamming_loss", csv_of(["a", "b c"]), {"labels": 2})
+        metrics.prepare("hamming_loss", column(["a", "b c"]), {"labels": 2})
 
 
 SETS = ["multilabel_f1", "jaccard", "exact_match"]
@@ -291,63 +272,7 @@ def test_an_empty_prediction_is_refused_and_an_empty_truth_too(key: str) -> None
     with pytest.raises(metrics.SubmissionError, match=r'1 value of "y" is missing: line 3 \(id "1"\)'):
         score(key, "aab", ["a", "", "b"])
     with pytest.raises(metrics.GroundTruthError, match="missing"):
-        metrics.prepare(key, csv_of(["a", "", "b"]))
-
-
-def moved(truth: metrics.Truth, part: Part, row: int) -> float:
-    """The derivative of the score by a row's weight: every row 100 times, and the row once more or once less."""
-    many = np.repeat(np.arange(len(part.answers)), 100)
-    up, down = (value_of(truth, part.cut(rows)) for rows in (np.append(many, row), np.delete(many, 100 * row)))
-    assert up is not None
-    assert down is not None
-    return (up - down) / 2 * 100
-
-
-INFLUENCES: list[tuple[str, dict[str, Any]]] = [
-    ("balanced_accuracy", {}),
-    *(("f1", {"average": average}) for average in ("macro", "micro", "weighted")),
-    ("matthews_correlation", {}),
-    *(("cohen_kappa", {"weights": weights}) for weights in ("none", "linear", "quadratic")),
-    *((key, {"average": average}) for key in ("multilabel_f1", "jaccard") for average in ("macro", "weighted")),
-    ("hamming_loss", {"labels": 9}),
-]
-
-
-@pytest.mark.parametrize(("key", "params"), INFLUENCES)
-def test_the_influence_of_a_row_is_what_more_of_it_would_change(key: str, params: dict[str, Any]) -> None:
-    metric = metrics.get(key)
-    truth, said = sets_of(5) if metric.truth.words.startswith("labels") else labels_of(4)
-    truth, said = truth[:40], said[:40]
-    prepared = metrics.prepare(key, csv_of(truth), params)
-    prediction, _, _ = prepared.read_submission(csv_of(said))
-    part = Part(None, lambda: prepared.answers, lambda: prediction)
-    assert metric.computation.influence is not None
-    effects = metric.computation.influence(
-        prepared.answers, prediction, **chosen(metric.computation.influence, prepared.params)
-    )
-    assert effects.shape == (len(truth),)
-    assert np.abs(effects).max() > 0
-    assert effects.sum() == pytest.approx(0, abs=1e-12)
-    for row in range(0, len(truth), 7):
-        assert effects[row] == pytest.approx(moved(prepared, part, row), rel=1e-3, abs=1e-6)
-
-
-@pytest.mark.parametrize("average", ["macro", "weighted"])
-def test_the_influence_on_thresholded_f1_is_that_on_multilabel_f1(average: str) -> None:
-    found = world(metrics.get("thresholded_f1"), 1, rows=50, split=False)
-    scored = metrics.prepare("thresholded_f1", found.truth_csv(), {"average": average})
-    doubt = scored.evaluate(found.submission_csv(), uncertainty=True).uncertainty["overall"]
-    names = np.array(["a", "b", "c"])
-    said = {row[0]: np.array(row[1:], float) > 0.5 for row in found.submission}
-    sets = [[" ".join(names[np.array(row[1:]) == "1"]) for row in found.truth]]
-    sets.append([" ".join(names[said[row[0]]]) for row in found.truth])
-    truth, prediction = (
-        "id,y\n" + "".join(f"{row[0]},{cell}\n" for row, cell in zip(found.truth, side, strict=True)) for side in sets
-    )
-    sure = metrics.prepare("multilabel_f1", truth.encode(), {"average": average})
-    other = sure.evaluate(prediction.encode(), uncertainty=True).uncertainty["overall"]
-    assert doubt.standard_error == pytest.approx(other.standard_error, rel=1e-12)
-    assert doubt.standard_error
+        metrics.prepare(key, column(["a", "", "b"]))
 
 
 @pytest.mark.parametrize("key", ["f1", "cohen_kappa", "matthews_correlation", "balanced_accuracy"])
@@ -355,24 +280,24 @@ def test_the_confusion_matrix_adds_up_and_names_at_most_twelve_labels(key: str) 
     dice = random.Random(1)
     names = [f"l{number:02}" for number in range(30)]
     truth, said = names + dice.choices(names, k=30), dice.choices(names, k=60)
-    (grid,) = metrics.explain(key, csv_of(truth), csv_of(said)).figures
+    (grid,) = metrics.explain(key, column(truth), column(said)).figures
     assert isinstance(grid, Grid)
     assert len(grid.rows) == len(grid.columns) == 12
     assert grid.rows[-1] == "other labels"
     assert sum(sum(map(int, row)) for row in grid.cells) == 60
     assert "19 rarest labels" in grid.note
     assert grid.marked == {(place, place) for place in range(11)}
-    (small,) = metrics.explain(key, csv_of("aabb"), csv_of("abbb")).figures
+    (small,) = metrics.explain(key, column("aabb"), column("abbb")).figures
     assert isinstance(small, Grid)
     assert small.cells == [[1, 1], [0, 2]]
 
 
 @pytest.mark.parametrize(("key", "value"), [("jaccard", 0.5), ("multilabel_f1", 2 / 3)])
 def test_averages_over_labels_show_the_labels(key: str, value: float) -> None:
-    told = metrics.explain(key, csv_of(["a b", "b"]), csv_of(["a", "a b"]), {"average": "macro"})
+    told = metrics.explain(key, column(["a b", "b"]), column(["a", "a b"]), {"average": "macro"})
     (grid,) = told.figures
     assert isinstance(grid, Grid)
     assert list(grid.rows) == ["a", "b"]
     assert grid.cells == [[1, 1, 0, value], [1, 0, 1, value]]
     assert told.result.overall == value
-    assert not metrics.explain(key, csv_of(["a"]), csv_of(["a"])).figures
+    assert not metrics.explain(key, column(["a"]), column(["a"])).figures

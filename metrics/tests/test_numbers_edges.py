@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import random
 from typing import Any
 
 import numpy as np
 import pytest
 
 import metrics
-from metrics.core.arrays import take
 from metrics.core.explanation import rows_csv
 from metrics.core.figures import Grid
-from metrics.core.parameters import chosen
 from metrics.tests.number_files import csv, faults, refusals, score
 
 RANKED = ("pearson", "spearman", "kendall_tau", "columnwise_spearman")
@@ -275,35 +272,6 @@ def test_the_largest_error_varies_by_the_distance_to_the_second() -> None:
 
 
 WITH_INFLUENCE = ("r2", "explained_variance", *RANKED, "log_mae_by_group")
-
-
-@pytest.mark.parametrize("key", WITH_INFLUENCE)
-@pytest.mark.parametrize("is_tied", [False, True])
-def test_influence_is_what_a_heavier_row_does(key: str, is_tied: bool) -> None:
-    """Each row stands 60 times in a file, and one of them 59 or 61 times."""
-    metric, copies, rows = metrics.get(key), 60, 9
-    dice = random.Random(3)
-    answers = [float(dice.randint(0, 4)) if is_tied else dice.gauss(0, 3) for _ in range(rows)]
-    guesses = [float(dice.randint(0, 4)) if is_tied else answer + dice.gauss(0, 3) for answer in answers]
-    columns = {"y": answers, **({"group": [*"aabbbcccc"]} if metric.roles else {})}
-    truth = metrics.prepare(key, csv(columns))
-    said, *_ = truth.read_submission(csv({"y": guesses}))
-    assert metric.computation.influence is not None
-    claimed = metric.computation.influence(truth.answers, said, **chosen(metric.computation.influence, truth.params))
-
-    def with_copies(row: int, count: int) -> float:
-        picked = np.repeat(np.arange(rows), [count if place == row else copies for place in range(rows)])
-        true, sent = take(truth.answers, picked), said[picked]
-        if metric.computation.score is not None:
-            return metric.computation.score(true, sent)
-        assert metric.computation.rows is not None
-        assert metric.computation.total is not None
-        return float(metric.computation.total(metric.computation.rows(true, sent).sum(axis=0)))  # type: ignore[arg-type, union-attr]
-
-    for row in range(rows):
-        slope = (with_copies(row, copies + 1) - with_copies(row, copies - 1)) / 2 * copies
-        assert claimed[row] == pytest.approx(slope, rel=5e-3, abs=1e-4)
-    assert claimed.sum() == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("key", WITH_INFLUENCE)

@@ -45,16 +45,3 @@ def test_a_row_without_phrases_or_with_too_many_is_not_drawn() -> None:
     said = f"id,labels\n1,a\n2,{many}\n3,a\n4,\n5,a\n6,a\n7,a\n".encode()
     titles = [figure.title for figure in metrics.explain("coleridge_fbeta", truth, said).figures]
     assert titles == ["Similarity in row 3", "Similarity in row 5", "Similarity in row 6"]
-
-
-def test_the_seeds_example_is_drawn_as_its_notebook_reads_it() -> None:
-    example = metrics.get("coleridge_fbeta").example
-    found = metrics.explain("coleridge_fbeta", example.truth.encode(), example.submission.encode())
-    (figure,) = found.figures
-    assert isinstance(figure, Grid)
-    names = {(figure.rows[ours], figure.columns[theirs]) for ours, theirs in figure.marked}
-    assert names == {
-        ("beginning postsecondary student", "postsecondary student"),
-        ("education longitudinal study", "education longitudinal study"),
-        ("national education longitudinal study", "education longitudinal study"),
-    }

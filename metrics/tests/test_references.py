@@ -171,13 +171,13 @@ def test_coleridge_counts_equal_the_definition(
 
 
 def test_counting_below_equals_counting_one_by_one() -> None:
-    from metrics.numerics.ranks import count_below
+    from metrics.numerics.ranks import crossings
 
     dice = random.Random(8)
     for size in (1, 2, 17, 64):
         keys = np.array([dice.randint(0, 9) for _ in range(size)])
         values = np.array([dice.randint(0, 12) for _ in range(size)])
-        below, equal = count_below(keys, values)
+        below, equal, _, _ = crossings(9 - keys, values)
         for i in range(size):
             assert below[i] == sum((keys > keys[i]) & (values < values[i]))
             assert equal[i] == sum((keys > keys[i]) & (values == values[i]))

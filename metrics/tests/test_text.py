@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 import re
 import string
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
 
 import metrics
+from metrics.tests.answer_files import column, score
 
 seeds = pytest.mark.parametrize("seed", range(8))
 PIECES = ["the", "The", "a", "an", "cat", "CAT,", "Straße", "STRASSE", "é", "e\u0301", "😀", "x-1", "the–end", "İ", "Σ"]
 SPACES = [" ", " ", "  ", "\t", "\n", "\u2003"]
-
-
-def csv_of(texts: Sequence[str]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([("id", "y"), *enumerate(texts)])
-    return out.getvalue().encode()
-
-
-def score(key: str, truth: Sequence[str], prediction: Sequence[str], **params: Any) -> float:
-    return metrics.evaluate(key, csv_of(truth), csv_of(prediction), params).overall
 
 
 def texts_of(seed: int) -> tuple[list[str], list[str]]:
@@ -147,14 +135,10 @@ def test_empty_texts_say_nothing(key: str, none: float, empty_truth: float) -> N
     assert score(key, ["a", "b"], ["", ""]) == empty_truth
 
 
-def test_normalised_distances_go_from_0_to_1() -> None:
-    assert score("levenshtein", ["", "abc", "abc"], ["", "", "xyz"], normalised=True) == pytest.approx(2 / 3)
-
-
 @pytest.mark.parametrize("key", ["character_error_rate", "word_error_rate"])
 def test_rates_without_true_text_are_the_hosts_error(key: str) -> None:
     with pytest.raises(metrics.GroundTruthError, match="cannot be scored: all its answers are empty"):
-        metrics.prepare(key, csv_of(["", ""]))
+        metrics.prepare(key, column(["", ""]))
     with pytest.raises(metrics.GroundTruthError, match="The public part"):
         metrics.prepare(key, b"id,y,Usage\n1,,Public\n2,a,Private\n")
     assert score(key, ["", "ab"], ["c", ""]) == (1.5 if key == "character_error_rate" else 2.0)

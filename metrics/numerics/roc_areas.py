@@ -1,7 +1,4 @@
-"""The ROC curve cut into horizontal slices that weigh differently.
-
-Ranks from the middle and what a row's weight does to them: what the Gini coefficient adds up.
-"""
+"""Parts of the area under the ROC curve: slices of it that weigh differently, and areas of subgroups of the rows."""
 
 from __future__ import annotations
 
@@ -11,8 +8,23 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..core.figures import Curve, Figure, numbers_in
+from ..core.figures import numbers_in
 from ..core.messages import Message
+from .ranks import roc_area, roc_influence
+
+
+def edges_in(text: str) -> tuple[float, ...]:
+    """Numbers that rise from 0 to 1. Raises ``ValueError`` with a sentence.
+
+    >>> edges_in("0, 0.4, 1")
+    (0.0, 0.4, 1.0)
+    """
+    found = numbers_in(text)
+    if len(found) < 2 or found[0] != 0 or found[-1] != 1:
+        raise ValueError(Message("The first must be 0 and the last 1."))
+    if any(high <= low for low, high in pairwise(found)):
+        raise ValueError(Message("Each must be larger than the one before."))
+    return found
 
 
 @dataclass(frozen=True)
@@ -29,8 +41,7 @@ class Slices:
     @property
     def ends(self) -> np.ndarray:
         """The share of the 1s from the highest score down to this one."""
-        found: np.ndarray = np.cumsum(self.ups) / max(1.0, float(self.ups.sum()))
-        return found
+        return np.cumsum(self.ups) / max(1.0, float(self.ups.sum()))
 
     @property
     def starts(self) -> np.ndarray:
@@ -40,8 +51,7 @@ class Slices:
     @property
     def after(self) -> np.ndarray:
         """The share of the 0s from the highest score down to this one."""
-        found: np.ndarray = np.cumsum(self.downs) / max(1.0, float(self.downs.sum()))
-        return found
+        return np.cumsum(self.downs) / max(1.0, float(self.downs.sum()))
 
     @property
     def before(self) -> np.ndarray:
@@ -92,18 +102,16 @@ class Regions:
             beyond = np.maximum(found.ends, high) - np.maximum(found.starts, high)
             added += weight * ((top - bottom) * ((bottom + top) / 2 - low) + (high - low) * beyond)
         rise = found.ends - found.starts
-        mean: np.ndarray = np.where(rise > 0, added / np.where(rise > 0, rise, 1.0), self.below(found.starts))
-        return mean
+        return np.where(rise > 0, added / np.where(rise > 0, rise, 1.0), self.below(found.starts))
 
     def density(self, shares: np.ndarray) -> np.ndarray:
         """The weight at each share of 1s; on an edge the mean of both sides."""
         weights, inner = np.array(self.weights), self.edges[1:-1]
         left, right = (weights[np.searchsorted(inner, shares, side=side)] for side in ("left", "right"))
-        found: np.ndarray = (left + right) / 2
-        return found
+        return (left + right) / 2
 
 
-def influence_of(truth: np.ndarray, scores: np.ndarray, regions: Regions) -> np.ndarray:
+def influence_of_regions(truth: np.ndarray, scores: np.ndarray, regions: Regions) -> np.ndarray:
     """The derivative of the weighted area by the weight of each row, shape (n,).
 
     The area is the mean, over the 0s, of the weighted height they have above the curve. A 0 moves this mean; a 1 moves
@@ -123,48 +131,55 @@ def influence_of(truth: np.ndarray, scores: np.ndarray, regions: Regions) -> np.
     lower = np.cumsum(by_start[::-1])[::-1] - by_start
     as_one = (np.cumsum(by_end[::-1])[::-1] + lower - common) / (ones * zeros * whole)
     as_zero = (means - value) / (zeros * whole)
-    effect: np.ndarray = np.where(truth == 1, as_one[found.places], as_zero[found.places])
+    return np.where(truth == 1, as_one[found.places], as_zero[found.places])
+
+
+KINDS = ("subgroup", "background 1s, subgroup 0s", "background 0s, subgroup 1s")
+
+
+def masks(truth: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+    """For each subgroup and kind of area the rows it is made of. The first column of ``truth`` is the answer, each
+    other one says who belongs to a subgroup."""
+    positive = truth[:, 0] == 1
+    for group in range(truth.shape[1] - 1):
+        belongs = truth[:, group + 1] == 1
+        for kind, rows in enumerate((belongs, belongs != positive, belongs == positive)):
+            yield group, kind, rows
+
+
+def areas_of_subgroups(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """The three areas of each subgroup, shape (subgroups, 3)."""
+    found = np.zeros((truth.shape[1] - 1, len(KINDS)))
+    for group, kind, rows in masks(truth):
+        found[group, kind] = roc_area(truth[rows, 0], prediction[rows])
+    return found
+
+
+def power_means(areas: np.ndarray, power: float) -> np.ndarray:
+    """The power mean of each column. An area of 0 makes it 0 where the power is negative."""
+    with np.errstate(divide="ignore"):
+        found: np.ndarray = np.mean(areas**power, axis=0) ** (1 / power)
+    return found
+
+
+def influence_of_subgroups(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
+    """What each row does to the sum of the three power means, by way of every area that it belongs to."""
+    areas = areas_of_subgroups(truth, prediction)
+    means = power_means(areas, power)
+    slopes = np.where(areas > 0, (np.where(areas > 0, areas, 1.0) / np.where(means > 0, means, 1.0)) ** (power - 1), 0)
+    effect = np.zeros(len(truth))
+    for group, kind, rows in masks(truth):
+        moved = roc_influence(truth[rows, 0], prediction[rows])
+        effect[rows] += slopes[group, kind] / len(areas) * moved
     return effect
 
 
-def edges_in(text: str) -> tuple[float, ...]:
-    """Numbers that rise from 0 to 1. Raises ``ValueError`` with a sentence.
-
-    >>> edges_in("0, 0.4, 1")
-    (0.0, 0.4, 1.0)
-    """
-    found = numbers_in(text)
-    if len(found) < 2 or found[0] != 0 or found[-1] != 1:
-        raise ValueError(Message("The first must be 0 and the last 1."))
-    if any(high <= low for low, high in pairwise(found)):
-        raise ValueError(Message("Each must be larger than the one before."))
-    return found
-
-
-def lead(scores: np.ndarray) -> np.ndarray:
-    """How many rows have a lower score than each row, less those with a higher one, halved: from the middle rank
-    upwards; equal scores share. Shape (n,), multiples of 0.5."""
-    _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ahead = np.cumsum(counts)
-    found: np.ndarray = (2 * ahead - counts - len(scores))[places] / 2
-    return found
-
-
-def pull(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The derivative of ``sum(truth * lead(scores))`` by the weight of each row: its own term, and what it does to the
-    leads of the others. Added in an order that follows from the values alone."""
-    _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    added = np.concatenate([[0.0], np.cumsum(truth[np.lexsort((truth, places))])])
-    ends = np.cumsum(counts)
-    above, below = added[-1] - added[ends], added[ends - counts]
-    found: np.ndarray = truth * ((2 * ends - counts - len(scores)) / 2)[places] + ((above - below) / 2)[places]
-    return found
-
-
-def lorenz(truth: np.ndarray, scores: np.ndarray, title: str) -> Figure:
-    """The share of all answers found so far, from the highest score down; one point for each distinct score."""
-    _, places = np.unique(-scores, return_inverse=True)
-    found, rows = np.cumsum(np.bincount(places, truth)), np.cumsum(np.bincount(places))
-    points = [(0.0, 0.0), *zip((rows / rows[-1]).tolist(), (found / found[-1]).tolist(), strict=True)]
-    note = "The line from corner to corner is what guessing gives; the Gini coefficient is the area between the two."
-    return Curve(title, "share of the rows", "share of the answers", points, diagonal=True, filled=False, note=note)
+def missing_rows(truth: np.ndarray) -> str:
+    """Why some area does not exist, or ``""``."""
+    if truth.shape[1] < 2:
+        return Message("it has no column beside the answer that says who belongs to a subgroup.")
+    for group, _, rows in masks(truth):
+        answers = truth[rows, 0]
+        if not len(answers) or (answers == answers[0]).all():
+            return Message("subgroup {group} and the other rows must each have both answers, 0 and 1.", group=group + 1)
+    return ""

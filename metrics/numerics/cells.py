@@ -1,0 +1,59 @@
+"""Cells of different lengths, laid one after the other as flat arrays: their beginnings, their runs, blocks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+_BLOCK = 500_000
+"""Entries looked at together."""
+
+
+def blocks(sizes: np.ndarray, most: int = _BLOCK) -> Iterator[slice]:
+    """Neighbours whose ``sizes`` add up to at most ``most``, one after the other; what is larger stands alone."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(ends):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield slice(start, stop)
+        start = stop
+
+
+def starts_of(counts: np.ndarray) -> np.ndarray:
+    """Where each cell begins, and where the last one ends."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
+
+
+def starts_by_owner(owner: np.ndarray, cells: int) -> np.ndarray:
+    """The same of entries whose cells are known."""
+    return starts_of(np.bincount(owner, minlength=cells))
+
+
+def expand(starts: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All places of the given cells one after the other, and for each place which of ``cells`` it belongs to."""
+    return expand_ranges(starts[cells], starts[cells + 1])
+
+
+def expand_ranges(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All places of some ranges one after the other, and which range each belongs to."""
+    counts = np.maximum(high - low, 0)
+    owner = np.repeat(np.arange(len(low)), counts)
+    first = np.repeat(low - (np.cumsum(counts) - counts), counts)
+    return first + np.arange(len(owner)), owner
+
+
+def is_new(*columns: np.ndarray) -> np.ndarray:
+    """Where a row of sorted columns differs from the one before it."""
+    found = np.zeros(len(columns[0]), bool)
+    found[:1] = True
+    for column in columns:
+        found[1:] |= column[1:] != column[:-1]
+    return found
+
+
+def rank_within(*columns: np.ndarray) -> np.ndarray:
+    """0, 1, 2 … within each run of equal rows of sorted columns."""
+    places = np.arange(len(columns[0]))
+    return places - np.maximum.accumulate(np.where(is_new(*columns), places, 0))
