@@ -15,15 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract import Contributions
 from ..core.errors import SubmissionError
-from ..core.evaluate import row_contributions
+from ..core.evaluate import contributions_of
 from ..core.messages import Message
 from ..core.parameters import chosen
-from ..core.prepare import prepare
-from ..core.truth import Truth
-from ..reading.column_kinds import Number, Probability, RankedScore
-from ..reading.layout import SPLITS
+from ..core.truth import Truth, prepare
+from ..reading.column_kinds import Number, RankedScore
+from ..reading.headers import SPLITS
 from ..reading.tables import Source, pick
 
 CANDIDATES = 2000
@@ -83,7 +81,7 @@ def find_hardest_rows(
     lost, files = _losses(prepared, submissions)
     order = np.argsort(-lost, kind="stable")[:CANDIDATES]
     order = order[lost[order] > 0]
-    said = [_said(prepared, file, order) for file in files]
+    said = [cells_of(prepared, file, order) for file in files]
     rows = _rows(prepared, order, lost[order], said)
     rows.sort(key=lambda row: (-row.lost, -row.agree))
     return HardRows(prepared.target_columns, len(files), tuple(rows[:most]))
@@ -100,7 +98,8 @@ def _why_not(truth: Truth) -> str:
         return Message(
             "{metric} is computed on whole columns: no row has a part of its own in the score.", metric=metric.title
         )
-    if _total(truth, np.ones(len(_dense(truth, _perfect(truth))[0]))) is None:
+    columns = contributions_of(truth, truth.read_submission(truth.perfect_submission())[0])
+    if _total_of(truth, np.ones(columns.shape[1])) is None:
         return Message(
             "{metric} is an average over labels under these parameters: no row has a part of its own.",
             metric=metric.title,
@@ -110,13 +109,14 @@ def _why_not(truth: Truth) -> str:
 
 def _losses(truth: Truth, submissions: Sequence[Source]) -> tuple[np.ndarray, list[Source]]:
     """What each scored row costs on average, and the files that could be read."""
-    best, lost, files = _dense(truth, _perfect(truth)), np.zeros(len(truth.scored)), []
+    best = contributions_of(truth, truth.read_submission(truth.perfect_submission())[0])
+    lost, files = np.zeros(len(truth.scored)), []
     for submission in submissions:
         try:
             prediction, _, _ = truth.read_submission(submission)
         except SubmissionError:
             continue
-        found = _dense(truth, prediction)
+        found = contributions_of(truth, prediction)
         effect = (best - found) @ _gradient(truth, found.sum(axis=0))
         lost += effect if truth.metric.direction == "maximize" else -effect
         files.append(submission)
@@ -125,41 +125,26 @@ def _losses(truth: Truth, submissions: Sequence[Source]) -> tuple[np.ndarray, li
     return lost / max(1, len(files)), files
 
 
-def _perfect(truth: Truth) -> Any:
-    return truth.read_submission(truth.perfect_submission())[0]
-
-
-def _dense(truth: Truth, prediction: Any) -> np.ndarray:
-    found = row_contributions(truth.metric, truth.answers, prediction, truth.params)
-    dense: np.ndarray = found.dense() if isinstance(found, Contributions) else found
-    return dense.astype(np.float64, copy=False)
-
-
 def _gradient(truth: Truth, sums: np.ndarray) -> np.ndarray:
     """How the score moves with each sum; 0 where it does not follow."""
     found = np.zeros(len(sums))
     with np.errstate(all="ignore"):
         for place, value in enumerate(sums):
-            step = 1e-6 * max(1.0, abs(float(value)))
-            up, down = (_total(truth, _moved(sums, place, by)) for by in (step, -step))
+            step = np.zeros(len(sums))
+            step[place] = 1e-6 * max(1.0, abs(float(value)))
+            up, down = _total_of(truth, sums + step), _total_of(truth, sums - step)
             if up is not None and down is not None and np.isfinite(up - down):
-                found[place] = (up - down) / (2 * step)
+                found[place] = (up - down) / (2 * step[place])
     return found
 
 
-def _moved(sums: np.ndarray, place: int, by: float) -> np.ndarray:
-    moved = sums.copy()
-    moved[place] += by
-    return moved
-
-
-def _total(truth: Truth, sums: np.ndarray) -> float | None:
+def _total_of(truth: Truth, sums: np.ndarray) -> float | None:
     total = truth.metric.computation.total
     assert total is not None
     return total(sums, **chosen(total, truth.params))
 
 
-def _said(truth: Truth, submission: Source, rows: np.ndarray) -> list[tuple[str, ...]]:
+def cells_of(truth: Truth, submission: Source, rows: np.ndarray) -> list[tuple[str, ...]]:
     """The cells of a file on some scored rows."""
     _, table, places = truth.read_submission(submission)
     columns = []
@@ -178,12 +163,13 @@ def _rows(truth: Truth, rows: np.ndarray, lost: np.ndarray, said: list[list[tupl
     for place, (name, answer) in enumerate(zip(ids, answers, strict=True)):
         theirs = [file[place] for file in said]
         other, agree = _other(truth, answer, theirs)
+        counts = Counter(", ".join(cells)[:LONGEST] for cells in theirs)
         found.append(
             HardRow(
                 id=name,
                 split=SPLITS[truth.usage[lines[place]]] if truth.has_split else "",
                 truth=tuple(text[:LONGEST] for text in answer),
-                answers=tuple(_counted(theirs)),
+                answers=tuple(counts.most_common(MOST_ANSWERS)),
                 lost=float(lost[place]),
                 other=other[:LONGEST],
                 agree=agree,
@@ -192,24 +178,16 @@ def _rows(truth: Truth, rows: np.ndarray, lost: np.ndarray, said: list[list[tupl
     return found
 
 
-def _counted(theirs: list[tuple[str, ...]]) -> list[tuple[str, int]]:
-    counts = Counter(", ".join(cells)[:LONGEST] for cells in theirs)
-    return counts.most_common(MOST_ANSWERS)
-
-
 def _other(truth: Truth, answer: tuple[str, ...], theirs: list[tuple[str, ...]]) -> tuple[str, int]:
     """What the files would rather have in the truth's place, and how many of them."""
     if len(answer) != 1 or len(truth.scored_columns) != 1:
         return "", 0
-    if isinstance(truth.metric.submission, (Number, Probability, RankedScore)):
-        return _median_of([float(cell) for (cell,) in theirs], float(answer[0]))
+    if isinstance(truth.metric.submission, (Number, RankedScore)):
+        true, values = float(answer[0]), [float(cell) for (cell,) in theirs]
+        middle = median(values)
+        agree = sum(abs(value - middle) <= NEAR * abs(middle - true) for value in values) if middle != true else 0
+        return f"{middle:.6g}", agree
     if type(truth.metric.submission) is not type(truth.metric.truth):
         return "", 0
-    counts = Counter(cell for (cell,) in theirs if cell != answer[0])
-    return counts.most_common(1)[0] if counts else ("", 0)
-
-
-def _median_of(theirs: list[float], answer: float) -> tuple[str, int]:
-    middle = median(theirs)
-    agree = sum(abs(value - middle) <= NEAR * abs(middle - answer) for value in theirs) if middle != answer else 0
-    return f"{middle:.6g}", agree
+    others = Counter(cell for (cell,) in theirs if cell != answer[0])
+    return others.most_common(1)[0] if others else ("", 0)

@@ -3,6 +3,11 @@
 Being right together says nothing. For two files the rows count on which both give the same wrong answer, against how
 many there would be by chance: each file errs as often as it does, more often where all others err too, and its wrong
 answers are spread as theirs are. The two files themselves take no part in saying how hard a row is.
+
+Where files say numbers of which hardly two are the same: whose errors rise and fall together. What everybody has in
+common says nothing: the noise of the answers is in all errors, weak files lean towards the mean, and a hard row is hard
+for all. So what follows from the answer and from the mean error of all others is taken from the errors of two files,
+and what is left is correlated. A pair is named where that is high and far above the other pairs.
 """
 
 from __future__ import annotations
@@ -15,16 +20,38 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import SubmissionError
-from ..core.prepare import prepare
+from ..core.truth import prepare
 from ..reading.tables import Source
-from .correlated_errors import Together, together
-from .hard_rows import _said
+from .hard_rows import cells_of
 
 ROWS = 2000
 """Rows that are compared, drawn at random where there are more: enough to see, and few enough for any memory."""
 RARE = 0.01
 """A pair is named where chance would show fewer than so many such pairs among all that were compared."""
 FEWEST = 5
+"""Rows on which both are wrong alike; fewer say nothing."""
+MOST_NAMED = 50
+
+MANY = 30
+"""A file with fewer different answers says labels, or next to nothing."""
+FEWEST_FILES = 5
+"""Fewer do not say what is usual."""
+HIGH = 0.9
+FAR = 5.0
+"""How many times the usual spread of pairs one must lie above their middle."""
+LEAST_SPREAD = 0.05
+STRAY = 10.0
+"""Errors count as no larger than so many times the median error."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Two files by their places in the list that was given; `usual` is the correlation of the median pair."""
+
+    first: int
+    second: int
+    correlation: float
+    usual: float
 
 
 @dataclass(frozen=True)
@@ -57,33 +84,26 @@ def find_similar_predictions(
     submissions: Sequence[Source],
     params: Mapping[str, Any] | None = None,
     id_column: str | None = None,
-    *,
-    most: int = 50,
-    seed: int = 0,
 ) -> SimilarPredictions:
     """Compare all files with each other. Files that cannot be read are left out. Raises ``GroundTruthError``."""
     prepared = prepare(key, truth, params, id_column)
     rows = np.arange(len(prepared.scored))
     if len(rows) > ROWS:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, ROWS, replace=False))
-    perfect = [_plain(cells) for cells in _said(prepared, prepared.perfect_submission(), rows)]
+        rows = np.sort(np.random.default_rng(0).choice(rows, ROWS, replace=False))
+    perfect = [_plain(cells) for cells in cells_of(prepared, prepared.perfect_submission(), rows)]
     places, said = [], []
     for place, submission in enumerate(submissions):
         try:
-            cells = _said(prepared, submission, rows)
+            cells = cells_of(prepared, submission, rows)
         except SubmissionError:
             continue
         places.append(place)
         said.append([_plain(one) for one in cells])
-    pairs = _above_chance(_coded([perfect, *said])) if len(said) > 1 else []
-    named = [SimilarPair(places[one.first], places[one.second], *_rest(one)) for one in pairs[:most]]
-    close = together(perfect, said)[:most]
+    pairs = _above_chance([perfect, *said]) if len(said) > 1 else []
+    named = [replace(one, first=places[one.first], second=places[one.second]) for one in pairs[:MOST_NAMED]]
+    close = _together(perfect, said)[:MOST_NAMED]
     correlated = [replace(one, first=places[one.first], second=places[one.second]) for one in close]
     return SimilarPredictions(len(rows), len(said), tuple(named), tuple(correlated))
-
-
-def _rest(pair: SimilarPair) -> tuple[tuple[int, int], int, float, float]:
-    return pair.wrong, pair.same_wrong, pair.expected, pair.by_chance
 
 
 def _plain(cells: tuple[str, ...]) -> tuple[object, ...]:
@@ -98,16 +118,12 @@ def _number(cell: str) -> object:
         return cell.strip()
 
 
-def _coded(answers: Sequence[Sequence[tuple[object, ...]]]) -> np.ndarray:
-    """A number for each answer, the same for the same one; files × rows."""
-    codes: dict[tuple[object, ...], int] = {}
-    return np.array([[codes.setdefault(cells, len(codes)) for cells in file] for file in answers])
-
-
-def _above_chance(codes: np.ndarray) -> list[SimilarPair]:
+def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[SimilarPair]:
     """Pairs of the files after the first, which is the truth."""
     from scipy.special import pdtrc  # here, because reading the catalogue needs numpy alone
 
+    numbers: dict[tuple[object, ...], int] = {}
+    codes = np.array([[numbers.setdefault(cells, len(numbers)) for cells in file] for file in answers])
     given, wrong = codes[1:], codes[1:] != codes[0]
     errors, often = wrong.sum(axis=0), wrong.mean(axis=1)
     shared = np.array([((given == mine) & wrong).sum(axis=0) for mine in given])
@@ -146,3 +162,55 @@ def _chances(wrong: np.ndarray, often: float, hard: np.ndarray, same: np.ndarray
     """For each row, how likely the other file gives this file's wrong answer."""
     chances: np.ndarray = np.where(wrong, np.clip(often * hard, 0, 1) * np.clip(same, 0, 1), 0.0)
     return chances
+
+
+def _together(perfect: Sequence[tuple[object, ...]], said: Sequence[Sequence[tuple[object, ...]]]) -> list[Together]:
+    """The pairs above the usual, the closest first; none where answers are no numbers, or files are few."""
+    truth = _as_numbers(perfect)
+    if truth is None:
+        return []
+    files = []
+    for place, one in enumerate(said):
+        numbers = _as_numbers(one)
+        if numbers is not None and len(np.unique(numbers)) >= MANY:
+            files.append((place, numbers))
+    if len(files) < FEWEST_FILES:
+        return []
+    scale = truth.std(axis=0)
+    scale[scale == 0] = 1.0
+    errors = np.stack([((found - truth) / scale).ravel() for _, found in files])
+    most = STRAY * float(np.median(np.abs(errors)))
+    if most > 0:
+        errors = np.clip(errors, -most, most)
+    answers = (truth / scale).ravel()
+    pairs = list(combinations(range(len(files)), 2))
+    found = np.array([_left_over(errors, answers, first, second) for first, second in pairs])
+    heights = np.arctanh(np.clip(found, -0.999999, 0.999999))
+    middle = float(np.median(heights))
+    spread = max(LEAST_SPREAD, 1.4826 * float(np.median(np.abs(heights - middle))))
+    named = np.flatnonzero((found >= HIGH) & (heights > middle + FAR * spread))
+    usual = float(np.tanh(middle))
+    chosen = [(float(found[at]), pairs[at]) for at in named]
+    return [Together(files[a][0], files[b][0], value, usual) for value, (a, b) in sorted(chosen, reverse=True)]
+
+
+def _as_numbers(cells: Sequence[tuple[object, ...]]) -> np.ndarray | None:
+    """Rows × columns; None where a cell is no finite number."""
+    try:
+        found = np.array(cells, dtype=np.float64)
+    except ValueError:
+        return None
+    return found if found.ndim == 2 and found.size and np.isfinite(found).all() else None
+
+
+def _left_over(errors: np.ndarray, answers: np.ndarray, first: int, second: int) -> float:
+    """The correlation of two files' errors without what the answers and the other files explain; 0 where nothing is
+    left."""
+    others = (errors.sum(axis=0) - errors[first] - errors[second]) / (len(errors) - 2)
+    known = np.column_stack([np.ones_like(answers), answers, others])
+    pair = errors[[first, second]].T
+    rest = pair - known @ np.linalg.lstsq(known, pair, rcond=None)[0]
+    sizes = np.linalg.norm(rest, axis=0)
+    if not (sizes > 1e-9 * np.linalg.norm(pair, axis=0)).all():
+        return 0.0
+    return float(rest[:, 0] @ rest[:, 1] / (sizes[0] * sizes[1]))

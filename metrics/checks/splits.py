@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 
 from ..core.errors import GroundTruthError, Problem, Refused, shown
 from ..core.messages import Message
-from ..reading.layout import USAGE, check_truth_header, id_column_of, layout_of
+from ..reading.headers import USAGE, check_truth_header, id_column_of, layout_of
 from ..reading.tables import Source, Table, csv_bytes, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 

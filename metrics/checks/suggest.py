@@ -20,10 +20,9 @@ from ..core.registry import catalogue
 from ..core.truth import Truth, unscorable_parts
 from ..reading.column_kinds import Label
 from ..reading.columns import Cells, Kind
-from ..reading.headers import check_header
-from ..reading.layout import USAGE, Layout, check_truth_header, id_column_of, layout_of
+from ..reading.headers import USAGE, Layout, check_header, check_truth_header, id_column_of, layout_of
 from ..reading.numbers import read_numbers
-from ..reading.tables import Source, Table, pick, raw_cells, read_bytes, read_table
+from ..reading.tables import Source, Table, blank_rows, pick, raw_cells, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 from .answer_kinds import MOST_CELLS, Nature, nature_of
 from .baselines import reading_of
@@ -53,7 +52,7 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
         places = _strays(cells)
         rows += places.tolist()
         for place in places[:EXAMPLES]:
-            line, text = int(table.lines[place]), cells.text(place)
+            line, text = int(table.lines[place]), cells.array[int(place)].as_py()
             value = shown(text) if text else Message("empty")
             examples.append(
                 Message("line {line} of {column} is {value}", line=line, column=shown(name), value=value)
@@ -70,7 +69,7 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
 def _strays(cells: Cells) -> np.ndarray:
     numbers = read_numbers(cells)
     is_none = np.isnan(numbers)
-    blank = cells.blank()
+    blank = blank_rows(cells.array)
     is_none[blank] = False
     count, filled = int(is_none.sum()), len(numbers) - len(blank)
     distinct = len(np.unique(numbers[~np.isnan(numbers)])) if count else 0

@@ -14,15 +14,14 @@ from ..reading.column_kinds import LabelSet, Words
 from ..reading.columns import Cells
 from ..reading.numbers import read_numbers
 from ..reading.tables import pick
-from .findings import Finding
 from .id_suspicions import (
     MOST_COMPARED,
+    Finding,
     header_like_row,
     ids_that_change,
     in_pairs,
     index_columns,
     line_and_id,
-    same_letters,
     similar_ids,
     swallowed_rows,
     twins,
@@ -125,13 +124,13 @@ def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
     if labels is None or len(labels) > MOST_COMPARED:
         return []
     found = []
-    pairs = twins(labels, same_letters) if 2 * len(labels) <= len(column.codes) else []
+    pairs = twins(labels) if 2 * len(labels) <= len(column.codes) else []
     if pairs:
         message = Message.counted(
             len(pairs),
             "{count} pair of answers that look alike: {examples}.",
             "{count} pairs of answers that look alike: {examples}.",
-            examples=listed(in_pairs(pairs), len(pairs)),
+            examples=in_pairs(pairs),
         )
         why = Message("They count as different answers: who writes the one where the other is true is wrong.")
         found.append(Finding("similar_answers", message, column.name, count=len(pairs), blocking=False, why=why))

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..reading.headers import TRIMMED
-from ..reading.layout import USAGE, check_truth_header, id_column_of
+from ..reading.headers import TRIMMED, USAGE, check_truth_header, id_column_of
 from ..reading.numbers import to_decimal
 from ..reading.tables import Source, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE

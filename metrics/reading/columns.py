@@ -12,7 +12,7 @@ from ..core.arrays import Coded, take
 from ..core.errors import Problem, shown
 from ..core.messages import EXAMPLES, Message, Param, Plural, listed
 from .ids import over_several_lines
-from .tables import Table, pick, plain, raw_cells
+from .tables import Table, blank_rows, line_breaks, pick, plain
 from .text import LONGEST_LINE
 
 WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
@@ -46,11 +46,6 @@ class Cells:
         """The row of the table at a place of ``array``."""
         return int(place if self.rows is None else self.rows[place])
 
-    def text(self, place: int) -> str:
-        """One cell."""
-        value: str = self.array[int(place)].as_py()
-        return value
-
     def refuse(
         self,
         code: str,
@@ -59,43 +54,42 @@ class Cells:
         facts: Mapping[str, Param] = NOTHING,
         *,
         quote: bool = True,
+        sums: np.ndarray | None = None,
     ) -> None:
-        """Complain about cells: one problem with up to five examples. ``words`` name ``column``, ``examples`` and the
-        ``facts``."""
+        """Complain about cells, if any: one problem with up to five examples. ``words`` name ``column``, ``examples``
+        and the ``facts``. The examples say the cell or, of rows that are refused as a whole, their ``sums``."""
+        if not len(places):
+            return
         self.refused.append(np.asarray(places, np.int64))
+        ids = self.table.column(self.id_column)
         examples = []
         for place in places[:EXAMPLES]:
             row = self.row(place)
-            line, name = int(self.table.lines[row]), shown(self.table.column(self.id_column)[row].as_py())
-            if quote:
-                value = shown(self.text(place))
+            line, name = int(self.table.lines[row]), shown(ids[row].as_py())
+            if sums is not None:
+                total = f"{sums[place]:.6g}"
+                examples.append(Message("line {line} (id {id}) sums to {sum}", line=line, id=name, sum=total))
+            elif quote:
+                value = shown(self.array[int(place)].as_py())
                 examples.append(Message("line {line} (id {id}) is {value}", line=line, id=name, value=value))
             else:
                 examples.append(Message("line {line} (id {id})", line=line, id=name))
         row = self.row(places[0])
         places_text = listed(examples, len(places))
         message = Message.counted(len(places), *words, column=shown(self.column), examples=places_text, **facts)
-        name = self.table.column(self.id_column)[row].as_py()
-        self.problems.append(Problem(code, message, self.column, int(self.table.lines[row]), name, len(places)))
-
-    def blank(self) -> np.ndarray:
-        """Places of empty cells."""
-        offsets, _ = raw_cells(self.array)
-        return np.flatnonzero(offsets[1:] == offsets[:-1])
+        line, name = int(self.table.lines[row]), ids[row].as_py()
+        self.problems.append(Problem(code, message, self.column, line, name, len(places)))
 
     def refuse_blank(self) -> None:
         """Complain about empty cells."""
-        if len(places := self.blank()):
-            self.refuse("missing_value", MISSING, places, quote=False)
+        self.refuse("missing_value", MISSING, blank_rows(self.array), quote=False)
 
     def refuse_line_breaks(self) -> None:
         """Complain about cells over several lines."""
         if not self.table.may_span_lines:
             return
-        offsets, data = raw_cells(self.array)
-        breaks = np.flatnonzero(data[offsets[0] : offsets[-1]] == 10) if len(self.array) else np.zeros(0, int)
-        if len(breaks):
-            places = np.unique(np.searchsorted(offsets, breaks + offsets[0], side="right") - 1)
+        places, _ = line_breaks(self.array)
+        if len(places):
             rows = np.array([self.row(place) for place in places])
             self.refused.append(places)
             self.problems.append(over_several_lines(self.table, self.column, rows))
@@ -103,16 +97,13 @@ class Cells:
     def coded(self, *, may_repeat: bool = False) -> Coded:
         """The distinct texts and where they are. With ``may_repeat`` columns that hardly repeat are left as they are:
         looking for their distinct texts would need twice their memory and find little."""
-        if may_repeat and self._hardly_repeats():
+        first = self.array[:_TRIED]
+        if may_repeat and len(first) == _TRIED and 2 * len(first.unique()) > _TRIED:
             return Coded(np.arange(len(self.array), dtype=np.int32), array=self.array)
         encoded = self.array.dictionary_encode()
         codes = plain(encoded.indices, np.int32)
         is_short = len(encoded.dictionary) <= _FEW  # then a fourth of the memory has to be looked at
         return Coded(codes.astype(np.int8) if is_short else codes, array=encoded.dictionary)
-
-    def _hardly_repeats(self) -> bool:
-        first = self.array[:_TRIED]
-        return len(first) == _TRIED and 2 * len(first.unique()) > _TRIED
 
 
 class Kind:

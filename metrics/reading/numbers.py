@@ -23,6 +23,8 @@ GRAMMAR = _DIGITS + r"([eE][+-]?[0-9]+)?"
 _NUMBER = re.compile(GRAMMAR)
 _EXACT = re.compile(_DIGITS + r"([eE][+-]?0*[0-9]{1,9})?")
 """Numbers whose exponent a ``Decimal`` can hold."""
+NAME_OF_DIGITS = re.compile(r"[+-]?0[0-9]")
+"""Begins a name made of digits, such as ``007``, which is another label than ``7``."""
 _MISSING = {"nan", "na", "n/a", "#n/a", "null", "none", "-", "", "nil", "<na>", "missing"}
 _INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 _FOREIGN = re.compile(r"[+＋−–—‐‑－﹣-]?\d+([.٫]\d+)?")
@@ -157,7 +159,12 @@ def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
     filled = offsets[1:] > offsets[:-1]
     fine, flat = _halves(array, filled) or _words(cells, filled)
     coded = pick(flat, np.arange(0, len(flat), 2)).dictionary_encode()
-    values = _confidences(cells, fine, pick(flat, np.arange(1, len(flat), 2)))
+    texts = pick(flat, np.arange(1, len(flat), 2))
+    values = _fast(texts)
+    if values is None:
+        numbers = [float(text) if _NUMBER.fullmatch(text) else np.nan for text in texts.to_pylist()]
+        values = np.array(numbers, np.float64)
+        cells.refuse("not_a_number", _NO_CONFIDENCE, fine[~np.isfinite(values)])
     codes = np.zeros(len(array), np.int64)
     codes[fine] = plain(coded.indices, np.int32) + 1
     confidence = np.zeros(len(array))
@@ -190,20 +197,6 @@ def _words(cells: Cells, filled: np.ndarray) -> tuple[np.ndarray, Any]:
 
     parts = pc.utf8_split_whitespace(cells.array)
     widths = plain(pc.list_value_length(parts), np.int32)
-    wrong = np.flatnonzero(filled & (widths != 2))
-    if len(wrong):
-        cells.refuse("not_label_and_confidence", _NO_PAIR, wrong)
+    cells.refuse("not_label_and_confidence", _NO_PAIR, np.flatnonzero(filled & (widths != 2)))
     fine = np.flatnonzero(filled & (widths == 2))
     return fine, pick(parts, fine).flatten()
-
-
-def _confidences(cells: Cells, fine: np.ndarray, texts: Any) -> np.ndarray:
-    values = _fast(texts)
-    if values is not None or not len(texts):
-        return values if values is not None else np.zeros(0)
-    numbers = [float(text) if _NUMBER.fullmatch(text) else np.nan for text in texts.to_pylist()]
-    values = np.array(numbers)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        cells.refuse("not_a_number", _NO_CONFIDENCE, fine[bad])
-    return values

@@ -26,7 +26,7 @@ from ..core.messages import Message, Plural
 from ..core.parameters import Parameter
 from ..reading.column_kinds import LARGEST, TOO_LARGE
 from ..reading.columns import NOT_FINITE, Cells, Kind
-from ..reading.layout import USAGE
+from ..reading.headers import USAGE
 from ..reading.numbers import to_decimal
 from ..reading.tables import pick
 from ..reading.text import LONGEST_MASK_LINE
