@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.messages import Message
-from ..reading.numbers import to_decimal
+from ..reading.columns import to_decimal
 
 MOST_CELLS = 20_000
 _FEW = 30

@@ -22,7 +22,7 @@ from ..core.evaluate import Result, measure
 from ..core.messages import Message, joined
 from ..core.truth import Truth, unscorable_parts
 from ..core.uncertainty import NORMAL
-from ..reading.numbers import to_decimal
+from ..reading.columns import to_decimal
 from ..reading.tables import csv_bytes, pick, read_table
 
 MOST_ROWS = 100_000

@@ -17,8 +17,7 @@ from ..core.arrays import Coded
 from ..core.errors import shown
 from ..core.figures import Figure
 from ..core.messages import Message, Plural
-from ..reading.columns import Cells, Kind
-from ..reading.numbers import GRAMMAR, _fast
+from ..reading.columns import GRAMMAR, Cells, Kind, _fast
 from ..reading.tables import pick, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .blocks import blocks, starts_of

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..core.arrays import Coded
 from ..core.messages import Message, Plural
-from ..reading.columns import Cells, Kind
-from ..reading.numbers import GRAMMAR
+from ..reading.columns import GRAMMAR, Cells, Kind
 from ..reading.text import LONGEST_MASK_LINE
 
 LARGEST = 1e9

@@ -11,8 +11,7 @@ import numpy as np
 from ..core.errors import Problem, shown
 from ..core.messages import Message, Plural
 from .column_kinds import Binary, Probability
-from .columns import WORDS, Cells, Kind
-from .numbers import to_decimal
+from .columns import WORDS, Cells, Kind, to_decimal
 
 MOST_CLASSES = 1000
 """A submission has a column for each label of the truth; more than this would be no table."""

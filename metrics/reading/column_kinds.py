@@ -27,8 +27,7 @@ import numpy as np
 from ..core.arrays import Coded, Ranked
 from ..core.errors import Problem, shown
 from ..core.messages import EXAMPLES, Message, Plural, listed
-from .columns import WORDS, Cells, Kind
-from .numbers import NAME_OF_DIGITS, read_numbers, read_ranked, to_decimal
+from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, read_numbers, read_ranked, to_decimal
 
 BELOW = Plural(
     "{count} value of {column} is below {bound}: {examples}.",

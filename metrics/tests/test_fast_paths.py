@@ -17,8 +17,8 @@ from metrics.numerics import sums as sums_module
 from metrics.numerics import tokens
 from metrics.numerics.precision_recall import in_order, influence, ranking_of
 from metrics.numerics.ranks import closed_up, counts_in_order, dense_ranks, placements, ranks_of, roc_influence, wins
+from metrics.reading import columns as numbers_module
 from metrics.reading import ids as id_index
-from metrics.reading import numbers as numbers_module
 from metrics.reading import tables
 from metrics.reading import text as text_module
 from metrics.reading.column_kinds import RankedLabel
