@@ -109,8 +109,8 @@ def _list(options: argparse.Namespace) -> int:
 def _described(metric: Metric) -> dict[str, Any]:
     names = ("key", "title", "summary", "group", "direction", "best", "version", "columns")
     facts = {name: getattr(metric, name) for name in names}
-    names = ("name", "kind", "default", "choices", "required", "help")
-    parameters = [{name: getattr(parameter, name) for name in names} for parameter in metric.parameters]
+    asked = ("name", "kind", "default", "choices", "required", "help")
+    parameters = [{name: getattr(parameter, name) for name in asked} for parameter in metric.parameters]
     return {**facts, "best": metric.best if metric.has_best else None, "parameters": parameters}
 
 

@@ -180,8 +180,8 @@ class _File:
                 is_nearly = not self._problems(metric, params, layout, self._clean)
         if problems and not is_nearly:
             return SuggestedMetric(metric.key, False, is_usual, _brief(problems[0]), params)
-        reason = self._reason(metric, nature, is_usual, params)
-        return SuggestedMetric(metric.key, not problems, is_usual, reason, params, is_nearly)
+        why = self._reason(metric, nature, is_usual, params)
+        return SuggestedMetric(metric.key, not problems, is_usual, why, params, is_nearly)
 
     def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
         """Why a metric cannot score such rows."""

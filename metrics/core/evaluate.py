@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,28 +69,22 @@ class Result:
     warnings: tuple[Problem, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n".join([*(" ".join(line).rstrip() for line in self._lines()), *self._remarks()])
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in self._lines())
-        remarks = "".join(f"<p>{escape(line)}</p>" for line in self._remarks())
-        return f"<table>{rows}</table>{remarks}"
-
-    def _lines(self) -> list[tuple[str, str, str]]:
         """A name, a value and its interval: of all rows, of each split, and of each secondary metric."""
         given = ", ".join(f"{name}={value}" for name, value in self.params.items() if value is not None)
-        lines = [(f"{self.metric}({given}):" if given else f"{self.metric}:", *self._value(OVERALL))]
-        lines += [(f"{name}:", *self._value(name)) for name in ("public", "private") if getattr(self, name) is not None]
-        return [*lines, *((f"{one.key}:", str(one.overall), one.problem) for one in self.secondary)]
+        lines = [
+            f"{self.metric}({given}): {self._value(OVERALL)}" if given else f"{self.metric}: {self._value(OVERALL)}"
+        ]
+        lines += [f"{name}: {self._value(name)}" for name in ("public", "private") if getattr(self, name) is not None]
+        lines += [f"{one.key}: {one.overall} {one.problem}".rstrip() for one in self.secondary]
+        lines += [f"Warning: {warning.message}" for warning in self.warnings]
+        return "\n".join(lines)
 
-    def _value(self, split: str) -> tuple[str, str]:
+    def _value(self, split: str) -> str:
+        value = repr(getattr(self, split))
         known = self.uncertainty.get(split)
-        is_known = known is not None and known.standard_error is not None
-        return repr(getattr(self, split)), f"(95 %: {known.low:.6g} to {known.high:.6g})" if known and is_known else ""
-
-    def _remarks(self) -> list[str]:
-        return [f"Warning: {warning.message}" for warning in self.warnings]
+        if known is None or known.standard_error is None:
+            return value
+        return f"{value} (95 %: {known.low:.6g} to {known.high:.6g})"
 
     def as_dict(self) -> dict[str, Any]:
         """What the home scorer prints with ``--json``."""

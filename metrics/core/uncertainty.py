@@ -12,13 +12,9 @@ its own, and this is the plain bootstrap.
 - Every other metric is scored again on resamples of at most 2,000 rows, and the spread is scaled to all rows. This
   costs 200 scorings of 2,000 rows per split.
 
-The ends of the interval follow from the value and its standard error (``intervals``).
-
 Everything follows from the ids and the values alone: the same digits for any order of the rows, in every process.
 
-Between which ends the value on other rows of the same kind lies, in 95 of 100 cases.
-
-The ends follow from the value and its standard error on the scale of the metric:
+**Intervals.** Their ends follow from the value and its standard error on the scale of the metric:
 
 - between two ends, the interval of Wilson for a share, with as many rows as a share with this standard error has;
 - with one end, the distance from it divided and multiplied by the same factor;
@@ -272,20 +268,16 @@ def by_scoring_again(
     size = min(count, MOST_ROWS)
     drawn = np.random.PCG64(_SEED).random_raw(RESAMPLES * size) % np.uint64(count)
     rows = buckets.order[drawn.astype(np.int64)].reshape(RESAMPLES, size)
-    found = np.array([_number(score, some) for some in rows])
+    found = np.full(len(rows), np.nan)
+    for place, some in enumerate(rows):
+        with suppress(NotFinite):
+            value_again = score(some)
+            found[place] = np.nan if value_again is None else value_again
     known = found[np.isfinite(found)]
     centre = float(known.mean()) if len(known) else value
     moved = value + (np.where(np.isfinite(found), found, centre) - centre) * np.sqrt(size / count)
     error = float(np.where(np.isfinite(moved), moved, value).std(ddof=1)) if count > 1 else np.nan
     return _uncertainty(metric, value, count, error, widened(metric, value, error, count - 1), moved)
-
-
-def _number(score: Callable[[np.ndarray], float | None], rows: np.ndarray) -> float:
-    try:
-        found = score(rows)
-    except NotFinite:
-        return np.nan
-    return np.nan if found is None else found
 
 
 def _uncertainty(
