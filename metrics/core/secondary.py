@@ -137,7 +137,7 @@ def _read(
         if truth.metric.is_outside:
             return secondary_metric.value(truth.metric.score_elsewhere(truth, table, places))
         if truth.reading not in cache:  # metrics that read alike share what they read
-            cache[truth.reading] = truth.read_prediction(table)
+            cache[truth.reading] = truth.read_prediction(table, main)
         prediction, problems = cache[truth.reading]
     except Exception as error:
         return _failed(secondary_metric, error)

@@ -247,9 +247,11 @@ class Truth:
         places = alignment.places[self.scored]
         return self.metric.submission.fill(places, prediction), table, places
 
-    def read_prediction(self, table: Table) -> tuple[Any, list[Problem]]:
-        """What the metric makes of a submission's cells, in the order of the file, and all complaints about them."""
-        columns = [Cells(table, self.name_in(table, name), self.id_column) for name in self.scored_columns]
+    def read_prediction(self, table: Table, main: Truth | None = None) -> tuple[Any, list[Problem]]:
+        """What the metric makes of a submission's cells, in the order of the file, and all complaints about them.
+        ``main`` is the truth that the submission was made for, where that is another one."""
+        names = [(main or self).name_in(table, name) for name in self.scored_columns]
+        columns = [Cells(table, name, self.id_column) for name in names]
         prediction = self.metric.submission.read(columns, self.target)
         if (verify := self.metric.rules.verify) is not None:
             verify(columns, prediction, **chosen(verify, self.params))

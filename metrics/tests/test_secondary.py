@@ -119,6 +119,13 @@ def test_a_secondary_metric_says_what_it_refuses() -> None:
     assert scored.overall == 4
 
 
+def test_a_column_called_by_an_alias_of_the_main_metric_is_read_by_the_others() -> None:
+    asked: list[Asked] = [("roc_auc", {})]
+    prepared = metrics.prepare("concordance_index", b"id,event\n1,1\n2,0\n", secondary=asked)
+    (found,) = prepared.evaluate(b"id,risk\n1,2\n2,1\n").secondary
+    assert (found.overall, found.problem) == (1.0, "")
+
+
 def test_json_of_the_home_scorer_has_them_only_where_they_were_asked_for() -> None:
     by_itself = metrics.evaluate("weighted_mae", TRUTH, FILE, {"weight": "w"})
     assert "secondary" not in by_itself.as_dict()
