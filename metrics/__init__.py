@@ -10,11 +10,10 @@ The library knows nothing of the site. Importing it and reading the catalogue lo
 
 from __future__ import annotations
 
-from .checks.findings import Finding
+from .checks.id_suspicions import Finding
 from .checks.splits import add_split
 from .checks.suggest import suggest
 from .checks.truth_report import TruthReport, check_truth
-from .core.comparison import Comparison, compare
 from .core.contract import Contributions, Example, Metric, Role, RowSum, WholeColumn
 from .core.errors import (
     GroundTruthError,
@@ -30,11 +29,10 @@ from .core.evaluate import Result, SecondaryValue
 from .core.explanation import Explanation, explain
 from .core.messages import Message
 from .core.parameters import Parameter
-from .core.prepare import evaluate, prepare, score
 from .core.registry import catalogue, clean_params, get
-from .core.truth import Truth
+from .core.truth import Comparison, Truth, compare, evaluate, prepare, score
 from .core.uncertainty import Uncertainty
-from .reading.preview import sniff
+from .reading.headers import sniff
 
 __all__ = [
     "Comparison",

@@ -17,7 +17,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,7 +32,6 @@ from . import (
     SecondaryValue,
     SubmissionError,
     Truth,
-    Uncertainty,
     catalogue,
     clean_params,
     compare,
@@ -109,18 +108,9 @@ def _list(options: argparse.Namespace) -> int:
 
 def _described(metric: Metric) -> dict[str, Any]:
     names = ("key", "title", "summary", "group", "direction", "best", "version", "columns")
-    parameters = [
-        {
-            "name": parameter.name,
-            "kind": parameter.kind,
-            "default": parameter.default,
-            "choices": list(parameter.choices),
-            "required": parameter.required,
-            "help": parameter.help,
-        }
-        for parameter in metric.parameters
-    ]
     facts = {name: getattr(metric, name) for name in names}
+    asked = ("name", "kind", "default", "choices", "required", "help")
+    parameters = [{name: getattr(parameter, name) for name in asked} for parameter in metric.parameters]
     return {**facts, "best": metric.best if metric.has_best else None, "parameters": parameters}
 
 
@@ -156,12 +146,14 @@ def _score(options: argparse.Namespace) -> int:
     if options.rows:
         Path(options.rows).write_bytes(rows_csv(truth, options.submission))
     if options.json:
-        compared = {"compare": {name: asdict(found) for name, found in comparisons.items()}} if comparisons else {}
-        _print_json({**result.as_dict(), **compared})
+        _print_json({**result.as_dict(), **({"compare": comparisons} if comparisons else {})})
         return 0
     for name in _splits(result):
         parts = ", ".join(f"{part} {count:g}" for part, count in result.parts.get(name, {}).items())
-        interval = _interval(result.uncertainty.get(name))
+        # A metric from outside has no interval.
+        known = result.uncertainty.get(name)
+        is_known = known is not None and known.standard_error is not None
+        interval = f"  95 %: {known.low:.6g} to {known.high:.6g}" if known and is_known else ""
         print(f"{name:<8} {getattr(result, name)!r}{interval}{f'  ({parts})' if parts else ''}")
     for secondary_metric, value in zip(truth.secondary, result.secondary, strict=True):
         print(_secondary_line(value, secondary_metric.problem))  # at home one holds the truth, so nothing is kept back
@@ -172,52 +164,38 @@ def _score(options: argparse.Namespace) -> int:
     return 0
 
 
-def _interval(uncertainty: Uncertainty | None) -> str:
-    """The interval of a value. A metric from outside has none."""
-    if uncertainty is None or uncertainty.standard_error is None:
-        return ""
-    return f"  95 %: {uncertainty.low:.6g} to {uncertainty.high:.6g}"
-
-
-def _splits(result: Result) -> list[str]:
+def _splits(result: Result | SecondaryValue) -> list[str]:
     return [name for name in ("overall", "public", "private") if getattr(result, name) is not None]
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """The first value minus the second and, where the metric has intervals, how surely the first is better."""
-
-    difference: float
-    low: float | None = None
-    high: float | None = None
-    probability: float | None = None
-
-
-def _compare(truth: Truth, result: Result, path: str) -> dict[str, _Compared]:
+def _compare(truth: Truth, result: Result, path: str) -> dict[str, dict[str, Any]]:
+    """For each split the first value minus the second and, where the metric has intervals, how surely the first is
+    better."""
     try:
         other = truth.evaluate(path, uncertainty=True)
     except SubmissionError as error:
         raise _OtherIsInvalid(error.problems, error.host_details) from None
-    return {name: _compare_split(result, other, name) for name in _splits(result)}
+    found = {}
+    for name in _splits(result):
+        if name in result.uncertainty:
+            found[name] = asdict(compare(result, other, name))
+        else:  # a metric from outside
+            difference = getattr(result, name) - getattr(other, name)
+            found[name] = {"difference": difference, "low": None, "high": None, "probability": None}
+    return found
 
 
-def _compare_split(result: Result, other: Result, name: str) -> _Compared:
-    if name not in result.uncertainty:  # a metric from outside
-        return _Compared(getattr(result, name) - getattr(other, name))
-    return _Compared(**asdict(compare(result, other, name)))
-
-
-def _verdict(split: str, found: _Compared, options: argparse.Namespace) -> str:
+def _verdict(split: str, found: dict[str, Any], options: argparse.Namespace) -> str:
     """Which of the two files is better on a split, in a sentence."""
     first, second = options.submission, options.compare
-    chance = found.probability
+    difference, chance = found["difference"], found["probability"]
     if chance is None:
-        is_better = (found.difference > 0) == (get(options.key).direction == "maximize")
-        chance = float(is_better) if found.difference else 0.5
+        is_better = (difference > 0) == (get(options.key).direction == "maximize")
+        chance = float(is_better) if difference else 0.5
         sure, interval = "", "; this metric has no interval"
     else:
-        sure, interval = f": {max(chance, 1 - chance):.3g}", f", 95 %: {found.low:.6g} to {found.high:.6g}"
-    gap = f"difference {found.difference:.6g}{interval}"
+        sure, interval = f": {max(chance, 1 - chance):.3g}", f", 95 %: {found['low']:.6g} to {found['high']:.6g}"
+    gap = f"difference {difference:.6g}{interval}"
     if chance == 0.5:
         return f"{split:<8} neither is better ({gap})"
     if chance < 0.5:
@@ -234,11 +212,7 @@ def _further(text: str) -> tuple[str, dict[str, Any]]:
 def _secondary_line(value: SecondaryValue, problem: str) -> str:
     """The line of a further metric."""
     settings = "".join(f", {name}={setting}" for name, setting in value.params.items() if setting is not None)
-    numbers = [
-        f"{name} {number!r}"
-        for name in ("overall", "public", "private")
-        if (number := getattr(value, name)) is not None
-    ]
+    numbers = [f"{name} {getattr(value, name)!r}" for name in _splits(value)]
     return f"{value.key}{settings}: {', '.join(numbers) or f'– {problem or value.problem}'}"
 
 

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import metrics
-from metrics.checks.hard_rows import find_hardest_rows
-from metrics.checks.similar_predictions import find_similar_predictions
-from metrics.checks.splits import correct_answers, remove_columns
-from metrics.checks.truth_differences import compare_truths
+from metrics.checks.several_files import find_hardest_rows, find_similar_predictions
+from metrics.checks.splits import compare_truths, correct_answers, remove_columns
 from metrics.core.figures import Curve, Grid
 from metrics.core.messages import with_templates
 from metrics.reading.spreadsheet import convert_spreadsheet

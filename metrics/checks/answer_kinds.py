@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.messages import Message
-from ..reading.numbers import to_decimal
+from ..reading.columns import to_decimal
 
 MOST_CELLS = 20_000
 _FEW = 30
@@ -206,7 +206,10 @@ def _of_texts(filled: Sequence[str], has_blanks: bool) -> tuple[str, Message]:
         return "classes", Message.counted(len(distinct), "{count} class", "{count} classes")
     if any("|" in cell for cell in filled):
         return "phrases", Message("phrases with | between them")
-    if len(set(filled)) <= _FEW and 10 * len(set(filled)) <= len(filled) and not _mixes(words):
+    # Words of a set of labels also stand alone.
+    alone = {cell[0] for cell in words if len(cell) == 1}
+    is_set = any(word in alone for cell in words if len(cell) > 1 for word in cell)
+    if len(set(filled)) <= _FEW and 10 * len(set(filled)) <= len(filled) and not is_set:
         return "classes", Message.counted(
             len(set(filled)), "{count} class of several words", "{count} classes of several words"
         )
@@ -214,9 +217,3 @@ def _of_texts(filled: Sequence[str], has_blanks: bool) -> tuple[str, Message]:
     if 3 * len(distinct) <= total and total <= _LABEL_WORDS * len(filled):
         return "label sets", Message("cells with up to {most} of {labels} labels", most=longest, labels=len(distinct))
     return "text", Message("texts")
-
-
-def _mixes(words: Sequence[Sequence[str]]) -> bool:
-    """Whether words also stand alone, as labels of a set do."""
-    alone = {cell[0] for cell in words if len(cell) == 1}
-    return any(word in alone for cell in words if len(cell) > 1 for word in cell)

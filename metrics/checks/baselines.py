@@ -10,6 +10,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Any
@@ -19,10 +20,9 @@ import numpy as np
 from ..core.errors import MetricError, NotFinite, Problem, shown
 from ..core.evaluate import Result, measure
 from ..core.messages import Message, joined
-from ..core.parameters import chosen
 from ..core.truth import Truth, unscorable_parts
-from ..reading.columns import Cells
-from ..reading.numbers import to_decimal
+from ..core.uncertainty import NORMAL
+from ..reading.columns import to_decimal
 from ..reading.tables import csv_bytes, pick, read_table
 
 MOST_ROWS = 100_000
@@ -36,7 +36,6 @@ SECONDS = 20.0
 _SEED = 7
 _RIGHT = 0.75
 _NOISE = 1e-12
-_NORMAL = 1.959963984540054
 _TOKENS = 5
 _MOST_CLASSES = 30
 _OFTEN = 0.05
@@ -66,57 +65,51 @@ class Baselines:
 
 def baselines_of(truth: Truth) -> Baselines:
     """Measure the files. In seconds, whatever the size of the truth."""
-    width = len(truth.scored_columns)
-    small = _fewer(truth, min(MOST_ROWS, max(1000, MOST_CELLS // max(width, 1))))
+    small = _fewer(truth)
     if small.metric.is_outside:
         small = small.some(small.scored)
     if small.problems or unscorable_parts(small):
         return Baselines([], 0, {})
-    measured = _Measured(small, time.process_time() + SECONDS)
+    measured = _Measured(small)
     columns = small.perfect_columns()
     perfect = [list(cells) for cells in zip(*columns, strict=True)]
-    files = _all_the_same([measured.constant(name, cells) for name, cells in _constants(small, columns, perfect)])
-    wild = _random_rows(small, width)
+    constants = [measured.constant(name, cells) for name, cells in _constants(small, columns, perfect)]
+    files = _all_the_same([one for one in constants if one is not None])
+    wild = _random_rows(small)
     places = _draw(len(perfect), 1) % max(len(wild), 1)
     said_at_random = Message("any answer of this kind, at random")
-    files.append(measured.file(Message("Random answers"), said_at_random, wild, places.astype(np.int64)))
-    files.append(measured.file(Message("Perfect file"), Message("the answers"), perfect, np.arange(len(perfect))))
-    apart = _apart(truth, measured, perfect, wild)
-    return Baselines([one for one in files if one is not None], len(perfect), apart)
+    random_file = measured.file(Message("Random answers"), said_at_random, wild, places.astype(np.int64))
+    perfect_file = measured.file(Message("Perfect file"), Message("the answers"), perfect, np.arange(len(perfect)))
+    files += [one for one in (random_file, perfect_file) if one is not None]
+    return Baselines(files, len(perfect), _apart(truth, measured, perfect, wild))
 
 
 def apart_of(truth: Truth) -> dict[str, float]:
     """How far two good files must be apart, per split, without measuring files that know nothing."""
-    width = len(truth.scored_columns)
-    small = _fewer(truth, min(MOST_ROWS, max(1000, MOST_CELLS // max(width, 1))))
+    small = _fewer(truth)
     if truth.metric.is_outside or small.problems or unscorable_parts(small):
         return {}
-    measured = _Measured(small, time.process_time() + SECONDS)
     perfect = [list(cells) for cells in zip(*small.perfect_columns(), strict=True)]
-    return _apart(truth, measured, perfect, _random_rows(small, width))
+    return _apart(truth, _Measured(small), perfect, _random_rows(small))
 
 
-def _all_the_same(constants: Sequence[ReferenceScore | None]) -> list[ReferenceScore | None]:
+def _all_the_same(constants: list[ReferenceScore]) -> list[ReferenceScore]:
     """One line in place of many where it makes no difference which answer each row has."""
-    known = [one for one in constants if one is not None]
-    values = {tuple(found["value"] for found in one.values.values()) for one in known}
-    if len(known) > 1 and len(values) == 1:
-        return [
-            ReferenceScore(
-                Message("Any constant"), Message("the same answer in each row"), known[0].values, is_constant=True
-            )
-        ]
-    return list(constants)
+    values = {tuple(found["value"] for found in one.values.values()) for one in constants}
+    if len(constants) < 2 or len(values) > 1:
+        return constants
+    says = Message("the same answer in each row")
+    return [ReferenceScore(Message("Any constant"), says, constants[0].values, is_constant=True)]
 
 
-def _fewer(truth: Truth, most: int) -> Truth:
-    """The truth itself, or so many rows of it, as many of each part as there are."""
+def _fewer(truth: Truth) -> Truth:
+    """The truth itself, or so many rows of it as can be measured in time, as many of each part as there are."""
+    most = min(MOST_ROWS, max(1000, MOST_CELLS // max(len(truth.scored_columns), 1)))
     if len(truth.scored) <= most:
         return truth
     parts = truth.parts or {"": np.arange(len(truth.scored))}
     share = most // len(parts)
-    chosen_rows = [rows[truth.buckets(name).order[:share]] for name, rows in parts.items()] if truth.parts else None
-    places = np.concatenate(chosen_rows) if chosen_rows else truth.buckets("").order[:share]
+    places = np.concatenate([rows[truth.buckets(name).order[:share]] for name, rows in parts.items()])
     return truth.some(truth.scored[np.sort(places)])
 
 
@@ -131,19 +124,16 @@ def reading_of(truth: Truth, rows: Sequence[Sequence[str]]) -> tuple[Any, list[P
         (truth.id_column, *truth.scored_columns), ([str(place), *cells] for place, cells in enumerate(rows))
     )
     table = read_table(text, lambda names, line: [], longest_line=truth.metric.longest_line)
-    columns = [Cells(table, name, truth.id_column) for name in truth.scored_columns]
-    prediction = truth.metric.submission.read(columns, truth.target)
-    if truth.metric.rules.verify is not None:
-        truth.metric.rules.verify(columns, prediction, **chosen(truth.metric.rules.verify, truth.params))
-    return prediction, table.problems + [problem for cells in columns for problem in cells.problems]
+    prediction, problems = truth.read_prediction(table)
+    return prediction, table.problems + problems
 
 
 class _Measured:
     """Measures files of few distinct rows, with their doubts as long as there is time."""
 
-    def __init__(self, truth: Truth, deadline: float) -> None:
+    def __init__(self, truth: Truth) -> None:
         self.truth = truth
-        self.deadline = deadline
+        self.deadline = time.process_time() + SECONDS
         self.splits = tuple(truth.parts) or ("overall",)
 
     def read(self, rows: Sequence[Sequence[str]]) -> Any:
@@ -161,23 +151,18 @@ class _Measured:
 
     def file(self, name: str, says: str, rows: Sequence[Sequence[str]], places: np.ndarray) -> ReferenceScore | None:
         """One line of the table, or ``None`` where the metric refuses the file."""
+        result = None
         if self.truth.metric.is_outside:
-            result = self.elsewhere(rows, places)
-        else:
-            prediction = self.read(rows) if rows else None
-            result = None if prediction is None else self.result(prediction, places)
+            # It runs in another process and reads whole files.
+            ids = pick(self.truth.ids.array, self.truth.scored).to_pylist()
+            cells = ([one, *rows[place]] for one, place in zip(ids, places.tolist(), strict=True))
+            with suppress(MetricError):
+                result = self.truth.evaluate(csv_bytes(self.truth.submission_columns, cells))
+        elif rows and (prediction := self.read(rows)) is not None:
+            result = self.result(prediction, places)
         if result is None:
             return None
         return ReferenceScore(name, says, {split: _value(result, split) for split in self.splits})
-
-    def elsewhere(self, rows: Sequence[Sequence[str]], places: np.ndarray) -> Result | None:
-        """The value by a metric that runs in another process and reads whole files."""
-        ids = pick(self.truth.ids.array, self.truth.scored).to_pylist()
-        cells = ([name, *rows[place]] for name, place in zip(ids, places.tolist(), strict=True))
-        try:
-            return self.truth.evaluate(csv_bytes(self.truth.submission_columns, cells))
-        except MetricError:
-            return None
 
     def constant(self, name: str, cells: Sequence[str]) -> ReferenceScore | None:
         """The same cells in each row."""
@@ -254,13 +239,13 @@ def _takes_quantities(truth: Truth, answers: set[float]) -> bool:
     return not are_whole or len(answers) > _MOST_CLASSES or answers == {0.0, 1.0}
 
 
-def _random_rows(truth: Truth, width: int) -> list[list[str]]:
+def _random_rows(truth: Truth) -> list[list[str]]:
     """Rows at random, like the answers of some rows of the truth."""
     rows = min(RANDOM_ROWS, len(truth.scored))
     order = truth.buckets("").order[:rows]
     like = truth.some(truth.scored[order]).target
     dice = random.Random(_SEED)  # noqa: S311
-    return [truth.metric.submission.random(dice, width, like) for _ in range(rows)]
+    return [truth.metric.submission.random(dice, len(truth.scored_columns), like) for _ in range(rows)]
 
 
 def _apart(
@@ -287,5 +272,5 @@ def _apart(
             here, there = (len(one.parts.get(split, one.scored)) for one in (measured.truth, truth))
             error = float((ours.replicates - theirs.replicates).std(ddof=1)) * float(np.sqrt(here / there))
             if np.isfinite(error) and error > 0:
-                found[split] = _NORMAL * error
+                found[split] = NORMAL * error
     return found

@@ -5,15 +5,29 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..core.errors import shown
 from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
-from ..reading.headers import NUMBER, is_index
+from ..reading.headers import NUMBER, SPLITS, is_index
 from ..reading.ids import spanning
-from ..reading.layout import SPLITS
-from .findings import Finding
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found; ``blocking`` ones forbid publication, and ``why`` says what would go wrong."""
+
+    code: str
+    message: str
+    column: str | None = None
+    line: int | None = None
+    id: str | None = None
+    count: int = 1
+    blocking: bool = True
+    why: str = ""
+
 
 MOST_COMPARED = 200_000
 """Texts of which all pairs that look alike are sought."""
@@ -121,40 +135,37 @@ def index_columns(truth: Truth) -> list[Finding]:
     return found
 
 
-def same_letters(text: str) -> str:
-    """What a reader sees of a text, case apart."""
-    visible = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc"))
-    return " ".join(unicodedata.normalize("NFKC", visible).casefold().split())
-
-
-def twins(texts: Sequence[str], same: Callable[[str], str]) -> list[tuple[str, str]]:
+def twins(texts: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs of different texts that a reader takes for one."""
     first: dict[str, str] = {}
     found = []
     for text in texts:
-        twin = first.setdefault(same(text), text)
+        visible = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Cc"))
+        seen = " ".join(unicodedata.normalize("NFKC", visible).casefold().split())
+        twin = first.setdefault(seen, text)
         if twin != text:
             found.append((twin, text))
     return found
 
 
-def in_pairs(pairs: Sequence[tuple[str, str]]) -> list[Message]:
+def in_pairs(pairs: Sequence[tuple[str, str]]) -> Message:
     """The first of such pairs, in words."""
-    return [Message("{one} and {other}", one=shown(one), other=shown(other)) for one, other in pairs[:EXAMPLES]]
+    examples = [Message("{one} and {other}", one=shown(one), other=shown(other)) for one, other in pairs[:EXAMPLES]]
+    return listed(examples, len(pairs))
 
 
 def similar_ids(truth: Truth) -> list[Finding]:
     """Ids that a reader takes for one another."""
     if truth.rows > MOST_COMPARED:
         return []
-    pairs = twins(truth.ids.texts, same_letters)
+    pairs = twins(truth.ids.texts)
     if not pairs:
         return []
     message = Message.counted(
         len(pairs),
         "{count} pair of ids that look alike: {examples}.",
         "{count} pairs of ids that look alike: {examples}.",
-        examples=listed(in_pairs(pairs), len(pairs)),
+        examples=in_pairs(pairs),
     )
     why = Message("Ids are compared as text, so these are different rows, and students will confuse them.")
     return [Finding("similar_ids", message, truth.id_column, None, pairs[0][1], len(pairs), False, why)]

@@ -1,17 +1,20 @@
 """Making a public and a private part of a truth that has none.
 
-Putting single answers of a truth right, or taking rows out of the score, without touching anything else.
+Putting single answers of a truth right, or taking rows out of the score, without touching anything else; and how a
+truth differs from the one before it: what a host meant to correct, and whether that is all.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ..core.errors import GroundTruthError, Problem, Refused, shown
 from ..core.messages import Message
-from ..reading.layout import USAGE, check_truth_header, id_column_of, layout_of
+from ..reading.columns import NAME_OF_DIGITS, to_decimal
+from ..reading.headers import TRIMMED, USAGE, check_truth_header, id_column_of, layout_of
 from ..reading.tables import Source, Table, csv_bytes, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 
@@ -43,17 +46,22 @@ def add_split(
         table = _table_to_split(truth, id_column, group)
     except Refused as refused:
         raise GroundTruthError(refused.problems) from None
-    columns = dict(zip(table.names, (array.to_pylist() for array in table.arrays), strict=True))
+    share = min(max(share, 0.0), 1.0)
+    columns = {name: table.column(name).to_pylist() for name in table.names}
     ids = columns[id_column_of(table, id_column)]
     answers = [column for name, column in columns.items() if column is not ids and name not in (group, *roles)]
     strata: list[Hashable] = list(zip(*answers, strict=True)) if stratify and answers else [()] * table.rows
-    earlier_parts = {} if earlier is None else _parts_of(earlier, earlier_id_column)
+    earlier_parts: dict[str, str] = {}
+    if earlier is not None:
+        known = _read(earlier)
+        known_ids = known.column(id_column_of(known, earlier_id_column)).to_pylist()
+        earlier_parts = dict(zip(known_ids, known.column(USAGE).to_pylist(), strict=True))
     key = _keyed_hash(secret, str(seed))
     if group is None:
-        public = _public_rows(ids, strata, _within(share), key)
+        public = _public_rows(ids, strata, share, key)
         usage = [earlier_parts.get(name, "Public" if row in public else "Private") for row, name in enumerate(ids)]
     else:
-        usage = _by_group(columns[group], ids, strata, _within(share), key, earlier_parts)
+        usage = _by_group(columns[group], ids, strata, share, key, earlier_parts)
     return csv_bytes([*table.names, USAGE], zip(*columns.values(), usage, strict=True))
 
 
@@ -73,10 +81,6 @@ def _read(truth: Source) -> Table:
 def _keyed_hash(key: bytes, text: str) -> bytes:
     """BLAKE2 with its own key: as good as HMAC-SHA256, and a third of its time for millions of ids."""
     return hashlib.blake2b(text.encode(), key=key, digest_size=32).digest()
-
-
-def _within(share: float) -> float:
-    return min(max(share, 0.0), 1.0)
 
 
 def _table_to_split(truth: Source, id_column: str | None, group: str | None) -> Table:
@@ -106,25 +110,15 @@ def refuse_group(table: Table, id_column: str, group: str) -> None:
         raise Refused(Problem("one_group", message, group))
 
 
-def _parts_of(truth: Source, id_column: str | None) -> dict[str, str]:
-    """Part by id of a published truth."""
-    table = _read(truth)
-    ids, parts = (
-        table.arrays[table.names.index(name)].to_pylist()
-        for name in (layout_of(None, table, id_column).id_column, USAGE)
-    )
-    return dict(zip(ids, parts, strict=True))
-
-
 def _public_rows(ids: Sequence[str], strata: Sequence[Hashable], share: float, key: bytes) -> set[int]:
     """Rows in the order (stratum, keyed hash of id), of which evenly spaced ones are public: each stratum gets its
     share to within one row, and the whole gets it exactly."""
-    order = list(_in_order(ids, strata, share, key))
+    order = _in_order(ids, strata, share, key)
     wanted = min(max(round(share * len(ids)), 1), len(ids) - 1)
     return {row for place, row in enumerate(order) if (place + 1) * wanted // len(ids) > place * wanted // len(ids)}
 
 
-def _in_order(ids: Sequence[str], strata: Sequence[Hashable], share: float, key: bytes) -> Iterator[int]:
+def _in_order(ids: Sequence[str], strata: Sequence[Hashable], share: float, key: bytes) -> list[int]:
     """Rows by stratum and in it by the keyed hash of the id; strata too small for both parts are one."""
     drawn = [_keyed_hash(key, name) for name in ids]
     sizes = Counter(strata)
@@ -132,8 +126,7 @@ def _in_order(ids: Sequence[str], strata: Sequence[Hashable], share: float, key:
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for row in sorted(range(len(ids)), key=lambda row: (drawn[row], ids[row])):
         groups[strata[row] if sizes[strata[row]] >= least else ()].append(row)
-    for _, rows in sorted(groups.items()):
-        yield from rows
+    return [row for _, rows in sorted(groups.items()) for row in rows]
 
 
 def _by_group(
@@ -187,7 +180,7 @@ def correct_answers(
     longer count. Raises ``GroundTruthError`` for ids that the truth does not have and for files without a split.
     """
     try:
-        table = read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
+        table = _read(truth)
         if not layout_of(None, table, id_column).has_split:
             message = Message("The file has no Usage column, so no row can be ignored.")
             raise Refused(Problem("no_split", message, column=USAGE))
@@ -198,10 +191,103 @@ def correct_answers(
     if unknown := [name for name in (*corrected, *ignored) if name not in places]:
         message = Message("The ground truth has no row with the id {id}.", id=shown(unknown[0]))
         raise GroundTruthError([Problem("unknown_id", message, id=unknown[0], count=len(unknown))])
-    cells = {name: array.to_pylist() for name, array in zip(table.names, table.arrays, strict=True)}
+    cells = {name: table.column(name).to_pylist() for name in table.names}
     for name, answers in corrected.items():
         for column, answer in zip(columns, answers, strict=True):
             cells[column][places[name]] = answer
     for name in ignored:
         cells[USAGE][places[name]] = "Ignored"
     return csv_bytes(table.names, zip(*cells.values(), strict=True))
+
+
+# --- what was corrected ---------------------------------------------------------------------------------------
+
+MOST_EXAMPLES = 20
+
+
+@dataclass(frozen=True)
+class TruthDifference:
+    """One answer that is another one now. ``split`` is the row's part, ``""`` where the truth has none."""
+
+    id: str
+    column: str
+    before: str
+    after: str
+    split: str
+
+
+@dataclass(frozen=True)
+class TruthDifferences:
+    """``answers`` are the rows with another answer, by part; ``moved`` are those in another part, ``added`` and
+    ``gone`` those that one of the two truths alone has. ``columns`` are those of answers that the earlier truth lacked
+    and ``columns_gone`` those that it alone has. ``examples`` are the first of the answers."""
+
+    answers: dict[str, int]
+    moved: int
+    added: int
+    gone: int
+    columns: tuple[str, ...]
+    columns_gone: tuple[str, ...]
+    examples: tuple[TruthDifference, ...]
+
+
+def compare_truths(
+    truth: Source, earlier: Source, id_column: str | None = None, earlier_id_column: str | None = None
+) -> TruthDifferences:
+    """Compare two truths that can be read, by id. ``1`` and ``1.0`` are the same answer.
+
+    >>> found = compare_truths(b"id,y\\n1,5\\n2,7\\n", b"id,y\\n1,5.0\\n2,8\\n3,9\\n")
+    >>> found.examples, found.gone
+    ((TruthDifference(id='2', column='y', before='8', after='7', split=''),), 1)
+    """
+    now, then = _columns_of(truth, id_column), _columns_of(earlier, earlier_id_column)
+    shared = [name for name in now.answers if name in then.answers]
+    rows: Counter[str] = Counter()
+    examples: list[TruthDifference] = []
+    moved = 0
+    for name, here in now.places.items():
+        there = then.places.get(name)
+        if there is None:
+            continue
+        split = now.parts[here].casefold() if now.parts else ""
+        moved += bool(now.parts and then.parts and split != then.parts[there].casefold())
+        found = [
+            TruthDifference(name, column, then.answers[column][there], now.answers[column][here], split)
+            for column in shared
+            if _is_other(now.answers[column][here], then.answers[column][there])
+        ]
+        rows[split] += bool(found)
+        examples += found[: MOST_EXAMPLES - len(examples)]
+    return TruthDifferences(
+        answers={split: number for split, number in sorted(rows.items()) if number},
+        moved=moved,
+        added=len(now.places.keys() - then.places.keys()),
+        gone=len(then.places.keys() - now.places.keys()),
+        columns=tuple(name for name in now.answers if name not in then.answers),
+        columns_gone=tuple(name for name in then.answers if name not in now.answers),
+        examples=tuple(examples),
+    )
+
+
+@dataclass(frozen=True)
+class _Columns:
+    places: dict[str, int]
+    parts: list[str]
+    answers: dict[str, list[str]]
+
+
+def _columns_of(truth: Source, id_column: str | None) -> _Columns:
+    table = _read(truth)
+    key = id_column_of(table, id_column)
+    cells = {name: [cell.strip(TRIMMED) for cell in table.column(name).to_pylist()] for name in table.names}
+    places = {name: place for place, name in enumerate(cells.pop(key))}
+    return _Columns(places, cells.pop(USAGE, []), cells)
+
+
+def _is_other(one: str, other: str) -> bool:
+    if one == other:
+        return False
+    if NAME_OF_DIGITS.match(one) or NAME_OF_DIGITS.match(other):
+        return True
+    first, second = to_decimal(one), to_decimal(other)
+    return first is None or second is None or first != second

@@ -19,11 +19,9 @@ from ..core.messages import EXAMPLES, Message, joined, listed
 from ..core.registry import catalogue
 from ..core.truth import Truth, unscorable_parts
 from ..reading.column_kinds import Label
-from ..reading.columns import Cells, Kind
-from ..reading.headers import check_header
-from ..reading.layout import USAGE, Layout, check_truth_header, id_column_of, layout_of
-from ..reading.numbers import read_numbers
-from ..reading.tables import Source, Table, pick, raw_cells, read_bytes, read_table
+from ..reading.columns import Cells, Kind, read_numbers
+from ..reading.headers import USAGE, Layout, check_header, check_truth_header, id_column_of, layout_of
+from ..reading.tables import Source, Table, blank_rows, pick, raw_cells, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
 from .answer_kinds import MOST_CELLS, Nature, nature_of
 from .baselines import reading_of
@@ -53,7 +51,7 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
         places = _strays(cells)
         rows += places.tolist()
         for place in places[:EXAMPLES]:
-            line, text = int(table.lines[place]), cells.text(place)
+            line, text = int(table.lines[place]), cells.array[int(place)].as_py()
             value = shown(text) if text else Message("empty")
             examples.append(
                 Message("line {line} of {column} is {value}", line=line, column=shown(name), value=value)
@@ -70,7 +68,7 @@ def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | No
 def _strays(cells: Cells) -> np.ndarray:
     numbers = read_numbers(cells)
     is_none = np.isnan(numbers)
-    blank = cells.blank()
+    blank = blank_rows(cells.array)
     is_none[blank] = False
     count, filled = int(is_none.sum()), len(numbers) - len(blank)
     distinct = len(np.unique(numbers[~np.isnan(numbers)])) if count else 0
@@ -163,9 +161,8 @@ class _File:
             reason = Message("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
             return SuggestedMetric(metric.key, False, False, reason, params)
         if metric.by_parameters.metric is not None:
-            return SuggestedMetric(
-                metric.key, False, False, Message("Which metrics it is made of is for you to write."), params
-            )
+            reason = Message("Which metrics it is made of is for you to write.")
+            return SuggestedMetric(metric.key, False, False, reason, params)
         try:
             layout = layout_of(metric, self.table, self.id_column, params)
         except Refused as refused:
@@ -175,20 +172,16 @@ class _File:
         # Without a sample nobody said that a column is no answer: it is offered, not proposed.
         is_usual = is_usual and (self.sample is not None or not _spare_columns(metric, params))
         problems = self._problems(metric, params, layout, self.table)
-        is_nearly = bool(problems) and is_usual and self._is_only_written_otherwise(metric, params, layout, nature)
+        is_nearly = False
+        if problems and is_usual:
+            # It would fit if a few cells, or all numbers, were written as it reads them.
+            is_nearly = nature.name == "foreign numbers"
+            if not is_nearly and self.strays is not None:
+                is_nearly = not self._problems(metric, params, layout, self._clean)
         if problems and not is_nearly:
             return SuggestedMetric(metric.key, False, is_usual, _brief(problems[0]), params)
-        return SuggestedMetric(
-            metric.key, not problems, is_usual, self._reason(metric, nature, is_usual, params), params, is_nearly
-        )
-
-    def _is_only_written_otherwise(
-        self, metric: Metric, params: dict[str, Any], layout: Layout, nature: Nature
-    ) -> bool:
-        """Whether a metric that is meant would fit if a few cells, or all numbers, were written as it reads them."""
-        if nature.name == "foreign numbers":
-            return True
-        return self.strays is not None and not self._problems(metric, params, layout, self._clean)
+        why = self._reason(metric, nature, is_usual, params)
+        return SuggestedMetric(metric.key, not problems, is_usual, why, params, is_nearly)
 
     def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
         """Why a metric cannot score such rows."""
@@ -232,7 +225,7 @@ class _File:
         preference = nature.keys.index(metric.key) if metric.key in nature.keys else len(nature.keys)
         is_made_for_it = metric.truth.columns > 1 and _is_meant(metric, self._nature(metric, fit.params), targets)
         played = [(name, fit.params[name]) for name in metric.roles]
-        is_made_for_it |= bool(played) and all(name in self.free and _is_named(role, name) for role, name in played)
+        is_made_for_it |= bool(played) and all(name in self.free and role in name.casefold() for role, name in played)
         is_other_width = metric.truth.many != (len(targets) > 1) and preference == len(nature.keys)
         return (
             not (fit.fits or fit.is_nearly),
@@ -249,7 +242,7 @@ class _File:
         params = {parameter.name: parameter.default for parameter in metric.parameters}
         for role in metric.roles:
             same = [name for name in self.free if name.casefold() == role]
-            same += [name for name in self.free if _is_named(role, name)]
+            same += [name for name in self.free if role in name.casefold()]
             params[role] = same[0] if same else params[role]
         for role in metric.roles:
             if params[role] not in self.free and not metric.is_outside:
@@ -283,15 +276,10 @@ class _File:
         return self._natures[targets]
 
 
-def _is_named(role: str, name: str) -> bool:
-    """Whether a column is called like a role."""
-    return role in name.casefold()
-
-
 def _spare_columns(metric: Metric, params: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Roles, each with a column whose name does not tell of it."""
     played = [(role, params[role]) for role in metric.roles if params[role]]
-    return [(role, name) for role, name in played if not _is_named(role, name)]
+    return [(role, name) for role, name in played if role not in name.casefold()]
 
 
 def _could_play(kind: Kind, cells: Cells) -> bool:

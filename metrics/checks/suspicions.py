@@ -11,18 +11,16 @@ from ..core.errors import shown
 from ..core.messages import EXAMPLES, Message, Plural, listed
 from ..core.truth import Truth
 from ..reading.column_kinds import LabelSet, Words
-from ..reading.columns import Cells
-from ..reading.numbers import read_numbers
+from ..reading.columns import Cells, read_numbers
 from ..reading.tables import pick
-from .findings import Finding
 from .id_suspicions import (
     MOST_COMPARED,
+    Finding,
     header_like_row,
     ids_that_change,
     in_pairs,
     index_columns,
     line_and_id,
-    same_letters,
     similar_ids,
     swallowed_rows,
     twins,
@@ -52,23 +50,12 @@ class _Column:
 
 def suspicions(truth: Truth) -> list[Finding]:
     """All warnings about a truth that the metric can read."""
-    found = (
-        header_like_row(truth)
-        + index_columns(truth)
-        + ids_that_change(truth)
-        + similar_ids(truth)
-        + swallowed_rows(truth)
-    )
+    found = []
+    for look_at_ids in (header_like_row, index_columns, ids_that_change, similar_ids, swallowed_rows):
+        found += look_at_ids(truth)
     for name in truth.target_columns:
         column = _column(truth, name)
-        for look in (
-            _odd_labels,
-            _odd_numbers,
-            _missing_classes,
-            _gap,
-            _sorted_by_answer,
-            _answers_follow_ids,
-        ):
+        for look in (_odd_labels, _odd_numbers, _missing_classes, _gap, _sorted_by_answer, _answers_follow_ids):
             found += look(truth, column)
     return found
 
@@ -109,9 +96,8 @@ def _column(truth: Truth, name: str) -> _Column:
             distinct = np.unique(values)
             return _Column(name, values, ["0", "1"] if np.array_equal(distinct, [0, 1]) else None)
     coded = cells.coded()
-    labels = sorted(coded.values)
-    place = {label: number for number, label in enumerate(labels)}
-    return _Column(name, np.array([place[text] for text in coded.values], np.int64)[coded.codes], labels)
+    labels, places = np.unique(np.array(coded.values, object), return_inverse=True)
+    return _Column(name, places.astype(np.int64)[coded.codes], labels.tolist())
 
 
 # --- answers ----------------------------------------------------------------------------------------------------
@@ -125,13 +111,13 @@ def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
     if labels is None or len(labels) > MOST_COMPARED:
         return []
     found = []
-    pairs = twins(labels, same_letters) if 2 * len(labels) <= len(column.codes) else []
+    pairs = twins(labels) if 2 * len(labels) <= len(column.codes) else []
     if pairs:
         message = Message.counted(
             len(pairs),
             "{count} pair of answers that look alike: {examples}.",
             "{count} pairs of answers that look alike: {examples}.",
-            examples=listed(in_pairs(pairs), len(pairs)),
+            examples=in_pairs(pairs),
         )
         why = Message("They count as different answers: who writes the one where the other is true is wrong.")
         found.append(Finding("similar_answers", message, column.name, count=len(pairs), blocking=False, why=why))
@@ -298,7 +284,10 @@ def _answers_follow_ids(truth: Truth, column: _Column) -> list[Finding]:
     share for labels)."""
     if len(column.codes) < 3 * _ENOUGH_ROWS:
         return []
-    rank = _ranks_of_ids(truth)
+    ids = pick(truth.ids.array, truth.scored).to_pylist()
+    keys: list[Any] = list(map(int, ids)) if truth.ids.are_integers else ids
+    rank = np.empty(len(ids))
+    rank[sorted(range(len(ids)), key=keys.__getitem__)] = np.arange(len(ids))
     is_label = column.labels is not None
     share = _between(rank, column.codes) if is_label else _rank_correlation(rank, column.codes) ** 2
     if share < _LINKED:
@@ -310,14 +299,6 @@ def _answers_follow_ids(truth: Truth, column: _Column) -> list[Finding]:
     )
     why = Message("A student could predict from the id alone. Give the rows new, random ids.")
     return [Finding("id_tells_answer", message, column.name, blocking=False, why=why)]
-
-
-def _ranks_of_ids(truth: Truth) -> np.ndarray:
-    ids = pick(truth.ids.array, truth.scored).to_pylist()
-    keys: list[Any] = list(map(int, ids)) if truth.ids.are_integers else ids
-    rank = np.empty(len(ids))
-    rank[sorted(range(len(ids)), key=keys.__getitem__)] = np.arange(len(ids))
-    return rank
 
 
 def _between(rank: np.ndarray, codes: np.ndarray) -> float:

@@ -1,48 +1,51 @@
 """Everything a host should know about a truth file before it is published. Only the host reads this, so the
-messages may quote the answers.
-
-The rows of a truth that have no fault, so that a fault elsewhere hides none of what there is to say.
-"""
+messages may quote the answers."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import MetricFailed, ParameterError, Problem, Refused, SubmissionError, error_message, shown
+from ..core.errors import (
+    MetricError,
+    MetricFailed,
+    ParameterError,
+    Problem,
+    Refused,
+    SubmissionError,
+    error_message,
+    shown,
+)
+from ..core.evaluate import Result
 from ..core.messages import EXAMPLES, Message, Plural, joined, listed
 from ..core.parameters import complete
-from ..core.prepare import judge_table
 from ..core.registry import get
-from ..core.secondary import Asked, role_columns
-from ..core.truth import Truth
-from ..reading.layout import USAGE, check_truth_header, id_column_of
-from ..reading.tables import Source, Table, plain, raw_cells, read_bytes, read_table
+from ..core.secondary import Asked, SecondaryMetric, role_columns
+from ..core.truth import Truth, judge_table
+from ..reading.headers import USAGE, check_truth_header, id_column_of
+from ..reading.tables import Source, Table, blank_rows, plain, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
-from .baselines import Baselines, ReferenceScore, baselines_of
-from .findings import Finding, not_best
-from .id_suspicions import split_groups
-from .secondary_report import SecondaryReport, refused_secondary, secondary_reports
+from .baselines import Baselines, ReferenceScore, apart_of, baselines_of
+from .id_suspicions import Finding, split_groups
 from .splits import refuse_group
 from .suspicions import AnswerShare, balance, suspicions
 
 
-def sound_rows(truth: Truth) -> Truth | None:
-    """The truth without the rows that keep it from being read: empty or repeated ids, and cells that were refused.
-    ``None`` where no row is left, or where that is not all that is wrong."""
-    offsets, _ = raw_cells(truth.ids.array)
-    is_sound = offsets[1:] > offsets[:-1]
-    codes = plain(truth.ids.array.dictionary_encode().indices, np.int32)
-    is_sound[np.setdiff1d(np.arange(truth.rows), np.unique(codes, return_index=True)[1])] = False
-    for rows in truth.refused:
-        is_sound[rows] = False
-    rest = truth.some(np.flatnonzero(is_sound))
-    is_readable = not rest.problems and len(rest.scored) and all(len(rows) for rows in rest.parts.values())
-    return rest if is_readable else None
+@dataclass(frozen=True)
+class SecondaryReport:
+    """One secondary metric: its ``params`` with all defaults, what a perfect file scores, and per split how far two
+    good files must be apart to differ by more than chance (empty where that cannot be told)."""
+
+    key: str
+    title: str
+    params: dict[str, Any]
+    self_test: dict[str, Any]
+    apart: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -129,14 +132,14 @@ def check_truth(
         began = time.perf_counter()
         self_test, failed = _self_test(prepared)
         seconds = time.perf_counter() - began
-        reports, doubtful = secondary_reports(prepared, _self_test, is_quick=is_quick)
+        reports, doubtful = _secondary_reports(prepared, is_quick=is_quick)
         # A metric from outside that could not score a perfect file would take its whole time for each further one.
         is_hopeless = metric.is_outside and any(finding.blocking for finding in failed)
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
         findings = failed + doubtful + _files(prepared, sample, tests or {}) + findings
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
     else:
-        shares, further = _sample_and_test_faults(prepared, sample, tests or {}, problems)
+        shares, further = _faults_elsewhere(prepared, sample, tests or {}, problems)
         findings += further
     return TruthReport(
         findings=findings,
@@ -151,15 +154,23 @@ def check_truth(
     )
 
 
-def _sample_and_test_faults(
+def _faults_elsewhere(
     truth: Truth, sample: Source | None, tests: Mapping[str, Source], problems: Sequence[Problem]
 ) -> tuple[list[AnswerShare], list[Finding]]:
-    """What there is to say about a truth with faults: of its sound rows, and of other files where all ids are sound."""
+    """What there is to say about a truth with faults, so that these hide nothing: of its sound rows, and of other files
+    where all ids are sound."""
     answers = {*truth.target_columns, *truth.role_columns.values(), USAGE}
     are_ids_sound = all(problem.column in answers for problem in problems)
     found = _files(truth, sample, tests) if are_ids_sound else []
-    rest = sound_rows(truth)
-    return ([], found) if rest is None else (balance(rest), found + suspicions(rest))
+    is_sound = np.ones(truth.rows, bool)
+    codes = plain(truth.ids.array.dictionary_encode().indices, np.int32)
+    again = np.setdiff1d(np.arange(truth.rows), np.unique(codes, return_index=True)[1])
+    for rows in (blank_rows(truth.ids.array), again, *truth.refused):
+        is_sound[rows] = False
+    rest = truth.some(np.flatnonzero(is_sound))
+    if rest.problems or not len(rest.scored) or not all(len(rows) for rows in rest.parts.values()):
+        return [], found
+    return balance(rest), found + suspicions(rest)
 
 
 _WHY = {
@@ -208,11 +219,17 @@ def _without_group(
     return (table if group in roles else table.without(group)), found
 
 
-def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
-    if truth.metric.is_outside:
-        from .outside_metrics import self_test
+_NOT_BEST = {
+    "overall": Message("A perfect submission scores {value} (overall) instead of {best}."),
+    "public": Message("A perfect submission scores {value} (public) instead of {best}."),
+    "private": Message("A perfect submission scores {value} (private) instead of {best}."),
+}
 
-        return self_test(truth)
+
+def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
+    """What a perfect submission scores, and what is wrong with that."""
+    if truth.metric.is_outside:
+        return _test_outside_metric(truth)
     best = truth.metric.best_with(truth.params)
     try:
         result = truth.evaluate(truth.perfect_submission())
@@ -221,9 +238,131 @@ def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
         return {"best": best, "passed": False}, [Finding("self_test", message)]
     values = {"overall": result.overall, "public": result.public, "private": result.private}
     wrong = {name: value for name, value in values.items() if value is not None and value != best}
-    findings = [Finding("self_test", not_best(name, value, best), blocking=True) for name, value in wrong.items()]
-    findings += refused_secondary(truth, [value.problem for value in result.secondary])
+    findings = [_not_best(name, value, best) for name, value in wrong.items()]
+    for secondary_metric, found in zip(truth.secondary, result.secondary, strict=True):
+        if found.problem and secondary_metric.truth is not None:
+            refused = Message("a perfect submission is refused: {reasons}", reasons=found.problem)
+            findings.append(_about_secondary(secondary_metric, refused, _WHY_SECONDARY))
     return {**values, "best": best, "passed": not wrong}, findings
+
+
+def _not_best(part: str, value: float, best: float) -> Finding:
+    return Finding("self_test", Message(_NOT_BEST[part], value=f"{value}", best=f"{best}"))
+
+
+# --- metrics from outside ---------------------------------------------------------------------------------------
+
+
+def _test_outside_metric(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
+    """The self-test of a metric from outside. Its best value may be unknown and its direction a guess, so a perfect
+    submission is held against the sample, which knows nothing. Only the host reads this, so it says what the metric
+    said."""
+    best = truth.metric.best if truth.metric.has_best else None
+    perfect = _tried(truth, truth.perfect_submission(), is_perfect=True)
+    if isinstance(perfect, Finding):
+        return {"best": best, "passed": False}, [perfect]
+    sample = _tried(truth, truth.sample_submission(), is_perfect=False)
+    findings = [sample] if isinstance(sample, Finding) else _direction(truth, perfect, sample)
+    values = {"overall": perfect.overall, "public": perfect.public, "private": perfect.private}
+    for name, value in values.items():
+        if best is not None and value is not None and not math.isclose(value, best, rel_tol=1e-9, abs_tol=1e-9):
+            findings.append(_not_best(name, value, best))
+    passed = not any(finding.blocking for finding in findings)
+    return {**values, "best": best, "passed": passed}, findings
+
+
+_REFUSED = {
+    True: Message("A perfect submission is refused: {reasons}"),
+    False: Message("The sample submission is refused: {reasons}"),
+}
+_NOT_SCORED = {
+    True: Message("A perfect submission cannot be scored: {reasons}"),
+    False: Message("The sample submission cannot be scored: {reasons}"),
+}
+_WHY_TRIED = {
+    True: Message("Every submission would meet this."),
+    False: Message("Students who begin with the sample would meet this."),
+}
+
+
+def _tried(truth: Truth, file: bytes, *, is_perfect: bool) -> Result | Finding:
+    try:
+        return truth.evaluate(file)
+    except (SubmissionError, MetricFailed) as error:
+        form = _REFUSED[is_perfect] if isinstance(error, SubmissionError) else _NOT_SCORED[is_perfect]
+        reasons = joined([words for words in (error_message(error), error.host_details) if words])
+    return Finding("self_test", Message(form, reasons=reasons), blocking=is_perfect, why=_WHY_TRIED[is_perfect])
+
+
+_UPSIDE_DOWN = {
+    "maximize": Message(
+        "A perfect submission scores {perfect}, and the sample, which knows nothing, {sample}. With this metric "
+        "higher is said to be better."
+    ),
+    "minimize": Message(
+        "A perfect submission scores {perfect}, and the sample, which knows nothing, {sample}. With this metric "
+        "lower is said to be better."
+    ),
+}
+
+
+def _direction(truth: Truth, perfect: Result, sample: Result) -> list[Finding]:
+    is_better = sample.overall > perfect.overall
+    if truth.metric.direction == "minimize":
+        is_better = sample.overall < perfect.overall
+    if not is_better:
+        return []
+    form = _UPSIDE_DOWN[truth.metric.direction]
+    message = Message(form, perfect=f"{perfect.overall!r}", sample=f"{sample.overall!r}")
+    why = Message("The board would be upside down. The operator can set the direction of the metric.")
+    return [Finding("direction", message, blocking=True, why=why)]
+
+
+# --- secondary metrics ------------------------------------------------------------------------------------------
+
+_WHY_SECONDARY = Message(
+    "It is to be shown beside the score, so it must be able to score this truth. Choose another one, or none."
+)
+
+
+def _secondary_reports(truth: Truth, *, is_quick: bool) -> tuple[list[SecondaryReport], list[Finding]]:
+    """One report and all findings for each; the findings name the metric that complains."""
+    reports, findings = [], []
+    seen: list[tuple[str, Any]] = [(truth.metric.key, truth.params)]
+    for secondary_metric in truth.secondary:
+        if (secondary_metric.key, secondary_metric.params) in seen:
+            twice = Message("it is already there with the same parameters.")
+            findings.append(_about_secondary(secondary_metric, twice, Message("It would only take room.")))
+        seen.append((secondary_metric.key, secondary_metric.params))
+    for secondary_metric in truth.secondary:
+        tested: dict[str, Any] = {}
+        found = [Finding("secondary", secondary_metric.problem, why=_WHY_SECONDARY)]
+        apart: dict[str, float] = {}
+        if secondary_metric.truth is not None:
+            tested, found = _self_test(secondary_metric.truth)
+            apart = {} if is_quick or any(finding.blocking for finding in found) else apart_of(secondary_metric.truth)
+        title = _title(secondary_metric)
+        findings += [replace(finding, message=_named(title, finding.message)) for finding in found]
+        reports.append(SecondaryReport(secondary_metric.key, title, dict(secondary_metric.params), tested, apart))
+    return reports, findings
+
+
+def _about_secondary(secondary_metric: SecondaryMetric, sentence: str, why: str) -> Finding:
+    return Finding("secondary", _named(_title(secondary_metric), sentence), why=why)
+
+
+def _named(title: str, sentence: str) -> Message:
+    return Message("Secondary metric {metric}: {sentence}", metric=title, sentence=sentence)
+
+
+def _title(secondary_metric: SecondaryMetric) -> str:
+    try:
+        return get(secondary_metric.key).title
+    except MetricError:
+        return secondary_metric.key
+
+
+# --- what knows nothing, and the files that students get --------------------------------------------------------
 
 
 def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
@@ -243,22 +382,19 @@ def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
 
 def _files(truth: Truth, sample: Source | None, tests: Mapping[str, Source]) -> list[Finding]:
     """What the files that students get have to do with this truth."""
-    found = [] if sample is None else _sample(truth, sample)
-    for name, source in tests.items():
-        found += _test(truth, name, source)
-    return found
-
-
-def _sample(truth: Truth, sample: Source) -> list[Finding]:
+    found = []
     try:
-        truth.read_submission(sample)
+        if sample is not None:
+            truth.read_submission(sample)
     except SubmissionError as error:
         first = error.problems[0]
         problems = joined([one.message for one in error.problems[:3]])
         message = Message("The sample submission does not fit this truth: {problems}", problems=problems)
         why = Message("Every file made from the sample would be refused. Replace the sample or correct the truth.")
-        return [Finding("sample_differs", message, first.column, first.line, first.id, first.count, True, why)]
-    return []
+        found.append(Finding("sample_differs", message, first.column, first.line, first.id, first.count, True, why))
+    for name, source in tests.items():
+        found += _test(truth, name, source)
+    return found
 
 
 def _test(truth: Truth, name: str, source: Source) -> list[Finding]:

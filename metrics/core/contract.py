@@ -359,13 +359,9 @@ def sums_of(contributions: np.ndarray | Contributions, rows: np.ndarray | None) 
     """The exact column sums (fractions) over the given rows, or over all."""
     if isinstance(contributions, Contributions):
         of_row = contributions.of_row if rows is None else contributions.of_row[rows]
-        counts = _counts(of_row, len(contributions.table))
+        if of_row.dtype == np.int8:  # so few that a look at all rows for each is the fastest
+            counts = np.array([np.count_nonzero(of_row == place) for place in range(len(contributions.table))])
+        else:
+            counts = np.bincount(of_row, minlength=len(contributions.table))
         return [exact_sum(column * counts) for column in contributions.table.T]
     return [exact_sum(column if rows is None else column[rows]) for column in contributions.T]
-
-
-def _counts(of_row: np.ndarray, size: int) -> np.ndarray:
-    """How often each number below ``size`` occurs."""
-    if of_row.dtype == np.int8:  # so few that a look at all rows for each is the fastest
-        return np.array([np.count_nonzero(of_row == place) for place in range(size)])
-    return np.bincount(of_row, minlength=size)

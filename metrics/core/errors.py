@@ -49,19 +49,15 @@ class Problem:
         return {
             "code": self.code,
             "message": str(self.message),
-            "column": _beginning(self.column),
+            "column": self.column and self.column[:LONGEST],
             "line": self.line,
-            "id": _beginning(self.id),
+            "id": self.id and self.id[:LONGEST],
             "count": self.count,
         }
 
     def as_stored(self) -> dict[str, Any]:
         """``as_dict`` with the template of the message, so that a site can translate it."""
         return self.as_dict() | templates_of(message=self.message)
-
-
-def _beginning(text: str | None) -> str | None:
-    return None if text is None else text[:LONGEST]
 
 
 class MetricError(Exception):
@@ -128,9 +124,7 @@ class UnknownMetric(MetricError, KeyError):
 
     @property
     def words(self) -> Message:
-        return (
-            Message("No metric is called {key}.", key=shown(self.args[0])) if self.args else Message("No such metric.")
-        )
+        return Message("No metric is called {key}.", key=shown(self.args[0]))
 
     def __str__(self) -> str:
         return str(self.words)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,28 +69,22 @@ class Result:
     warnings: tuple[Problem, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n".join([*(" ".join(line).rstrip() for line in self._lines()), *self._remarks()])
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in self._lines())
-        remarks = "".join(f"<p>{escape(line)}</p>" for line in self._remarks())
-        return f"<table>{rows}</table>{remarks}"
-
-    def _lines(self) -> list[tuple[str, str, str]]:
         """A name, a value and its interval: of all rows, of each split, and of each secondary metric."""
         given = ", ".join(f"{name}={value}" for name, value in self.params.items() if value is not None)
-        lines = [(f"{self.metric}({given}):" if given else f"{self.metric}:", *self._value(OVERALL))]
-        lines += [(f"{name}:", *self._value(name)) for name in ("public", "private") if getattr(self, name) is not None]
-        return [*lines, *((f"{one.key}:", str(one.overall), one.problem) for one in self.secondary)]
+        lines = [
+            f"{self.metric}({given}): {self._value(OVERALL)}" if given else f"{self.metric}: {self._value(OVERALL)}"
+        ]
+        lines += [f"{name}: {self._value(name)}" for name in ("public", "private") if getattr(self, name) is not None]
+        lines += [f"{one.key}: {one.overall} {one.problem}".rstrip() for one in self.secondary]
+        lines += [f"Warning: {warning.message}" for warning in self.warnings]
+        return "\n".join(lines)
 
-    def _value(self, split: str) -> tuple[str, str]:
+    def _value(self, split: str) -> str:
+        value = repr(getattr(self, split))
         known = self.uncertainty.get(split)
-        is_known = known is not None and known.standard_error is not None
-        return repr(getattr(self, split)), f"(95 %: {known.low:.6g} to {known.high:.6g})" if known and is_known else ""
-
-    def _remarks(self) -> list[str]:
-        return [f"Warning: {warning.message}" for warning in self.warnings]
+        if known is None or known.standard_error is None:
+            return value
+        return f"{value} (95 %: {known.low:.6g} to {known.high:.6g})"
 
     def as_dict(self) -> dict[str, Any]:
         """What the home scorer prints with ``--json``."""
@@ -102,37 +95,34 @@ class Result:
         return {**values, "params": dict(self.params), **secondary, **warnings}
 
 
-def measure(
-    truth: Truth, prediction: Any, contributions: Any = None, *, uncertainty: bool = False, with_parts: bool = False
-) -> Result:
-    """Score a prediction that is in the order of the truth's scored rows. Of a sum over rows it is enough what they
-    contribute. Raises ``NotFinite``."""
+def measure(truth: Truth, prediction: Any, *, uncertainty: bool = False, with_parts: bool = False) -> Result:
+    """Score a prediction that is in the order of the truth's scored rows. Raises ``NotFinite``."""
     metric = truth.metric
     ready = metric.computation.ready
-    if ready is not None and prediction is not None:
+    if ready is not None:
         prediction = ready(prediction)
     with np.errstate(over="ignore", invalid="ignore"):
         parts = _parts(truth, prediction)
-        contributions, sums = _sums(truth, parts, contributions)
-        values: dict[str, float | None] = {name: _total(truth, exact) for name, exact in sums.items()}
-        checked: dict[str, float] = {}
+        contributions, sums = _sums(truth, parts)
+        values: dict[str, float] = {}
         uncertainties: dict[str, Uncertainty] = {}
         named = {name: _named(metric.computation.parts, exact) for name, exact in sums.items()}
+        totals = {name: _total(truth, exact) for name, exact in sums.items()}
         for name in tuple(parts):
             # A part and what was computed of it are needed no longer than this.
-            part, value = parts.pop(name), values.get(name)
-            checked[name] = _finite(_score(truth, part) if value is None else value)
+            part, total = parts.pop(name), totals.get(name)
+            values[name] = _finite(_score(truth, part) if total is None else total)
             if with_parts and not sums:
                 named[name] = _added(truth, part)
             if uncertainty:
-                uncertainties[name] = _uncertainty_of_part(truth, name, part, contributions, checked[name])
+                uncertainties[name] = _uncertainty_of_part(truth, name, part, contributions, values[name])
     return Result(
         metric=metric.key,
         version=metric.version,
         params=truth.params,
-        overall=checked[OVERALL],
-        public=checked.get("public"),
-        private=checked.get("private"),
+        overall=values[OVERALL],
+        public=values.get("public"),
+        private=values.get("private"),
         rows=len(truth.scored),
         parts=named,
         uncertainty=uncertainties,
@@ -155,21 +145,26 @@ def row_contributions(metric: Metric, answers: Any, prediction: Any, params: Map
     return rows(answers, prediction, **chosen(rows, params))
 
 
-def _sums(truth: Truth, parts: dict[str, Part], given: Any) -> tuple[Any, dict[str, list[Fraction]]]:
+def contributions_of(truth: Truth, prediction: Any, answers: Any = None) -> np.ndarray:
+    """What each scored row contributes, or each row of one split with the ``answers`` of that; shape (rows, k)."""
+    found = row_contributions(truth.metric, truth.answers if answers is None else answers, prediction, truth.params)
+    dense: np.ndarray = found.dense() if isinstance(found, Contributions) else found
+    return dense.astype(np.float64, copy=False)
+
+
+def _sums(truth: Truth, parts: dict[str, Part]) -> tuple[Any, dict[str, list[Fraction]]]:
     """The contributions of all rows (``None`` where a split is computed by itself) and the exact sums per split."""
-    metric = truth.metric
-    if not metric.computation.is_made_of_sums:
+    how = truth.metric.computation
+    if not how.is_made_of_sums:
         return None, {}
-    if metric.computation.is_whole:
-        apart = {
-            name: _checked(row_contributions(metric, part.answers, part.prediction, truth.params))
-            for name, part in parts.items()
-        }
-        return None, {name: sums_of(contributions, None) for name, contributions in apart.items()}
-    whole = parts[OVERALL]
-    if given is None:
-        given = row_contributions(metric, whole.answers, whole.prediction, truth.params)
-    contributions = _by_column(_checked(given))
+    if how.is_whole:
+        return None, {name: sums_of(_finite_contributions(truth, part), None) for name, part in parts.items()}
+    contributions = _finite_contributions(truth, parts[OVERALL])
+    # Each column in one piece of memory: they are added one after the other.
+    if isinstance(contributions, Contributions):
+        contributions = Contributions(np.asfortranarray(contributions.table), contributions.of_row)
+    else:
+        contributions = np.asfortranarray(contributions)
     sums = {name: sums_of(contributions, rows) for name, rows in truth.parts.items()}
     # Every scored row is public or private, and the sums are exact: adding them is summing all rows.
     added = [sum(pair, Fraction(0)) for pair in zip(*sums.values(), strict=True)]
@@ -177,31 +172,21 @@ def _sums(truth: Truth, parts: dict[str, Part], given: Any) -> tuple[Any, dict[s
     return contributions, sums
 
 
-def _by_column(contributions: Any) -> Any:
-    """The same, each column in one piece of memory: they are added one after the other."""
-    if isinstance(contributions, Contributions):
-        return Contributions(np.asfortranarray(contributions.table), contributions.of_row)
-    return np.asfortranarray(contributions)
-
-
-def _checked(contributions: Any) -> Any:
-    table = contributions.table if isinstance(contributions, Contributions) else contributions
-    if not np.isfinite(table).all():
+def _finite_contributions(truth: Truth, part: Part) -> Any:
+    found = row_contributions(truth.metric, part.answers, part.prediction, truth.params)
+    if not np.isfinite(found.table if isinstance(found, Contributions) else found).all():
         raise NotFinite
-    return contributions
+    return found
 
 
 def _total(truth: Truth, exact: list[Fraction]) -> float | None:
     total = truth.metric.computation.total
     assert total is not None
-    return total(np.array(list(map(_rounded, exact))), **chosen(total, truth.params))
-
-
-def _rounded(exact: Fraction) -> float:
     try:
-        return float(exact)
+        sums = np.array([float(value) for value in exact])
     except OverflowError:
         raise NotFinite from None
+    return total(sums, **chosen(total, truth.params))
 
 
 def _named(names: tuple[str, ...], exact: list[Fraction]) -> dict[str, float]:
@@ -215,9 +200,8 @@ def _added(truth: Truth, part: Part) -> dict[str, float]:
     metric = truth.metric
     if metric.computation.rows is None:
         return {}
-    found = row_contributions(metric, part.answers, part.prediction, truth.params)
-    dense = found.dense() if isinstance(found, Contributions) else found
-    sums = zip(metric.computation.parts, (float(column.sum()) for column in dense.T), strict=False)
+    columns = contributions_of(truth, part.prediction, part.answers).T
+    sums = zip(metric.computation.parts, (float(column.sum()) for column in columns), strict=False)
     return {name: int(value) if value == int(value) else value for name, value in sums if math.isfinite(value)}
 
 
@@ -260,8 +244,7 @@ def value_of(truth: Truth, part: Part) -> float | None:
     return _score(truth, part)
 
 
-def _finite(value: float | None) -> float:
-    assert value is not None
+def _finite(value: float) -> float:
     number = float(value)
     if not math.isfinite(number):
         raise NotFinite

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..reading.layout import SPLITS, USAGE
+from ..reading.headers import SPLITS, USAGE
 from ..reading.tables import Source, csv_bytes
 from .arrays import take
-from .contract import Contributions
-from .evaluate import OVERALL, Result, row_contributions
+from .evaluate import OVERALL, Result, contributions_of
 from .figures import Figure
 from .parameters import chosen
-from .prepare import prepare
-from .truth import Truth
+from .truth import Truth, prepare
 
 _quietly = np.errstate(over="ignore", invalid="ignore")
 """What is too large has been refused before, as far as the score needs it."""
@@ -43,6 +41,7 @@ class Explanation:
     figures: Sequence[Figure] = ()
 
 
+@_quietly
 def explain(
     key: str,
     truth: Source,
@@ -50,26 +49,22 @@ def explain(
     params: Mapping[str, Any] | None = None,
     id_column: str | None = None,
 ) -> Explanation:
-    """Score a small submission and say how the score came about; see ``prepare`` and ``Truth.evaluate``."""
-    return explanation(prepare(key, truth, params, id_column), submission)
-
-
-@_quietly
-def explanation(truth: Truth, submission: Source) -> Explanation:
-    """How a submission gets its score; its figures too, so it is meant for tens of rows. Raises ``SubmissionError``."""
-    metric = truth.metric
-    result = truth.evaluate(submission)
-    header, columns, prediction = _cells(truth, submission)
-    contributions = _contributions(truth, prediction)
-    how = metric.computation
-    added = _added(how.parts, contributions)
-    sums = _finite(added)
-    line = how.last_line(**chosen(how.last_line, truth.params)) if callable(how.last_line) else how.last_line
-    if result.parts.get(OVERALL):
-        sums = dict(result.parts[OVERALL])
+    """Score a submission and say how the score came about; see ``prepare`` and ``Truth.evaluate``. It draws figures
+    too, so it is meant for tens of rows."""
+    prepared = prepare(key, truth, params, id_column)
+    metric, how = prepared.metric, prepared.metric.computation
+    result = prepared.evaluate(submission)
+    header, columns, prediction = _cells(prepared, submission)
+    contributions = _contributions(prepared, prediction)
+    added = {name: _short(values.sum()) for name, values in zip(how.parts, contributions, strict=False)}
+    # What JSON can hold.
+    sums = dict(result.parts.get(OVERALL, {})) or {name: value for name, value in added.items() if np.isfinite(value)}
+    line = how.last_line(**chosen(how.last_line, prepared.params)) if callable(how.last_line) else how.last_line
+    known = {**prepared.params, **added, **sums}
+    in_words = {name: f"{value:.10g}" if isinstance(value, float) else str(value) for name, value in known.items()}
     figures: Sequence[Figure] = ()
     if metric.figures is not None:
-        figures = metric.figures(truth.answers, prediction, **chosen(metric.figures, truth.params))
+        figures = metric.figures(prepared.answers, prediction, **chosen(metric.figures, prepared.params))
     return Explanation(
         result=result,
         header=header,
@@ -77,19 +72,10 @@ def explanation(truth: Truth, submission: Source) -> Explanation:
         parts=how.parts if contributions else (),
         contributions=list(zip(*map(_shorts, contributions), strict=True)),
         sums=sums,
-        last_line=line.format(**{name: name for name in (*how.parts, *truth.params)}),
-        worked=line.format(**{name: _in_words(value) for name, value in {**truth.params, **added, **sums}.items()}),
+        last_line=line.format(**{name: name for name in (*how.parts, *prepared.params)}),
+        worked=line.format(**in_words),
         figures=figures,
     )
-
-
-def _added(names: Sequence[str], columns: Sequence[np.ndarray]) -> dict[str, float]:
-    return {name: _short(values.sum()) for name, values in zip(names, columns, strict=False)}
-
-
-def _finite(sums: Mapping[str, float]) -> dict[str, float]:
-    """What JSON can hold."""
-    return {name: value for name, value in sums.items() if np.isfinite(value)}
 
 
 @_quietly
@@ -100,8 +86,16 @@ def rows_csv(truth: Truth, submission: Source) -> bytes:
     What a row contributes to a metric of the whole column depends on its split: it is computed within the split.
     """
     header, columns, prediction = _cells(truth, submission)
-    contributions = _contributions_by_split(truth, prediction)
-    names = truth.metric.computation.parts if contributions else ()
+    how = truth.metric.computation
+    if how.is_whole and how.rows is not None and truth.parts:
+        contributions = [np.zeros(len(truth.scored)) for _ in how.parts]
+        for name, rows in truth.parts.items():
+            found = _contributions(truth, take(prediction, rows), truth.part_answers[name])
+            for column, values in zip(contributions, found, strict=False):
+                column[rows] = values
+    else:
+        contributions = _contributions(truth, prediction)
+    names = how.parts if contributions else ()
     return csv_bytes([*header, *names], zip(*columns, *map(_shorts, contributions), strict=True))
 
 
@@ -125,32 +119,14 @@ def _cells(truth: Truth, submission: Source) -> tuple[list[str], list[list[Any]]
 
 def _contributions(truth: Truth, prediction: Any, answers: Any = None) -> list[np.ndarray]:
     """The named columns of what rows contribute; empty where the metric has none."""
-    metric = truth.metric
-    if metric.computation.rows is None:
+    how = truth.metric.computation
+    if how.rows is None:
         return []
-    found = row_contributions(metric, truth.answers if answers is None else answers, prediction, truth.params)
-    dense = found.dense() if isinstance(found, Contributions) else found
-    return [dense[:, place] for place in range(min(dense.shape[1], len(metric.computation.parts)))]
-
-
-def _contributions_by_split(truth: Truth, prediction: Any) -> list[np.ndarray]:
-    if not (truth.metric.computation.is_whole and truth.parts):
-        return _contributions(truth, prediction)
-    merged = [np.zeros(len(truth.scored)) for _ in truth.metric.computation.parts]
-    for name, rows in truth.parts.items():
-        for column, values in zip(
-            merged, _contributions(truth, take(prediction, rows), truth.part_answers[name]), strict=False
-        ):
-            column[rows] = values
-    return merged if truth.metric.computation.rows is not None else []
+    return list(contributions_of(truth, prediction, answers).T[: len(how.parts)])
 
 
 def _shorts(column: np.ndarray) -> list[float]:
     return [_short(value) for value in column.tolist()]
-
-
-def _in_words(value: Any) -> str:
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _short(value: float) -> float:

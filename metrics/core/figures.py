@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from ..reading.numbers import to_decimal
+from ..reading.columns import to_decimal
 from .errors import shown
 from .messages import Message, Plural
 

@@ -132,7 +132,11 @@ def templates_of(**texts: object) -> dict[str, Any]:
 
 def _read(stored: Any, longest: int) -> Message:
     """Raises where this is no message, or one whose text would be longer than ``longest``."""
-    params = {str(name): _read_param(one, longest) for name, one in stored["params"].items()}
+    params: dict[str, Param] = {}
+    for name, one in stored["params"].items():
+        if isinstance(one, bool) or not isinstance(one, dict | str | int):
+            raise TypeError("no parameter")
+        params[str(name)] = _read(one, longest) if isinstance(one, dict) else one
     template, plural, count = stored["template"], stored.get("plural", ""), stored.get("count")
     for one in (template, plural):
         if not isinstance(one, str) or sum(len(_text(params[name])) for name in _PLACE.findall(one)) > longest:
@@ -140,11 +144,3 @@ def _read(stored: Any, longest: int) -> Message:
     if count is not None and params["count"] != count:
         raise ValueError("another count")
     return Message._made(template, params, plural, count)
-
-
-def _read_param(stored: Any, longest: int) -> Param:
-    if isinstance(stored, dict):
-        return _read(stored, longest)
-    if isinstance(stored, bool) or not isinstance(stored, str | int):
-        raise TypeError("no parameter")
-    return stored

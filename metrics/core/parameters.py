@@ -69,24 +69,24 @@ class Parameter:
             if self.optional:
                 return None
             raise ValueError(Message("A value is needed."))
-        return _CLEANERS[self.kind](self, value)
+        if self.kind in ("float", "int"):
+            return self._number(value)
+        if self.kind == "choice":
+            return self._choice(value)
+        if self.kind == "bool":
+            word = str(value).lower()
+            if word not in _TRUE + _FALSE:
+                raise ValueError(Message("{value} is neither true nor false.", value=shown(value)))
+            return word in _TRUE
+        return self._text(value)
 
-    def _clean_float(self, value: object) -> float:
+    def _number(self, value: object) -> float:
         try:
             number = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
         except (ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
             raise ValueError(Message("{value} is not a finite number.", value=shown(value)))
-        return self._within(number)
-
-    def _clean_int(self, value: object) -> int:
-        number = self._clean_float(value)
-        if number != int(number) or abs(number) > 2**53:
-            raise ValueError(Message("{value} is not a whole number.", value=shown(value)))
-        return int(number)
-
-    def _within(self, number: float) -> float:
         least, most = self.minimum, self.maximum
         if least is not None and self.exclusive_minimum and number <= least:
             raise ValueError(Message("Must be over {bound}.", bound=f"{least:g}"))
@@ -94,22 +94,20 @@ class Parameter:
             raise ValueError(Message("Must be at least {bound}.", bound=f"{least:g}"))
         if most is not None and number > most:
             raise ValueError(Message("Must be at most {bound}.", bound=f"{most:g}"))
-        return number
+        if self.kind == "float":
+            return number
+        if number != int(number) or abs(number) > 2**53:
+            raise ValueError(Message("{value} is not a whole number.", value=shown(value)))
+        return int(number)
 
-    def _clean_choice(self, value: object) -> Any:
+    def _choice(self, value: object) -> Any:
         for choice in self.choices:
             if value == choice or str(value) == str(choice):
                 return choice
         choices = ", ".join(map(str, self.choices))
         raise ValueError(Message("{value} is not one of {choices}.", value=shown(value), choices=choices))
 
-    def _clean_bool(self, value: object) -> bool:
-        word = str(value).lower()
-        if word not in _TRUE + _FALSE:
-            raise ValueError(Message("{value} is neither true nor false.", value=shown(value)))
-        return word in _TRUE
-
-    def _clean_text(self, value: object) -> str:
+    def _text(self, value: object) -> str:
         if not isinstance(value, str):
             raise ValueError(Message("{value} is not a text.", value=shown(value)))
         if len(value) > self.longest:
@@ -118,18 +116,7 @@ class Parameter:
             self.check(value)
         return value
 
-    def _clean_column(self, value: object) -> str:
-        return self._clean_text(value).strip()
 
-
-_CLEANERS: dict[KindName, Callable[[Parameter, object], Any]] = {
-    "float": Parameter._clean_float,
-    "int": Parameter._clean_int,
-    "choice": Parameter._clean_choice,
-    "bool": Parameter._clean_bool,
-    "text": Parameter._clean_text,
-    "column": Parameter._clean_column,
-}
 _TYPES: dict[Any, KindName] = {float: "float", int: "int", bool: "bool", str: "text"}
 
 
@@ -182,12 +169,10 @@ def complete(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[
     known = {parameter.name for parameter in parameters}
     for name in given:
         if name not in known:
-            names = ", ".join(sorted(known))
-            errors[str(name)] = (
-                Message("The metric has no such parameter ({names}).", names=names)
-                if known
-                else Message("The metric has no such parameter (it has none).")
-            )
+            errors[str(name)] = Message("The metric has no such parameter (it has none).")
+            if known:
+                names = ", ".join(sorted(known))
+                errors[str(name)] = Message("The metric has no such parameter ({names}).", names=names)
     values: dict[str, Any] = {}
     for parameter in parameters:
         if parameter.name not in given and not parameter.required:

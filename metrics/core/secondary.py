@@ -6,18 +6,26 @@ Whatever goes wrong with one of them is told in its ``problem``; the score itsel
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..reading.columns import Cells
-from ..reading.layout import layout_of
-from .errors import MetricError, MetricFailed, NotFinite, ParameterError, Refused, SubmissionError, error_message
+from ..reading.headers import layout_of
+from .errors import (
+    MetricError,
+    MetricFailed,
+    NotFinite,
+    ParameterError,
+    Problem,
+    Refused,
+    SubmissionError,
+    error_message,
+)
 from .evaluate import Result, SecondaryValue, measure
 from .messages import Message, joined
-from .parameters import chosen, complete
+from .parameters import complete
 from .registry import get
 
 if TYPE_CHECKING:
@@ -100,80 +108,57 @@ def prepare_secondary(main: Truth, asked: Asked, table: Table) -> SecondaryMetri
     return SecondaryMetric(name, full, None if problem else truth, problem)
 
 
-class Readings:
-    """What metrics make of the same rows of a submission; those that read alike share it."""
-
-    def __init__(self, main: Truth, table: Table) -> None:
-        self.main, self.table = main, table
-        self._cache: dict[object, tuple[Sequence[Cells], Any]] = {}
-
-    def of(self, truth: Truth) -> tuple[Sequence[Cells], Any]:
-        """The columns with all complaints about them, and the prediction in the order of the file."""
-        if truth.reading not in self._cache:
-            names = [self.main.name_in(self.table, name) for name in truth.scored_columns]
-            columns = [Cells(self.table, name, truth.id_column) for name in names]
-            prediction = truth.metric.submission.read(columns, truth.target)
-            if truth.metric.rules.verify is not None:
-                truth.metric.rules.verify(columns, prediction, **chosen(truth.metric.rules.verify, truth.params))
-            self._cache[truth.reading] = columns, prediction
-        return self._cache[truth.reading]
+def read_secondary(main: Truth, table: Table, places: np.ndarray) -> list[Any]:
+    """What the secondary metrics make of a submission, so that its cells need not be kept while metrics work: for each
+    the prediction in the order of the scored rows, or at once its value. ``places`` are where the scored rows are."""
+    cache: dict[object, tuple[Any, list[Problem]]] = {}
+    return [_read(main, one, table, places, cache) for one in main.secondary]
 
 
-class SecondaryScorer:
-    """The secondary metrics of one submission, in two steps, so that its cells need not be kept while metrics work."""
-
-    def __init__(self, secondary_metrics: Sequence[SecondaryMetric], readings: Readings, places: np.ndarray) -> None:
-        """``places`` are where the scored rows are in the submission."""
-        self._metrics = secondary_metrics
-        self._read = [self._reading(secondary_metric, readings, places) for secondary_metric in secondary_metrics]
-
-    def values(self) -> tuple[SecondaryValue, ...]:
-        """What each of them says."""
-        return tuple(self._values())
-
-    def _reading(self, secondary_metric: SecondaryMetric, readings: Readings, places: np.ndarray) -> Any:
-        """The prediction in the order of the scored rows, the whole value of one from outside, or a problem."""
-        if (truth := secondary_metric.truth) is None:
-            return secondary_metric.nothing(_OUR_FAULT)  # the reason may quote the truth
-        # Of all rows, not of the scored ones: which these are is secret. A file that was accepted repeats no id.
-        if not truth.metric.format.may_miss_ids and (missing := readings.main.rows - readings.table.rows):
-            return secondary_metric.nothing(
-                Message.counted(
-                    missing,
-                    "This metric needs every row: {count} id missing.",
-                    "This metric needs every row: {count} ids missing.",
-                )
+def _read(
+    main: Truth,
+    secondary_metric: SecondaryMetric,
+    table: Table,
+    places: np.ndarray,
+    cache: dict[object, tuple[Any, list[Problem]]],
+) -> Any:
+    if (truth := secondary_metric.truth) is None:
+        return secondary_metric.nothing(_OUR_FAULT)  # the reason may quote the truth
+    # Of all rows, not of the scored ones: which these are is secret. A file that was accepted repeats no id.
+    if not truth.metric.format.may_miss_ids and (missing := main.rows - table.rows):
+        return secondary_metric.nothing(
+            Message.counted(
+                missing,
+                "This metric needs every row: {count} id missing.",
+                "This metric needs every row: {count} ids missing.",
             )
-        if truth.metric.is_outside:
-            return value_of(secondary_metric, lambda: truth.metric.score_elsewhere(truth, readings.table, places))
-        try:
-            columns, prediction = readings.of(truth)
-        except Exception as error:
-            return _failed(secondary_metric, error)
-        if problems := [problem.message for cells in columns for problem in cells.problems]:
-            return secondary_metric.nothing(joined(problems))
-        return truth.metric.submission.fill(places, prediction)
-
-    def _values(self) -> Iterator[SecondaryValue]:
-        for place, secondary_metric in enumerate(self._metrics):
-            read, self._read[place] = self._read[place], None
-            yield read if isinstance(read, SecondaryValue) else measured(secondary_metric, read)
-
-
-def measured(secondary_metric: SecondaryMetric, prediction: Any, contributions: Any = None) -> SecondaryValue:
-    """The value of a prediction in the order of the scored rows, or of what these contribute."""
-    truth = secondary_metric.truth
-    assert truth is not None, "an aside without a truth has no prediction"
-    return value_of(secondary_metric, lambda: measure(truth, prediction, contributions))
-
-
-def value_of(secondary_metric: SecondaryMetric, score: Any) -> SecondaryValue:
-    """The value, or why there is none."""
+        )
     try:
-        found: Result = score()
+        if truth.metric.is_outside:
+            return secondary_metric.value(truth.metric.score_elsewhere(truth, table, places))
+        if truth.reading not in cache:  # metrics that read alike share what they read
+            cache[truth.reading] = truth.read_prediction(table, main)
+        prediction, problems = cache[truth.reading]
     except Exception as error:
         return _failed(secondary_metric, error)
-    return secondary_metric.value(found)
+    if problems:
+        return secondary_metric.nothing(joined([problem.message for problem in problems]))
+    return truth.metric.submission.fill(places, prediction)
+
+
+def secondary_values(main: Truth, read: list[Any]) -> tuple[SecondaryValue, ...]:
+    """The values of the secondary metrics, of what ``read_secondary`` gave. That is used up on the way."""
+    values = []
+    for secondary_metric in main.secondary:
+        found = read.pop(0)
+        if not isinstance(found, SecondaryValue):
+            assert secondary_metric.truth is not None, "without a truth nothing was read"
+            try:
+                found = secondary_metric.value(measure(secondary_metric.truth, found))
+            except Exception as error:
+                found = _failed(secondary_metric, error)
+        values.append(found)
+    return tuple(values)
 
 
 def _failed(secondary_metric: SecondaryMetric, error: Exception) -> SecondaryValue:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..reading.column_kinds import warn_of_foreign_labels
 from ..reading.columns import Cells, Kind
 from ..reading.containers import LIMIT
-from ..reading.headers import check_header
-from ..reading.ids import Alignment, Ids
-from ..reading.label_forms import ForeignLabels
-from ..reading.layout import SPLITS, USAGE, Layout
-from ..reading.stream import measure_in_pieces
-from ..reading.tables import Source, Table, csv_bytes, pick, read_bytes, read_table, without_frame
+from ..reading.headers import SPLITS, USAGE, Layout, check_header, check_truth_header, id_column_of, layout_of
+from ..reading.ids import Ids, blank_ids, on_line
+from ..reading.tables import Source, Table, csv_bytes, pick, plain, read_bytes, read_table
 from ..reading.text import LONGEST_LINE
 from .arrays import Answers, take
 from .contract import Metric, answer_columns
-from .errors import MetricFailed, NotFinite, Problem, Refused, SubmissionError
+from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, Refused, SubmissionError
 from .evaluate import Result, measure
-from .messages import Message, Plural
-from .parameters import chosen
-from .secondary import Readings, SecondaryMetric, SecondaryScorer
-from .uncertainty import Buckets, buckets_of, hashes_of
+from .messages import EXAMPLES, Message, Plural, listed
+from .parameters import chosen, complete
+from .registry import get
+from .secondary import Asked, SecondaryMetric, prepare_secondary, read_secondary, secondary_values, table_for
+from .uncertainty import Buckets, buckets_of, hashes_of, probability_better
 
 SMALL = 110_000_000
 """Bytes that any submission may have: what a site takes as an upload."""
@@ -71,7 +70,11 @@ class Truth:
         self.scored = np.flatnonzero(self.usage != 2).astype(np.int32)
         self.parts = self._parts()
         self.target = self._read(metric.truth, layout.targets)
-        self.answers = self._with_roles()
+        self.answers = self.target
+        """What the metric's functions receive as truth."""
+        if layout.roles:
+            roles = {role: self._read(metric.roles[role].kind, [name]) for role, name in layout.roles.items()}
+            self.answers = Answers(self.target, roles)
         self._buckets: dict[str, Buckets] = {}
         self.secondary: tuple[SecondaryMetric, ...] = ()
         """Further metrics whose values every result has."""
@@ -114,8 +117,7 @@ class Truth:
         }
         for name, rows in parts.items():
             if not len(rows) and not self.problems:
-                message = _NO_ROWS_OF[name]
-                self.problems.append(Problem("empty_split", message, column=USAGE))
+                self.problems.append(Problem("empty_split", _NO_ROWS_OF[name], column=USAGE))
         return parts
 
     def _read(self, kind: Kind, names: Sequence[str]) -> Any:
@@ -131,13 +133,6 @@ class Truth:
         for cells in columns:
             self.problems += cells.problems
             self.refused += [places if cells.rows is None else cells.rows[places] for places in cells.refused]
-
-    def _with_roles(self) -> Any:
-        """What the metric's functions receive as truth."""
-        if not self.role_columns:
-            return self.target
-        roles = {role: self._read(self.metric.roles[role].kind, [name]) for role, name in self.role_columns.items()}
-        return Answers(self.target, roles)
 
     @property
     def rows(self) -> int:
@@ -197,14 +192,23 @@ class Truth:
         that has the id column's name. ``with_parts`` also asks a metric for named parts that its value does not need.
         Raises ``SubmissionError`` with every problem of the file, before anything is measured, and ``MetricFailed``.
         """
-        submission = _without_frame(submission)
+        import pyarrow as pa
+
+        prediction, table, places = self.read_submission(submission)
+        if self.metric.is_outside:
+            result = self.metric.score_elsewhere(self, table, places)
+            return replace(result, secondary=secondary_values(self, read_secondary(self, table, places)))
+        read = read_secondary(self, table, places)
+        del table  # what was read is in the predictions
+        pa.default_memory_pool().release_unused()
         try:
-            result = measure_in_pieces(self, submission, uncertainty=uncertainty, with_parts=with_parts)
-            if result is not None:
-                return result
-            return self._evaluate_at_once(submission, uncertainty, with_parts)
+            result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
         except NotFinite:
             raise MetricFailed(self.metric.key, "gave no finite number") from None
+        except MemoryError:
+            # How much measuring takes follows from the truth as well, so the file is not refused for it.
+            raise MetricFailed(self.metric.key, "needed more memory than there is") from None
+        return replace(result, secondary=secondary_values(self, read), warnings=self._warnings(prediction))
 
     def check(self, submission: Source) -> tuple[Problem, ...]:
         """The warnings about a submission, which is read and not measured. Raises ``SubmissionError`` as ``evaluate``
@@ -214,63 +218,44 @@ class Truth:
         return self._warnings(prediction)
 
     def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
-        labels = ForeignLabels(self)
-        labels.add(prediction)
-        return labels.warnings()
-
-    def _evaluate_at_once(self, submission: Source, uncertainty: bool, with_parts: bool) -> Result:
-        import pyarrow as pa
-
-        prediction, table, places = self.read_submission(submission)
-        if self.metric.is_outside:
-            result = self.metric.score_elsewhere(self, table, places)
-            return replace(result, secondary=self._secondary_scorer(table, places).values())
-        with_metric = self._secondary_scorer(table, places)
-        del table  # what was read is in the predictions
-        pa.default_memory_pool().release_unused()
-        try:
-            result = measure(self, prediction, uncertainty=uncertainty, with_parts=with_parts)
-        except MemoryError:
-            # How much measuring takes follows from the truth as well, so the file is not refused for it.
-            raise MetricFailed(self.metric.key, "needed more memory than there is") from None
-        secondary = with_metric.values() if self.secondary else ()
-        return replace(result, secondary=secondary, warnings=self._warnings(prediction))
-
-    def _secondary_scorer(self, table: Table, places: np.ndarray) -> SecondaryScorer:
-        return SecondaryScorer(self.secondary, Readings(self, table), places)
-
-    def _aligned(self, submission: Source) -> tuple[Table, Alignment, list[Problem]]:
-        """The table of a submission, where the truth's rows are in it, and all complaints about its ids."""
-        try:
-            table = read_table(
-                read_bytes(submission, self.largest_submission),
-                self.problems_of_header,
-                self.rows,
-                may_be_empty=self.metric.format.may_miss_ids,
-                longest_line=self.metric.longest_line,
-            )
-        except Refused as refused:
-            raise SubmissionError(refused.problems) from None
-        return (table, *self.ids.align(table, self.id_column, may_miss=self.metric.format.may_miss_ids))
+        return warn_of_foreign_labels(
+            self.metric.submission, self.dull_cells[0], self.submission_columns[-1], prediction
+        )
 
     def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
         """The prediction in the order of the scored rows, its table, and where each scored row is in it.
 
         Raises ``SubmissionError``, which depends on no answer and on no split.
         """
-        table, alignment, problems = self._aligned(submission)
-        names = [self.name_in(table, name) for name in self.scored_columns]
-        columns = [Cells(table, name, self.id_column) for name in names]
-        prediction = self.metric.submission.read(columns, self.target)
-        if self.metric.rules.verify is not None:
-            self.metric.rules.verify(columns, prediction, **chosen(self.metric.rules.verify, self.params))
-        problems = table.problems + problems + [problem for cells in columns for problem in cells.problems]
-        if problems:
+        may_miss = self.metric.format.may_miss_ids
+        try:
+            table = read_table(
+                read_bytes(submission, self.largest_submission),
+                self.problems_of_header,
+                self.rows,
+                may_be_empty=may_miss,
+                longest_line=self.metric.longest_line,
+            )
+        except Refused as refused:
+            raise SubmissionError(refused.problems) from None
+        alignment, problems = self.ids.align(table, self.id_column, may_miss=may_miss)
+        prediction, complaints = self.read_prediction(table)
+        if problems := table.problems + problems + complaints:
             raise SubmissionError(problems)
         if alignment.is_identity and len(self.scored) == self.rows:
             return prediction, table, alignment.places
         places = alignment.places[self.scored]
         return self.metric.submission.fill(places, prediction), table, places
+
+    def read_prediction(self, table: Table, main: Truth | None = None) -> tuple[Any, list[Problem]]:
+        """What the metric makes of a submission's cells, in the order of the file, and all complaints about them.
+        ``main`` is the truth that the submission was made for, where that is another one."""
+        names = [(main or self).name_in(table, name) for name in self.scored_columns]
+        columns = [Cells(table, name, self.id_column) for name in names]
+        prediction = self.metric.submission.read(columns, self.target)
+        if (verify := self.metric.rules.verify) is not None:
+            verify(columns, prediction, **chosen(verify, self.params))
+        return prediction, [problem for cells in columns for problem in cells.problems]
 
     def problems_of_header(self, names: Sequence[str], line: int) -> list[Problem]:
         """What is wrong with the header of a submission."""
@@ -286,7 +271,7 @@ class Truth:
     def sample_submission(self) -> bytes:
         """A valid submission with the same dull answer in each row, sorted by id so that it tells nothing."""
         cells = [*self.dull_cells, *self._unscored_cells]
-        return self._csv([name, *cells] for name in self.ids.in_order)
+        return csv_bytes(self.submission_columns, ([name, *cells] for name in self.ids.in_order))
 
     @property
     def dull_cells(self) -> list[str]:
@@ -302,7 +287,8 @@ class Truth:
         """A submission made of the answers themselves; ignored rows get the sample's answer."""
         dull, further = self.dull_cells, self._unscored_cells
         cells = {int(row): values for row, *values in zip(self.scored, *self.perfect_columns(), strict=True)}
-        return self._csv([name, *cells.get(row, dull), *further] for row, name in enumerate(self.ids.texts))
+        rows = ([name, *cells.get(row, dull), *further] for row, name in enumerate(self.ids.texts))
+        return csv_bytes(self.submission_columns, rows)
 
     def perfect_columns(self) -> list[list[str]]:
         """The answers as a submission has them: its scored columns, of the scored rows."""
@@ -316,16 +302,6 @@ class Truth:
         layout = Layout(self.id_column, self.target_columns, self.has_split, self.role_columns, self.unscored_columns)
         return Truth(self.metric, self.params, table, layout)
 
-    def _csv(self, rows: Any) -> bytes:
-        return csv_bytes(self.submission_columns, rows)
-
-
-def _without_frame(submission: Source) -> Source:
-    try:
-        return without_frame(submission)
-    except Refused as refused:
-        raise SubmissionError(refused.problems) from None
-
 
 def unscorable_parts(truth: Truth) -> list[Problem]:
     """Why parts of a truth cannot be scored by anybody."""
@@ -338,3 +314,126 @@ def unscorable_parts(truth: Truth) -> list[Problem]:
             message = Message(_UNSCORABLE[name], reason=reason)
             problems.append(Problem("unscorable", message, truth.target_columns[0]))
     return problems
+
+
+def prepare(
+    key: str,
+    truth: Source,
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+    *,
+    secondary: Sequence[Asked] = (),
+) -> Truth:
+    """Read and check a truth file: CSV bytes (plain, gzip, zip), a path, or a frame, which means the file that
+    ``frame.to_csv(index=False)`` writes; an index with a name is its first column.
+
+    The id column is the first unless named; further columns except ``Usage`` are targets, unless they play a role in
+    one of the ``secondary`` metrics (key, parameters), whose values come with every result. Raises ``UnknownMetric``,
+    ``ParameterError`` or ``GroundTruthError`` with every problem of the file, never because of a secondary metric.
+    """
+    import pyarrow as pa
+
+    metric = get(key)
+    full = complete(metric.parameters, params or {})
+    try:
+        table = read_table(read_bytes(truth), check_truth_header, longest_line=metric.longest_line)
+    except Refused as refused:
+        raise GroundTruthError(refused.problems) from None
+    table.let_go(())
+    prepared, problems = judge_table(metric, table, full, id_column, secondary)
+    if problems or prepared is None:
+        raise GroundTruthError(problems)
+    truths = [prepared, *(secondary_metric.truth for secondary_metric in prepared.secondary if secondary_metric.truth)]
+    # The process of a metric from outside gets the whole table, and several metrics may share one.
+    unneeded = () if any(one.metric.is_outside for one in truths) else (USAGE,)
+    for one in truths:
+        one.table.let_go(unneeded if one.has_split else ())
+    pa.default_memory_pool().release_unused()  # a million rows of text stay below 250 MB
+    prepared.ids.make_index()
+    return prepared
+
+
+def score(key: str, truth: Source, submission: Source, /, *, id_column: str | None = None, **params: Any) -> Result:
+    """Score one submission: both are frames, paths or bytes, and the result prints well in a notebook.
+
+    ``score("pinball", truth, submission, quantile=0.9)``. A frame means the file that ``frame.to_csv(index=False)``
+    writes. Raises ``SubmissionError`` or ``GroundTruthError`` with every problem of a file; see ``prepare``.
+    """
+    return prepare(key, truth, params, id_column).evaluate(submission, uncertainty=True)
+
+
+def evaluate(
+    key: str,
+    truth: Source,
+    submission: Source,
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+) -> Result:
+    """Score one submission; see ``prepare`` and ``Truth.evaluate``.
+
+    Both may be frames: each means the file that ``frame.to_csv(index=False)`` writes (truth values are ``True`` and
+    ``False``), with ids in a column or in an index that has a name.
+    """
+    return prepare(key, truth, params, id_column).evaluate(submission)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two submissions on one split: ``difference`` is the first value minus the second, between ``low`` and ``high``
+    in 95 of 100 cases; ``probability`` is the share of resamples in which the first is better, ties counting half."""
+
+    difference: float
+    low: float
+    high: float
+    probability: float
+
+
+def compare(first: Result, second: Result, split: str = "overall") -> Comparison:
+    """Is the first better than the second? Both must be measured with uncertainty under one truth.
+
+    Shared resamples make this a paired test: rows that are hard for both cancel out.
+    """
+    ours, theirs = first.uncertainty[split].replicates, second.uncertainty[split].replicates
+    low, high = np.quantile(ours - theirs, (0.025, 0.975))
+    difference = getattr(first, split) - getattr(second, split)
+    better = probability_better(get(first.metric).direction, ours, theirs)
+    return Comparison(difference, float(low), float(high), better)
+
+
+def judge_table(
+    metric: Metric, table: Table, params: dict[str, Any], id_column: str | None, secondary: Sequence[Asked] = ()
+) -> tuple[Truth | None, list[Problem]]:
+    """The truth, as far as it could be read, and all its problems, those of secondary metrics apart."""
+    every = [(metric.key, params), *secondary]
+    own = table_for(every[0], every, table)
+    metric, problems = metric.adapt(params), list(own.problems)
+    try:
+        name = id_column_of(own, id_column)
+        problems += blank_ids(own, name) + _repeated_ids(own, name)
+        layout = layout_of(metric, own, id_column, params)
+    except Refused as refused:
+        return None, problems + refused.problems
+    truth = Truth(metric, params, own, layout)
+    problems += truth.problems
+    problems = problems or unscorable_parts(truth)
+    if not problems:
+        truth.secondary = tuple(prepare_secondary(truth, asked, table_for(asked, every, table)) for asked in secondary)
+    return truth, problems
+
+
+def _repeated_ids(table: Table, column: str) -> list[Problem]:
+    ids = table.column(column)
+    encoded = ids.dictionary_encode()
+    if len(encoded.dictionary) == table.rows:
+        return []
+    codes = plain(encoded.indices, np.int32)
+    again = np.setdiff1d(np.arange(len(codes)), np.unique(codes, return_index=True)[1])
+    names = [on_line(ids[int(row)].as_py(), table.lines[row]) for row in again[:EXAMPLES]]
+    message = Message.counted(
+        len(again),
+        "{count} row with an id that was there before: {ids}.",
+        "{count} rows with an id that was there before: {ids}.",
+        ids=listed(names, len(again)),
+    )
+    row = int(again[0])
+    return [Problem("repeated_ids", message, column, int(table.lines[row]), ids[row].as_py(), len(again))]

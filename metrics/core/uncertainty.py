@@ -12,13 +12,9 @@ its own, and this is the plain bootstrap.
 - Every other metric is scored again on resamples of at most 2,000 rows, and the spread is scaled to all rows. This
   costs 200 scorings of 2,000 rows per split.
 
-The ends of the interval follow from the value and its standard error (``intervals``).
-
 Everything follows from the ids and the values alone: the same digits for any order of the rows, in every process.
 
-Between which ends the value on other rows of the same kind lies, in 95 of 100 cases.
-
-The ends follow from the value and its standard error on the scale of the metric:
+**Intervals.** Their ends follow from the value and its standard error on the scale of the metric:
 
 - between two ends, the interval of Wilson for a share, with as many rows as a share with this standard error has;
 - with one end, the distance from it divided and multiplied by the same factor;
@@ -38,7 +34,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -46,9 +42,6 @@ from ..reading.tables import raw_cells
 from .arrays import take
 from .contract import Contributions, Metric
 from .errors import NotFinite
-
-if TYPE_CHECKING:
-    from .contract import Metric
 
 NORMAL = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""
@@ -79,14 +72,14 @@ def widened(metric: Metric, value: float, error: float, freedom: float, effectiv
     wide = error * student(freedom) / NORMAL
     if effective_size is None or metric.worst is None:
         return wide
-    share = _share(metric, value)
+    share = _share(metric.worst, metric.best, value)
     return max(wide, abs(metric.best - metric.worst) * math.sqrt(share * (1 - share) / effective_size))
 
 
 def interval(metric: Metric, value: float, error: float, rows: float) -> tuple[float, float]:
     """The ends between which the value of other rows lies in 95 of 100 cases."""
     if metric.worst is not None:
-        return _wilson(metric, value, error, rows)
+        return _wilson(metric.worst, metric.best, value, error, rows)
     distance = value - metric.best
     if not distance:
         return value - NORMAL * error, value + NORMAL * error
@@ -95,24 +88,22 @@ def interval(metric: Metric, value: float, error: float, rows: float) -> tuple[f
     return low, high
 
 
-def _share(metric: Metric, value: float) -> float:
+def _share(worst: float, best: float, value: float) -> float:
     """How far the value is on the way from one end of the scale to the other, from 0 to 1."""
-    assert metric.worst is not None
-    return min(1.0, max(0.0, (value - metric.worst) / (metric.best - metric.worst)))
+    return min(1.0, max(0.0, (value - worst) / (best - worst)))
 
 
-def _wilson(metric: Metric, value: float, error: float, rows: float) -> tuple[float, float]:
+def _wilson(worst: float, best: float, value: float, error: float, rows: float) -> tuple[float, float]:
     """Wilson's interval for a share; Wilson 1927."""
-    assert metric.worst is not None
-    way = metric.best - metric.worst
-    share = _share(metric, value)
+    way = best - worst
+    share = _share(worst, best, value)
     single = share * (1 - share)
     # One divided by the rows that give a share this standard error; by all rows where it says nothing.
     rarity = ((error / way) ** 2 / single if single else 0.0) or 1 / rows
     moved = NORMAL**2 * rarity
     middle = (share + moved / 2) / (1 + moved)
     half = math.sqrt(single * moved + moved**2 / 4) / (1 + moved)
-    low, high = sorted((metric.worst + way * (middle - half), metric.worst + way * (middle + half)))
+    low, high = sorted((worst + way * (middle - half), worst + way * (middle + half)))
     return low, high
 
 
@@ -171,16 +162,6 @@ class Buckets:
     order: np.ndarray
     starts: np.ndarray
 
-    @property
-    def draws(self) -> np.ndarray:
-        """How often each resample drew each bucket, shape (200, buckets)."""
-        return _draws(len(self.starts))
-
-    def sums(self, values: np.ndarray) -> np.ndarray:
-        """The sums of each bucket; ``values`` have shape (n, k)."""
-        sums: np.ndarray = np.add.reduceat(values[self.order], self.starts, axis=0)
-        return sums
-
 
 def buckets_of(hashes: np.ndarray) -> Buckets:
     """Deal rows into buckets of equal size (to within one row) in the order of the hashes of their ids."""
@@ -199,7 +180,13 @@ def hashes_of(ids: Any) -> np.ndarray:
     while start < len(ids):
         # About so many bytes together, for each of them becomes several numbers.
         stop = max(start + 1, int(np.searchsorted(offsets, int(offsets[start]) + _BYTES, side="right")) - 1)
-        hashes[start:stop] = _sums_of_powers(offsets[start : stop + 1], data, powers)
+        # For each cell the sum of its bytes, each times the power of its place.
+        ends, first = offsets[start : stop + 1] - offsets[start], int(offsets[start])
+        used = data[first : int(offsets[stop])]
+        place = np.arange(len(used)) - np.repeat(ends[:-1], np.diff(ends))
+        mixed = (used.astype(np.uint64) + np.uint64(1)) * powers[place]
+        total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+        hashes[start:stop] = total[ends[1:]] - total[ends[:-1]]
         start = stop
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
@@ -207,18 +194,9 @@ def hashes_of(ids: Any) -> np.ndarray:
     return found
 
 
-def _sums_of_powers(offsets: np.ndarray, data: np.ndarray, powers: np.ndarray) -> np.ndarray:
-    """For each cell the sum of its bytes, each times the power of its place."""
-    first, used = int(offsets[0]), data[offsets[0] : offsets[-1]]
-    place = np.arange(len(used)) - np.repeat(offsets[:-1] - first, np.diff(offsets))
-    mixed = (used.astype(np.uint64) + np.uint64(1)) * powers[place]
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-    found: np.ndarray = total[offsets[1:] - first] - total[offsets[:-1] - first]
-    return found
-
-
 @lru_cache(maxsize=8)
-def _draws(buckets: int) -> np.ndarray:
+def draws_of(buckets: int) -> np.ndarray:
+    """How often each resample drew each bucket, shape (200, buckets)."""
     # Raw bits are the same in every version of numpy; its distributions are not.
     drawn = np.random.PCG64(_SEED).random_raw(RESAMPLES * buckets) % np.uint64(max(buckets, 1))
     cells = drawn.astype(np.int64) + np.repeat(np.arange(RESAMPLES) * buckets, buckets)
@@ -240,7 +218,7 @@ def from_sums(
     else:
         columns = contributions.T
     sums = np.column_stack([np.add.reduceat(column[places], buckets.starts) for column in columns])
-    replicates = _totals(total, buckets.draws @ sums)
+    replicates = _totals(total, draws_of(len(buckets.starts)) @ sums)
     if replicates is None:
         return None
     count = len(sums)
@@ -278,7 +256,7 @@ def from_influence(
     sums = np.add.reduceat(ordered, buckets.starts)
     error = _root_of_squares(ordered)
     wide = widened(metric, value, error, degrees_of_freedom(sums), effective_size)
-    replicates = value + (wide / (error or 1.0)) * ((buckets.draws - 1) @ sums)
+    replicates = value + (wide / (error or 1.0)) * ((draws_of(len(buckets.starts)) - 1) @ sums)
     return _uncertainty(metric, value, effective_size or len(ordered), error, wide, replicates)
 
 
@@ -290,20 +268,16 @@ def by_scoring_again(
     size = min(count, MOST_ROWS)
     drawn = np.random.PCG64(_SEED).random_raw(RESAMPLES * size) % np.uint64(count)
     rows = buckets.order[drawn.astype(np.int64)].reshape(RESAMPLES, size)
-    found = np.array([_number(score, some) for some in rows])
+    found = np.full(len(rows), np.nan)
+    for place, some in enumerate(rows):
+        with suppress(NotFinite):
+            value_again = score(some)
+            found[place] = np.nan if value_again is None else value_again
     known = found[np.isfinite(found)]
     centre = float(known.mean()) if len(known) else value
     moved = value + (np.where(np.isfinite(found), found, centre) - centre) * np.sqrt(size / count)
     error = float(np.where(np.isfinite(moved), moved, value).std(ddof=1)) if count > 1 else np.nan
     return _uncertainty(metric, value, count, error, widened(metric, value, error, count - 1), moved)
-
-
-def _number(score: Callable[[np.ndarray], float | None], rows: np.ndarray) -> float:
-    try:
-        found = score(rows)
-    except NotFinite:
-        return np.nan
-    return np.nan if found is None else found
 
 
 def _uncertainty(

@@ -18,8 +18,7 @@ from ..core.arrays import Coded
 from ..core.errors import shown
 from ..core.figures import Figure
 from ..core.messages import Message, Plural
-from ..reading.columns import Cells, Kind
-from ..reading.numbers import GRAMMAR, _fast
+from ..reading.columns import GRAMMAR, Cells, Kind, fast_numbers
 from ..reading.tables import pick, plain
 from ..reading.text import LONGEST_MASK_LINE
 from .cells import blocks, expand, starts_of
@@ -151,7 +150,7 @@ def _ranks(place: dict[str, int]) -> np.ndarray:
 
 def _numbers(texts: Any) -> np.ndarray:
     """The values, NaN for what is no plain number."""
-    values = _fast(texts)
+    values = fast_numbers(texts)
     if values is None:
         encoded = texts.dictionary_encode()
         known = [float(text) if _NUMBER.fullmatch(text) else np.nan for text in encoded.dictionary.to_pylist()]

@@ -19,7 +19,7 @@ from ..core.contract import Contributions, distinct_codes, distinct_pairs, ratio
 from ..core.figures import Figure, Grid
 from ..core.messages import Message
 from ..reading.column_kinds import LARGEST, Label
-from ..reading.numbers import to_decimal
+from ..reading.columns import to_decimal
 from ..reading.tables import pick, plain
 
 _SHOWN = 12

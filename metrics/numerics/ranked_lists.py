@@ -22,8 +22,7 @@ from ..core.errors import error_message, shown
 from ..core.messages import Message
 from ..core.parameters import Range
 from ..reading.column_kinds import LabelSet
-from ..reading.columns import WORDS
-from ..reading.numbers import to_decimal
+from ..reading.columns import WORDS, to_decimal
 from .cells import blocks, expand, rank_within, starts_by_owner, starts_of
 from .tokens import Tokens, arrow_texts, codes_among, in_words, labels_in, stripped, tokens
 

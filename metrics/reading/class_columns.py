@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import Problem, shown
-from ..core.messages import EXAMPLES, Message, Param, Plural, listed
+from ..core.messages import Message, Plural
 from .column_kinds import Binary, Probability
-from .columns import NOTHING, WORDS, Cells, Kind
-from .numbers import to_decimal
+from .columns import WORDS, Cells, Kind, to_decimal
 
 MOST_CLASSES = 1000
 """A submission has a column for each label of the truth; more than this would be no table."""
@@ -54,20 +53,19 @@ class OneClass(Kind):
     many = True
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Classes:
-        return _labels(columns[0]) if len(columns) == 1 else _one_hot(columns)
+        if len(columns) == 1:
+            return _labels(columns[0])
+        values = np.column_stack([Binary().one(cells) for cells in columns])
+        sums = values.sum(axis=1)
+        wrong = np.flatnonzero((sums != 1) & ~np.isnan(sums))
+        columns[0].refuse("not_one_class", _NOT_ONE_CLASS, wrong, quote=False)
+        return Classes(np.argmax(values, axis=1), tuple(cells.column for cells in columns))
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         if width == 1:
             return [dice.choice(WORDS)]
         place = dice.randrange(width)
         return ["1" if one == place else "0" for one in range(width)]
-
-
-def _one_hot(columns: Sequence[Cells]) -> Classes:
-    values = np.column_stack([Binary().one(cells) for cells in columns])
-    sums = values.sum(axis=1)
-    refuse_rows(columns, "not_one_class", _NOT_ONE_CLASS, np.flatnonzero((sums != 1) & ~np.isnan(sums)))
-    return Classes(np.argmax(values, axis=1), tuple(cells.column for cells in columns))
 
 
 def _labels(cells: Cells) -> Classes:
@@ -122,18 +120,13 @@ class ClassProbabilities(Kind):
         return values
 
     def sample(self, truth: Any) -> list[str]:
-        width = width_of(truth)
+        width = len(truth.names) if isinstance(truth, Classes) else int(truth.shape[1])
         return [repr(1 / width)] * width
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
         cuts = sorted(dice.randint(0, 100) for _ in range(width - 1))
         shares = np.diff([0, *cuts, 100])
         return [f"{share / 100:.2f}" for share in shares]
-
-
-def width_of(truth: Any) -> int:
-    """How many classes a truth has."""
-    return len(truth.names) if isinstance(truth, Classes) else int(truth.shape[1])
 
 
 def class_names(truth: Classes, columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -151,34 +144,4 @@ def refuse_sums(columns: Sequence[Cells], values: np.ndarray) -> None:
     with np.errstate(over="ignore"):  # numbers that are no probabilities were refused
         sums = values.sum(axis=1)
     places = np.flatnonzero(np.abs(sums - 1) > SLACK)
-    refuse_rows(columns, "not_a_distribution", _NOT_A_DISTRIBUTION, places, sums, {"slack": f"{SLACK:g}"})
-
-
-def refuse_rows(
-    columns: Sequence[Cells],
-    code: str,
-    words: Plural,
-    places: np.ndarray,
-    sums: np.ndarray | None = None,
-    facts: Mapping[str, Param] = NOTHING,
-) -> None:
-    """Complain about rows as a whole: one problem with up to five examples, and with their sums. ``words`` name
-    ``examples`` and the ``facts``."""
-    if not len(places):
-        return
-    cells = columns[0]
-    names, lines = cells.table.column(cells.id_column), cells.table.lines
-    examples = []
-    for place in places[:EXAMPLES]:
-        row = cells.row(place)
-        line, name = int(lines[row]), shown(names[row].as_py())
-        if sums is None:
-            examples.append(Message("line {line} (id {id})", line=line, id=name))
-        else:
-            total = f"{sums[place]:.6g}"
-            examples.append(Message("line {line} (id {id}) sums to {sum}", line=line, id=name, sum=total))
-    row = cells.row(places[0])
-    message = Message.counted(len(places), *words, examples=listed(examples, len(places)), **facts)
-    found = Problem(code, message, cells.column, int(lines[row]), names[row].as_py(), len(places))
-    cells.problems.append(found)
-    cells.refused.append(places)
+    columns[0].refuse("not_a_distribution", _NOT_A_DISTRIBUTION, places, {"slack": f"{SLACK:g}"}, sums=sums)

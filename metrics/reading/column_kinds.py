@@ -17,6 +17,7 @@ Kinds of column for numbers with a part to play: a latitude beside a longitude, 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -24,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import Coded, Ranked
-from ..core.messages import Message, Plural
-from .columns import WORDS, Cells, Kind
-from .numbers import read_numbers, to_decimal
+from ..core.errors import Problem, shown
+from ..core.messages import EXAMPLES, Message, Plural, listed
+from .columns import NAME_OF_DIGITS, WORDS, Cells, Kind, read_numbers, read_ranked, to_decimal
 
 BELOW = Plural(
     "{count} value of {column} is below {bound}: {examples}.",
@@ -121,18 +122,20 @@ class Number(Plain):
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
         sizes = np.abs(values)
-        if len(places := np.flatnonzero(sizes > self.largest)):
-            cells.refuse("too_large_values", TOO_LARGE, places, {"bound": f"{self.largest:g}"})
-        if self.smallest and len(places := np.flatnonzero((sizes < self.smallest) & (sizes > 0))):
-            cells.refuse("too_small", _TOO_NEAR_0, places, {"bound": f"{self.smallest:g}"})
+        cells.refuse(
+            "too_large_values", TOO_LARGE, np.flatnonzero(sizes > self.largest), {"bound": f"{self.largest:g}"}
+        )
+        if self.smallest:
+            too_near = np.flatnonzero((sizes < self.smallest) & (sizes > 0))
+            cells.refuse("too_small", _TOO_NEAR_0, too_near, {"bound": f"{self.smallest:g}"})
         checks = (
             (self.minimum, "too_small", BELOW, np.less),
             (self.above, "too_small", NOT_ABOVE, np.less_equal),
             (self.maximum, "too_large", ABOVE, np.greater),
         )
         for bound, code, words, is_out in checks:
-            if bound is not None and len(places := np.flatnonzero(is_out(values, bound))):
-                cells.refuse(code, words, places, {"bound": f"{bound:g}"})
+            if bound is not None:
+                cells.refuse(code, words, np.flatnonzero(is_out(values, bound)), {"bound": f"{bound:g}"})
         return values
 
     def sample(self, truth: Any) -> str:
@@ -146,25 +149,6 @@ class Number(Plain):
         low = self.minimum if self.minimum is not None else self.above if self.above is not None else -300.0
         high = self.maximum if self.maximum is not None else max(low, 0.0) + 300.0
         return [repr(round(dice.uniform(low + 0.01, high), 2)) for _ in range(width)]
-
-
-class Probability(Plain):
-    """Numbers from 0 to 1."""
-
-    words = Message("probability (0 to 1)")
-
-    def one(self, cells: Cells) -> np.ndarray:
-        values = read_numbers(cells)
-        places = np.flatnonzero((values < 0) | (values > 1))
-        if len(places):
-            cells.refuse("not_a_probability", NOT_WITHIN_0_TO_1, places)
-        return values
-
-    def sample(self, truth: Any) -> str:
-        return "0.5"
-
-    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
-        return [repr(round(dice.random(), 2)) for _ in range(width)]
 
 
 class RankedScore(Plain):
@@ -182,6 +166,17 @@ class RankedScore(Plain):
         return [repr(round(dice.random(), 2)) for _ in range(width)]
 
 
+class Probability(RankedScore):
+    """Numbers from 0 to 1."""
+
+    words = Message("probability (0 to 1)")
+
+    def one(self, cells: Cells) -> np.ndarray:
+        values = read_numbers(cells)
+        cells.refuse("not_a_probability", NOT_WITHIN_0_TO_1, np.flatnonzero((values < 0) | (values > 1)))
+        return values
+
+
 class Binary(Plain):
     """0 or 1."""
 
@@ -190,8 +185,7 @@ class Binary(Plain):
     def one(self, cells: Cells) -> np.ndarray:
         values = read_numbers(cells)
         places = np.flatnonzero((values != 0) & (values != 1) & ~np.isnan(values))
-        if len(places):
-            cells.refuse("not_binary", _NOT_BINARY, places)
+        cells.refuse("not_binary", _NOT_BINARY, places)
         return values
 
     def sample(self, truth: Any) -> str:
@@ -230,9 +224,7 @@ class Label(Kind):
         if truth is not None and not any(isinstance(value, Decimal) for value in truth.values):
             return coded
         numbers = [to_decimal(text) for text in coded.values]
-        if truth is None and not all(
-            n is not None and _is_plain(t) for n, t in zip(numbers, coded.values, strict=True)
-        ):
+        if truth is None and (None in numbers or any(NAME_OF_DIGITS.match(text) for text in coded.values)):
             return coded
         return Coded(coded.codes, [t if n is None else n for n, t in zip(numbers, coded.values, strict=True)])
 
@@ -245,11 +237,6 @@ class Label(Kind):
 
 def _answers(truth: Any) -> Sequence[Any]:
     return WORDS if truth is None else truth.values
-
-
-def _is_plain(text: str) -> bool:
-    digits = text.lstrip("+-")
-    return not (digits.startswith("0") and digits[1:2].isdigit())
 
 
 class LabelSet(Kind):
@@ -302,8 +289,7 @@ class LabelOrNone(Kind):
         cells.refuse_line_breaks()
         coded = cells.coded()
         spaced = [code for code, text in enumerate(coded.values) if len(text.split()) > 1]
-        if spaced:
-            cells.refuse("label_with_space", _NOT_ONE_WORD, np.flatnonzero(np.isin(coded.codes, spaced)))
+        cells.refuse("label_with_space", _NOT_ONE_WORD, np.flatnonzero(np.isin(coded.codes, spaced)))
         return coded
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
@@ -316,8 +302,6 @@ class RankedLabel(Kind):
     words = Message("label and confidence in one cell, or empty")
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Ranked:
-        from .numbers import read_ranked
-
         (cells,) = columns
         cells.refuse_line_breaks()
         labels, confidence = read_ranked(cells)
@@ -357,8 +341,7 @@ class NonZero(Number):
 
     def one(self, cells: Cells) -> np.ndarray:
         values = super().one(cells)
-        if len(places := np.flatnonzero(values == 0)):
-            cells.refuse("zero", _ZERO, places)
+        cells.refuse("zero", _ZERO, np.flatnonzero(values == 0))
         return values
 
 
@@ -399,15 +382,59 @@ class Fields(Kind):
         return [kind.sample(truth) for kind in self.fields.values()]
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
-        given = _columns_of(truth)
+        given: Sequence[np.ndarray] = ()
+        if truth is not None:
+            given = list(truth.T) if truth.ndim == 2 else [truth]
         return [
             kind.random(dice, 1, given[place] if place < len(given) else None)[0]
             for place, kind in enumerate(self.fields.values())
         ]
 
 
-def _columns_of(truth: Any) -> Sequence[np.ndarray]:
-    if truth is None:
+MOST_LABELS = 1000
+"""Distinct labels that are looked at; a file with more has no classes, and is not told anything."""
+
+_BETWEEN_LABELS = re.compile(r"[\s|,;/]+")
+_RUN = re.compile(r"(.)\1+")
+
+
+def warn_of_foreign_labels(kind: Kind, sample: str, column: str, prediction: Any) -> tuple[Problem, ...]:
+    """A warning if no label of a submission is written like that of the sample submission: ``TRUE`` where it has
+    ``True``, or 1 and 0 where it has words, is scored as wrong in every row.
+
+    Nothing is compared with the truth, which would tell a student for nothing which labels it has.
+    """
+    if type(kind) not in (Label, LabelSet) or not sample:
         return ()
-    columns: Sequence[np.ndarray] = list(truth.T) if truth.ndim == 2 else [truth]
-    return columns
+    met: dict[str, None] = {}
+    for value in map(str, prediction.values):
+        for label in _BETWEEN_LABELS.split(value) if isinstance(kind, LabelSet) else [value]:
+            if not label or label in met:
+                continue
+            if _form_of(label) == _form_of(sample) or len(met) >= MOST_LABELS:
+                return ()
+            met[label] = None
+    if not met:
+        return ()
+    message = Message(
+        "No label of {column} is written like the one in sample_submission.csv: the file has {labels}. Labels are "
+        "compared as text, so one that is written otherwise is a wrong answer.",
+        column=shown(column),
+        labels=listed(list(map(shown, met))[:EXAMPLES], len(met)),
+    )
+    return (Problem("foreign_labels", message, column),)
+
+
+def _form_of(label: str) -> str:
+    """How a label is written: numbers alike, letters by their case, digits as such, each run as one.
+
+    >>> _form_of("True"), _form_of("TRUE"), _form_of("class_10"), _form_of("-1.50")
+    ('Aa', 'A', 'a_9', '9')
+    """
+    if to_decimal(label) is not None:
+        return "9"
+    sorts = [
+        "9" if letter.isdigit() else letter if not letter.isalpha() else "A" if letter.isupper() else "a"
+        for letter in label
+    ]
+    return _RUN.sub(r"\1", "".join(sorts))

@@ -7,12 +7,12 @@ its member is never used, because the bytes go to memory.
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 import zlib
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from ..core.errors import Problem, Refused, shown
+from ..core.errors import Problem, Refused, SubmissionError, shown
 from ..core.messages import Message, joined
 
 LIMIT = 500_000_000
@@ -57,20 +57,13 @@ def container_of(head: bytes) -> str | None:
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return Message("an Excel or Office file (.xlsx, .docx, …)") if _is_office(head) else "zip"
+        is_office = any(mark in head[:4096] for mark in (b"[Content_Types].xml", b"xl/", b"word/"))
+        return Message("an Excel or Office file (.xlsx, .docx, …)") if is_office else "zip"
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
     if len(head) > 2 and head[0] == 0x80 and head[1] in (2, 3, 4, 5):
         return Message("a Python pickle")
-    return _text_that_is_no_csv(head)
-
-
-def _is_office(head: bytes) -> bool:
-    return b"[Content_Types].xml" in head[:4096] or b"xl/" in head[:4096] or b"word/" in head[:4096]
-
-
-def _text_that_is_no_csv(head: bytes) -> str | None:
     start = head[:512].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.lower().startswith(_MARKUP):
         return Message("a web page (HTML or XML), perhaps a log-in page that was saved in place of the file")
@@ -88,26 +81,16 @@ def _broken(message: str) -> Problem:
     return Problem("container", message)
 
 
-def read_container(data: bytes | str | os.PathLike[str], limit: int = LIMIT) -> bytes:
+def read_container(data: bytes, limit: int = LIMIT) -> bytes:
     """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV.
 
     At most ``limit`` bytes come out, and a compressed file may not grow by more than 100. Raises
     ``SubmissionError`` for anything that is too large, broken or another kind of file.
     """
-    from ..core.errors import SubmissionError
-
     try:
-        return unpack(data if isinstance(data, bytes) else _load(Path(data), limit), limit)
+        return unpack(data, limit)
     except Refused as refused:
         raise SubmissionError(refused.problems) from None
-
-
-def _load(path: Path, limit: int) -> bytes:
-    with path.open("rb") as stream:
-        data = stream.read(limit + 1)
-    if len(data) > limit:
-        raise Refused(_too_large(limit))
-    return data
 
 
 def unpack(data: bytes, limit: int = LIMIT) -> bytes:
@@ -177,22 +160,31 @@ def _gunzip(data: bytes, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _unzip(data: bytes, limit: int) -> bytes:
+@contextmanager
+def _opened_zip(data: bytes) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo]]:
+    """A zip and its only file."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            member = _only_member(archive.infolist())
-            return _stream(archive, member, len(data), limit)
+            yield archive, _only_member(archive.infolist())
     except _BROKEN_ZIP:
         raise Refused(_broken(Message("The zip archive is damaged or encrypted."))) from None
+
+
+def _unzip(data: bytes, limit: int) -> bytes:
+    parts: list[bytes] = []
+    total = 0
+    with _opened_zip(data) as (archive, member), archive.open(member) as stream:
+        while part := stream.read(_CHUNK):
+            total += len(part)
+            _hold(total, len(data), limit)
+            parts.append(part)
+    return b"".join(parts)
 
 
 def check_zip(data: bytes) -> None:
     """Refuse a whole zip that does not hold one plain file; nothing is unpacked. Raises ``Refused``."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _only_member(archive.infolist())
-    except _BROKEN_ZIP:
-        raise Refused(_broken(Message("The zip archive is damaged or encrypted."))) from None
+    with _opened_zip(data):
+        pass
 
 
 def _is_by_the_way(name: str) -> bool:
@@ -228,17 +220,6 @@ def _only_member(members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Refused(_broken(Message("The zip archive uses an unusual compression; use plain 'deflate'.")))
     return member
-
-
-def _stream(archive: zipfile.ZipFile, member: zipfile.ZipInfo, packed: int, limit: int) -> bytes:
-    parts: list[bytes] = []
-    total = 0
-    with archive.open(member) as stream:
-        while part := stream.read(_CHUNK):
-            total += len(part)
-            _hold(total, packed, limit)
-            parts.append(part)
-    return b"".join(parts)
 
 
 def _hold(total: int, packed: int, limit: int) -> None:

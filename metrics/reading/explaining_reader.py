@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,15 +15,6 @@ _CELL = rb'(?:"(?:[^"]|"")*"|[^",\n]*)'
 _RECORD = re.compile(_CELL + rb"(?:," + _CELL + rb")*")
 _ONE = re.compile(_CELL + rb"(?:,|$)")
 _DECIMAL_COMMA = re.compile(rb"(?:^|,)\s*[+-]?\d+,\d+\s*(?:,|$)")
-
-
-@dataclass
-class Walked:
-    """Good records as CSV bytes without header, their lines, and the problems of the others."""
-
-    good: bytes = b""
-    lines: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    problems: list[Problem] = field(default_factory=list)
 
 
 @dataclass
@@ -39,39 +30,37 @@ class _Record:
             return self.text.count(b",") + 1
         if not _RECORD.fullmatch(self.text):
             return 0
-        return _cells(self.text)
+        count, place = 0, 0
+        while match := _ONE.match(self.text, place):
+            count += 1
+            place = match.end()
+            if not match[0].endswith(b",") or place > len(self.text):
+                break
+        return count
 
 
-def _cells(text: bytes) -> int:
-    count, place = 0, 0
-    while match := _ONE.match(text, place):
-        count += 1
-        place = match.end()
-        if not match[0].endswith(b",") or place > len(text):
-            break
-    return count
-
-
-def walk(data: bytes, body: int, width: int) -> Walked:
-    """Sort the records of ``data`` from offset ``body`` on by whether they have ``width`` proper cells."""
+def walk(data: bytes, body: int, width: int) -> tuple[bytes, np.ndarray, list[Problem]]:
+    """Those records of ``data`` from offset ``body`` on that have ``width`` proper cells, as CSV bytes without header;
+    their lines; and the problems of the others."""
     good: list[bytes] = []
     lines: list[int] = []
     ragged: list[tuple[_Record, int]] = []
-    problems: list[Problem] = []
     broken: list[_Record] = []
+    never_closed: list[Problem] = []
     for record in _records(data, body):
-        found = -1 if record.is_open else record.width()
-        if found == width:
+        found = record.width()
+        if record.is_open:
+            message = Message("A quote that was opened on or after line {line} is never closed.", line=record.line)
+            never_closed.append(Problem("quote_open", message, line=record.line))
+        elif found == width:
             good.append(record.text)
             lines.append(record.line)
-        elif found == -1:
-            problems.append(_never_closed(record))
-        elif found == 0:
+        elif not found:
             broken.append(record)
         else:
             ragged.append((record, found))
-    problems = _broken_quotes(broken) + _ragged(ragged, width) + problems
-    return Walked(b"\n".join(good), np.array(lines, np.int64), problems)
+    problems = _broken_quotes(broken) + _ragged(ragged, width) + never_closed
+    return b"\n".join(good), np.array(lines, np.int64), problems
 
 
 def _records(data: bytes, body: int) -> list[_Record]:
@@ -93,15 +82,10 @@ def _records(data: bytes, body: int) -> list[_Record]:
     return records
 
 
-def _never_closed(record: _Record) -> Problem:
-    message = Message("A quote that was opened on or after line {line} is never closed.", line=record.line)
-    return Problem("quote_open", message, line=record.line)
-
-
 def _broken_quotes(records: list[_Record]) -> list[Problem]:
     if not records:
         return []
-    places = [_span(record) for record in records[:EXAMPLES]]
+    places = [span(record.line, record.last_line) for record in records[:EXAMPLES]]
     message = Message.counted(
         len(records),
         "{count} row with a quote in the wrong place (text before or after the quotes of a cell, or a quote missing): "
@@ -113,25 +97,31 @@ def _broken_quotes(records: list[_Record]) -> list[Problem]:
     return [Problem("quote", message, line=records[0].line, count=len(records))]
 
 
-def _span(record: _Record) -> Message:
-    if record.last_line > record.line:
-        return Message("lines {first}–{last}", first=record.line, last=record.last_line)
-    return Message("line {line}", line=record.line)
+def span(first: int, last: int) -> Message:
+    """One line or several, in words."""
+    if last > first:
+        return Message("lines {first}–{last}", first=first, last=last)
+    return Message("line {line}", line=first)
 
 
 def _ragged(ragged: list[tuple[_Record, int]], width: int) -> list[Problem]:
     if not ragged:
         return []
     record, found = ragged[0]
-    message = _one_ragged(record, found, width) if len(ragged) == 1 else _all_ragged(ragged, width)
-    if (why := _hint(record, found, width)) is not None:
-        message = joined([message, why])
-    return [Problem("row_width", message, line=record.line, count=len(ragged))]
-
-
-def _one_ragged(record: _Record, found: int, width: int) -> Message:
-    if record.last_line > record.line:
-        return Message.counted(
+    if len(ragged) > 1:
+        places = [
+            # Translators: one row of a list, with the number of its values: line 3 has 4
+            Message("{line} has {values}", line=span(one.line, one.last_line), values=many)
+            for one, many in ragged[:EXAMPLES]
+        ]
+        message = Message(
+            "{rows} rows have another number of values than the header ({width}): {lines}.",
+            rows=len(ragged),
+            width=width,
+            lines=listed(places, len(ragged)),
+        )
+    elif record.last_line > record.line:
+        message = Message.counted(
             found,
             "Lines {first}–{last} have {count} value; the header names {width}.",
             "Lines {first}–{last} have {count} values; the header names {width}.",
@@ -139,24 +129,17 @@ def _one_ragged(record: _Record, found: int, width: int) -> Message:
             last=record.last_line,
             width=width,
         )
-    return Message.counted(
-        found,
-        "Line {line} has {count} value; the header names {width}.",
-        "Line {line} has {count} values; the header names {width}.",
-        line=record.line,
-        width=width,
-    )
-
-
-def _all_ragged(ragged: list[tuple[_Record, int]], width: int) -> Message:
-    # Translators: one row of a list, with the number of its values: line 3 has 4
-    places = [Message("{line} has {values}", line=_span(one), values=many) for one, many in ragged[:EXAMPLES]]
-    return Message(
-        "{rows} rows have another number of values than the header ({width}): {lines}.",
-        rows=len(ragged),
-        width=width,
-        lines=listed(places, len(ragged)),
-    )
+    else:
+        message = Message.counted(
+            found,
+            "Line {line} has {count} value; the header names {width}.",
+            "Line {line} has {count} values; the header names {width}.",
+            line=record.line,
+            width=width,
+        )
+    if (why := _hint(record, found, width)) is not None:
+        message = joined([message, why])
+    return [Problem("row_width", message, line=record.line, count=len(ragged))]
 
 
 def _hint(record: _Record, found: int, width: int) -> Message | None:

@@ -1,20 +1,43 @@
-"""The first line of a CSV: which columns it names and what is wrong with them. Needs no CSV library."""
+"""Which columns a file names, what is wrong with them, and which of them plays which part; and what the first megabyte
+of an upload already tells. Needs no CSV library and no pyarrow."""
 
 from __future__ import annotations
 
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Problem, Refused, shown
-from ..core.messages import EXAMPLES, Message, listed
+from ..core.messages import EXAMPLES, Message, joined, listed
+from .containers import check_zip, container_of, peek, refuse_container
+from .text import (
+    LONGEST_LINE,
+    check_characters,
+    check_encoding,
+    check_line_lengths,
+    empty_file,
+    no_rows,
+    only_blanks,
+    plain_lines,
+)
+
+if TYPE_CHECKING:
+    from ..core.contract import Metric
+    from .tables import Table
 
 TRIMMED = (
     " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680"
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 """White space around an id, a label or a name: what Python's ``str.strip`` removes."""
+
+USAGE = "Usage"
+UNSCORED = "unscored"
+"""The parameter that lists columns which a submission has and which are not scored."""
+SPLITS = ("public", "private", "ignored")
 
 _INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"
 _MOST_COLUMNS = 2_000
@@ -38,7 +61,7 @@ def header_of(data: bytes) -> tuple[list[str], int, int]:
             names = next(csv.reader([raw], strict=True))
         except csv.Error:
             bare = raw.replace('"', "")
-            if problems := check_separator([bare] if "," not in bare else [], line):
+            if problems := _check_separator([bare] if "," not in bare else [], line):
                 raise Refused(*problems) from None
             message = Message("Line {line}: the quotes of the header are broken.", line=line)
             raise Refused(Problem("quote", message, line=line)) from None
@@ -51,7 +74,7 @@ def header_of(data: bytes) -> tuple[list[str], int, int]:
     return [name.strip(_INVISIBLE) for name in names], line, min(end + 1, len(data))
 
 
-def check_separator(names: Sequence[str], line: int) -> list[Problem]:
+def _check_separator(names: Sequence[str], line: int) -> list[Problem]:
     """A header in one piece that another separator would cut."""
     if len(names) > 1 or not names:
         return []
@@ -95,7 +118,7 @@ def other_separator(text: str) -> Message | None:
     return None
 
 
-def check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ()) -> list[Problem]:
+def _check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ()) -> list[Problem]:
     """A remark where the header belongs."""
     if not names[0].startswith("#"):
         return []
@@ -120,51 +143,44 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
     >>> [problem.message for problem in check_header(["id", "Y"], ["id", "y"])]
     ['The column "y" is missing; the header has "Y" instead. Names are compared exactly.']
     """
-    if separator := check_separator(names, line):
+    if separator := _check_separator(names, line):
         return separator
     found = set(names)
     if not found & set(expected) and {piece.strip() for name in names for piece in name.split(";")} & set(expected):
         return [_separated(",".join(names), ";", line)]
-    if comment := check_comment(names, line, expected):
+    if comment := _check_comment(names, line, expected):
         return comment
     if not found & set(expected) and any(NUMBER.fullmatch(name) for name in names):
         message = Message("The header is missing. The first line must be: {expected}", expected=",".join(expected))
         return [Problem("header_missing", message, line=line)]
-    problems = repeated_names(names, line)
     extra = [name for name in names if name and name not in expected]
-    missing = [name for name in expected if name not in found]
-    problems += unnamed(names, line)
-    twins = {_plain(name): name for name in reversed(extra)}
-    for name in missing:
-        twin = twins.pop(_plain(name), None)
-        if twin is not None:
+    problems = _repeated_names(names, line) + _unnamed(names, line)
+    twins = {_letters_of(name): name for name in reversed(extra)}
+    for name in expected:
+        if name in found:
+            continue
+        message = Message("The column {column} is missing.", column=shown(name))
+        if (twin := twins.pop(_letters_of(name), None)) is not None:
             extra.remove(twin)
-        problems.append(_missing(name, twin, line))
+            message = Message(
+                "The column {column} is missing; the header has {twin} instead. Names are compared exactly.",
+                column=shown(name),
+                twin=shown(twin),
+            )
+        problems.append(Problem("column_missing", message, column=name, line=line))
     if extra:
-        problems.append(_extra(extra, expected, line))
+        problems.append(_unexpected(extra, expected, line))
     return problems
 
 
-def _plain(name: str) -> str:
+def _letters_of(name: str) -> str:
     """What is left of a name without case, spaces and punctuation."""
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
-def _missing(name: str, twin: str | None, line: int) -> Problem:
-    if twin is not None:
-        message = Message(
-            "The column {column} is missing; the header has {twin} instead. Names are compared exactly.",
-            column=shown(name),
-            twin=shown(twin),
-        )
-    else:
-        message = Message("The column {column} is missing.", column=shown(name))
-    return Problem("column_missing", message, column=name, line=line)
-
-
-def _extra(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
+def _unexpected(extra: Sequence[str], expected: Sequence[str], line: int) -> Problem:
     if is_index(extra[0]):
-        message = looks_like_index(extra[0])
+        message = _looks_like_index(extra[0])
     else:
         message = Message.counted(
             len(extra),
@@ -181,12 +197,12 @@ def is_index(name: str) -> bool:
     return name in ("index", "level_0") or name.startswith("Unnamed: ")
 
 
-def looks_like_index(name: str) -> Message:
+def _looks_like_index(name: str) -> Message:
     """What to do about such a column."""
     return Message('The column {column} looks like an exported index: write with "index=False".', column=shown(name))
 
 
-def repeated_names(names: Sequence[str], line: int) -> list[Problem]:
+def _repeated_names(names: Sequence[str], line: int) -> list[Problem]:
     """One problem for each name that the header holds more than once."""
     found: list[Problem] = []
     for name, times in Counter(names).items():
@@ -198,7 +214,7 @@ def repeated_names(names: Sequence[str], line: int) -> list[Problem]:
     return found
 
 
-def unnamed(names: Sequence[str], line: int) -> list[Problem]:
+def _unnamed(names: Sequence[str], line: int) -> list[Problem]:
     """Columns without a name."""
     if "" not in names:
         return []
@@ -210,3 +226,184 @@ def unnamed(names: Sequence[str], line: int) -> list[Problem]:
     else:
         message = Message("Column {place} of the header has no name.", place=place + 1)
     return [Problem("column_unnamed", message, line=line, count=list(names).count(""))]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which column of a truth file plays which part."""
+
+    id_column: str
+    targets: tuple[str, ...]
+    has_split: bool
+    roles: Mapping[str, str] = field(default_factory=dict)
+    unscored: tuple[str, ...] = ()
+    """Columns that a submission has and that are not scored."""
+
+
+def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
+    """Faults of a truth's header that hold for every metric."""
+    if other := _check_separator(names, line) or _check_comment(names, line):
+        return other
+    if all(NUMBER.fullmatch(name) for name in names):
+        message = Message(
+            "The header is missing: the first line, {found}, must name the columns.", found=shown(",".join(names))
+        )
+        return [Problem("header_missing", message, line=line)]
+    return _repeated_names(names, line) + _unnamed(names, line)
+
+
+def layout_of(
+    metric: Metric | None, table: Table, id_column: str | None, params: Mapping[str, Any] | None = None
+) -> Layout:
+    """Id, targets, roles and split of a truth; ``metric`` may be ``None`` where any targets will do. Raises
+    ``Refused``."""
+    name = id_column_of(table, id_column)
+    _refuse_other_usage(table)
+    roles: dict[str, str] = {}
+    unscored: tuple[str, ...] = ()
+    if metric is not None and params is not None:
+        roles = _roles_of(metric, table, name, params)
+        if not metric.is_outside:
+            unscored = _unscored_of(params, (name, USAGE, *roles.values()))
+    targets = tuple(column for column in table.names if column not in (name, USAGE, *roles.values(), *unscored))
+    if not targets:
+        raise Refused(Problem("no_target", Message("The file has no target column beside the ids.")))
+    if metric is not None and not metric.truth.many and len(targets) != metric.truth.columns:
+        message = Message.counted(
+            metric.truth.columns,
+            "{metric} reads {count} target column ({kind}); the file has {found}: {columns}.",
+            "{metric} reads {count} target columns ({kind}); the file has {found}: {columns}.",
+            metric=metric.title,
+            kind=metric.truth.words,
+            found=len(targets),
+            columns=listed([shown(target) for target in targets], len(targets)),
+        )
+        if index := next((column for column in table.names if is_index(column)), ""):
+            message = joined([message, _looks_like_index(index)])
+        raise Refused(Problem("target_columns", message, column=targets[0], count=len(targets)))
+    return Layout(name, targets, USAGE in table.names and name != USAGE, roles, unscored)
+
+
+def _unscored_of(params: Mapping[str, Any], taken: Sequence[str]) -> tuple[str, ...]:
+    """The columns that the parameter of that name lists."""
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, (params.get(UNSCORED) or "").split(",")))))
+    for column in names:
+        if column in taken:
+            message = Message(
+                "The column {column} plays another part, so it cannot be listed in the parameter {parameter}.",
+                column=shown(column),
+                parameter=shown(UNSCORED),
+            )
+            raise Refused(Problem("unscored", message, column=column))
+    return names
+
+
+def id_column_of(table: Table, id_column: str | None) -> str:
+    """The column named, or the first. Raises ``Refused``."""
+    name = id_column.strip() if id_column else table.names[0]
+    if name not in table.names:
+        names = ", ".join(map(shown, table.names[:10]))
+        message = Message("The id column {column} is missing; the file has {names}.", column=shown(name), names=names)
+        raise Refused(Problem("column_missing", message, column=name))
+    return name
+
+
+def _refuse_other_usage(table: Table) -> None:
+    """A split whose column is called ``usage`` would be taken for answers."""
+    if USAGE in table.names:
+        return
+    for name in table.names:
+        if name.casefold() == USAGE.casefold() and are_parts(table.column(name).slice(0, 1000).to_pylist()):
+            message = Message(
+                "The column {column} holds the split; it must be called {usage}.",
+                column=shown(name),
+                usage=shown(USAGE),
+            )
+            raise Refused(Problem("usage_name", message, column=name, line=1))
+
+
+def are_parts(cells: Iterable[str]) -> bool:
+    """Whether these cells name parts of a split and nothing else."""
+    return {cell.casefold() for cell in cells} <= {*SPLITS, ""}
+
+
+def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str, Any]) -> dict[str, str]:
+    """Which column plays each role."""
+    asked = {role: params.get(role, role) for role in metric.roles}
+    roles = {role: column for role, column in asked.items() if column is not None}
+    free = [column for column in table.names if column not in (id_column, USAGE)]
+    for role, column in roles.items():
+        if column not in free:
+            message = Message(
+                "{metric} needs a column with the {role}, and the file has no {column}. Name the column in the "
+                "parameter {parameter}; the file has {names}.",
+                metric=metric.title,
+                role=role,
+                column=shown(column),
+                parameter=shown(role),
+                names=", ".join(map(shown, free[:10])),
+            )
+            raise Refused(Problem("role_missing", message, column=column))
+    if len(set(roles.values())) < len(roles):
+        message = Message("One column cannot play two roles.")
+        raise Refused(Problem("role_missing", message, column=next(iter(roles.values()))))
+    return roles
+
+
+def sniff(
+    head: bytes,
+    size: int,
+    columns: Sequence[str] | None,
+    *,
+    expected_rows: int | None = None,
+    may_be_empty: bool = False,
+    longest_line: int = LONGEST_LINE,
+) -> list[Problem]:
+    """Problems visible in ``head``, the first bytes of a file of ``size`` bytes; an empty list promises nothing.
+
+    ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet, ``expected_rows``
+    is for the words about missing ones; ``may_be_empty`` where the metric does without any row, ``longest_line`` what
+    it allows. Gzip and zip are peeked into within limits; every other container is named and left closed.
+    """
+    if not size or not head:
+        return [empty_file()]
+    kind = container_of(head[:4096])
+    is_packed = kind in ("gzip", "zip")
+    if kind is not None and not is_packed:
+        return [refuse_container(kind)]
+    is_cut = is_packed or len(head) < size
+    try:
+        if kind == "zip" and len(head) == size:
+            check_zip(head)
+        data = peek(head) if is_packed else head
+        if is_packed and not data:
+            return []  # the scorer unpacks it and says what is wrong
+        check_encoding(data, is_cut=is_cut)
+        clean = plain_lines(data)
+        if not clean.strip():
+            return [] if is_cut else [only_blanks()]
+        check_characters(clean)
+        check_line_lengths(clean, longest_line)
+        names, line, body = header_of(clean)
+    except Refused as refused:
+        return refused.problems
+    problems = check_header(names, columns, line) if columns else _check_separator(names, line)
+    if not (problems or is_cut or may_be_empty or clean[body:].strip()):
+        problems.append(Problem("no_rows", no_rows(expected_rows), line=line))
+    return problems
+
+
+def read_header(head: bytes) -> list[str]:
+    """The column names of a CSV of which ``head`` are the first bytes; empty where they cannot be read.
+
+    >>> read_header(b"id, y \\n1,2\\n")
+    ['id', 'y']
+    """
+    kind = container_of(head[:4096])
+    data = peek(head) if kind in ("gzip", "zip") else head
+    try:
+        check_encoding(data, is_cut=True)
+        names = header_of(plain_lines(data))[0]
+    except Refused:
+        return []
+    return names if any(names) else []

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
@@ -21,8 +22,9 @@ import numpy as np
 
 from ..core.errors import Problem, shown
 from ..core.messages import EXAMPLES, Message, joined, listed
+from .explaining_reader import span
 from .headers import first_cell, other_separator
-from .tables import Table, pick, plain, raw_cells
+from .tables import Table, blank_rows, line_breaks, pick, plain, raw_cells
 
 _WIDEST = 64
 """Bytes of the longest text that is looked up here; longer ones are left to Arrow."""
@@ -205,17 +207,15 @@ class Ids:
 
     def find(self, ids: Any) -> np.ndarray:
         """The truth row of each given id, -1 where it is unknown."""
+        import pyarrow.compute as pc
+
         found = self._index.find(ids)
         unknown = np.flatnonzero(found < 0)
         if len(unknown) and self.are_integers:
-            found[unknown] = self._index.find(_without_point(pick(ids, unknown)))
+            texts = pick(ids, unknown)
+            short = pc.replace_substring_regex(texts, r"\.0+$", "")
+            found[unknown] = self._index.find(pc.if_else(pc.match_substring_regex(texts, _WITH_POINT), short, texts))
         return found
-
-    def find_next(self, ids: Any, start: int) -> np.ndarray:
-        """As ``find``; quick where they are the truth's own from row ``start`` on."""
-        if ids.equals(self.array[start : start + len(ids)]):
-            return np.arange(start, start + len(ids))
-        return self.find(ids)
 
     def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[Alignment, list[Problem]]:
         """Find every truth row in the submission; all complaints about ids, except that a file with faulty rows is
@@ -232,7 +232,12 @@ class Ids:
         known = np.flatnonzero(found >= 0)
         counts = np.bincount(found[known], minlength=len(self))
         places[found[known]] = known
-        problems = _faulty(self, table, column, found, counts)
+        problems = blank_ids(table, column)
+        unknown = np.setdiff1d(np.flatnonzero(found < 0), blank_rows(ids))
+        if len(unknown):
+            problems.append(self._unknown(table, unknown, column))
+        if (counts > 1).any():
+            problems.append(_repeated(table, column, found, counts))
         if not may_miss and not table.problems and (counts == 0).any():
             problems.append(self._missing(table, np.flatnonzero(counts == 0), column))
         return Alignment(places, False), problems
@@ -253,6 +258,20 @@ class Ids:
             message = joined([message, Message("Read as one row: {lines}. Is a quote missing there?", lines=where)])
         return Problem("missing_ids", message, column=column, id=texts[0], count=len(rows))
 
+    def _unknown(self, table: Table, rows: np.ndarray, column: str) -> Problem:
+        ids = table.column(column)
+        texts = [ids[int(row)].as_py() for row in rows[:EXAMPLES]]
+        names = [on_line(text, table.lines[row]) for text, row in zip(texts, rows, strict=False)]
+        message = Message.counted(
+            len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=listed(names, len(rows))
+        )
+        why = hint(self.in_order, texts[0]) if len(self) <= _MOST_COMPARED else None
+        if len(rows) == len(ids) > 1 and why is None:
+            why = Message("No id of the file is known: are these the rows of another data set?")
+        message = joined([message, why]) if why is not None else message
+        line = int(table.lines[rows[0]])
+        return Problem("unknown_ids", message, column=column, line=line, id=texts[0], count=len(rows))
+
 
 def _as_counted(text: str) -> tuple[list[str | int], str]:
     """An order for people: i2 comes before i10."""
@@ -260,42 +279,20 @@ def _as_counted(text: str) -> tuple[list[str | int], str]:
     return [int(part) if place % 2 else part for place, part in enumerate(parts)], text
 
 
-def _without_point(ids: Any) -> Any:
-    import pyarrow.compute as pc
-
-    return pc.if_else(pc.match_substring_regex(ids, _WITH_POINT), pc.replace_substring_regex(ids, r"\.0+$", ""), ids)
-
-
-def _faulty(truth: Ids, table: Table, column: str, found: np.ndarray, counts: np.ndarray) -> list[Problem]:
-    ids = table.column(column)
-    problems = blank_ids(table, column)
-    unknown = np.flatnonzero(found < 0)
-    if problems:
-        places, _ = raw_cells(ids)
-        unknown = unknown[places[unknown + 1] > places[unknown]]
-    if len(unknown):
-        problems.append(_unknown(truth, table, column, unknown))
-    if (counts > 1).any():
-        problems.append(_repeated(table, column, found, counts))
-    return problems
-
-
 def blank_ids(table: Table, column: str) -> list[Problem]:
     """Ids that are empty, or that run over several lines because a quote is missing."""
-    ids = table.column(column)
-    offsets, data = raw_cells(ids)
     problems = []
-    blank = np.flatnonzero(offsets[1:] == offsets[:-1])
+    blank = blank_rows(table.column(column))
     if len(blank):
-        names = listed([Message("line {line}", line=int(table.lines[row])) for row in blank[:EXAMPLES]], len(blank))
+        names = listed([span(line, line) for line in table.lines[blank[:EXAMPLES]].tolist()], len(blank))
         message = Message.counted(
             len(blank), "{count} row without an id: {lines}.", "{count} rows without an id: {lines}.", lines=names
         )
         problems.append(Problem("blank_id", message, column=column, line=int(table.lines[blank[0]]), count=len(blank)))
-    used = data[offsets[0] : offsets[-1]]
-    if table.may_span_lines and (used == 10).any():
-        long = np.unique(np.searchsorted(offsets, np.flatnonzero(used == 10) + offsets[0], side="right") - 1)
-        problems.append(over_several_lines(table, column, long))
+    if table.may_span_lines:
+        long, _ = line_breaks(table.column(column))
+        if len(long):
+            problems.append(over_several_lines(table, column, long))
     return problems
 
 
@@ -305,7 +302,7 @@ def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
     spans = []
     for row in rows[:EXAMPLES]:
         line = int(table.lines[row])
-        spans.append(span(line, line + array[int(row)].as_py().count(chr(10))))
+        spans.append(span(line, line + array[int(row)].as_py().count("\n")))
     message = Message(
         "A cell of {column} runs over several lines, a quote is missing: {lines}.",
         column=shown(column),
@@ -314,48 +311,22 @@ def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
     return Problem("line_break", message, column=column, line=int(table.lines[rows[0]]), count=len(rows))
 
 
-def span(first: int, last: int) -> Message:
-    """Several lines, in words."""
-    return Message("lines {first}–{last}", first=first, last=last)
-
-
 def spanning(table: Table) -> list[Message]:
     """Where rows run over several lines, as words; free text may do that, and a lost quote does it too."""
-    found: dict[int, int] = {}
-    for array in table.arrays:
-        offsets, data = raw_cells(array)
-        used = data[offsets[0] : offsets[-1]]
-        if table.may_span_lines and (used == 10).any():
-            breaks = np.flatnonzero(used == 10) + offsets[0]
-            rows, counts = np.unique(np.searchsorted(offsets, breaks, side="right") - 1, return_counts=True)
-            for row, many in zip(rows.tolist(), counts.tolist(), strict=True):
-                found[row] = found.get(row, 0) + many
+    found: Counter[int] = Counter()
+    for array in table.arrays if table.may_span_lines else ():
+        rows, counts = line_breaks(array)
+        found.update(dict(zip(rows.tolist(), counts.tolist(), strict=True)))
     return [span(int(table.lines[row]), int(table.lines[row]) + many) for row, many in sorted(found.items())]
-
-
-def _unknown(truth: Ids, table: Table, column: str, rows: np.ndarray) -> Problem:
-    ids = table.column(column)
-    texts = [ids[int(row)].as_py() for row in rows[:EXAMPLES]]
-    names = [on_line(text, table.lines[row]) for text, row in zip(texts, rows, strict=False)]
-    lines_text = listed(names, len(rows))
-    message = Message.counted(len(rows), "{count} id unknown: {ids}.", "{count} ids unknown: {ids}.", ids=lines_text)
-    why = hint(truth.in_order, texts[0]) if len(truth) <= _MOST_COMPARED else None
-    if len(rows) == len(ids) > 1 and why is None:
-        why = Message("No id of the file is known: are these the rows of another data set?")
-    message = joined([message, why]) if why is not None else message
-    line = int(table.lines[rows[0]])
-    return Problem("unknown_ids", message, column=column, line=line, id=texts[0], count=len(rows))
 
 
 def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) -> Problem:
     ids = table.column(column)
     _, firsts = np.unique(found, return_index=True)
-    is_first = np.zeros(len(found), bool)
-    is_first[firsts] = True
-    again = np.flatnonzero(~is_first & (found >= 0))
+    again = np.setdiff1d(np.flatnonzero(found >= 0), firsts)
     names = []
     for row in again[:EXAMPLES]:
-        first = int(table.lines[int(np.flatnonzero(found == found[row])[0])])
+        first = int(table.lines[np.argmax(found == found[row])])
         name, line = shown(ids[int(row)].as_py()), int(table.lines[row])
         names.append(Message("{id} (line {line}, first on {first})", id=name, line=line, first=first))
     times = int((counts > 1).sum())
@@ -372,8 +343,6 @@ def on_line(text: str, line: int) -> Message:
 
 def hint(known: list[str], text: str) -> Message | None:
     """Why an id that looks right is none of the known ones, if anything comes to mind."""
-    if len(known) > _MOST_COMPARED:
-        return None
     for says, same in _TWINS:
         wanted = same(text)
         if wanted is None:
@@ -396,17 +365,6 @@ def _number(text: str) -> float | None:
     if re.fullmatch(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?", text):
         return float(text)
     return None
-
-
-def _visible(text: str) -> str:
-    return "".join(character for character in text if not _is_odd(character))
-
-
-_TRUTH_WORDS = {"true": "1", "false": "0"}
-
-
-def _one_or_nought(text: str) -> str:
-    return _TRUTH_WORDS.get(text.casefold(), text)
 
 
 _DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?")
@@ -454,7 +412,7 @@ _TWINS = (
     ),
     (
         Message("Ids are written as true and false: the file has {found}, expected is {expected}."),
-        _one_or_nought,
+        lambda text: {"true": "1", "false": "0"}.get(text.casefold(), text),
     ),
     (
         Message(
@@ -465,7 +423,7 @@ _TWINS = (
     ),
     (
         Message("Invisible characters differ: the file has {found}, expected is {expected}."),
-        _visible,
+        lambda text: "".join(character for character in text if not _is_odd(character)),
     ),
     (
         Message("The same letters are written with other code points: the file has {found}, expected is {expected}."),

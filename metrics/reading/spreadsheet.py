@@ -9,14 +9,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..core.errors import shown
 from ..core.messages import Message, listed, templates_of
-from .headers import SEPARATORS, TRIMMED, is_index
-from .layout import SPLITS, USAGE
+from .headers import SEPARATORS, TRIMMED, USAGE, are_parts, is_index
 from .tables import csv_bytes
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?")
@@ -67,7 +65,11 @@ def convert_spreadsheet(data: bytes) -> ConvertedSpreadsheet | None:
     sheet = _sheet(text, changes) if text is not None else None
     if sheet is None:
         return None
-    _leave_out_empty_columns(sheet)
+    width = len(sheet.names)
+    while len(sheet.names) > 2 and not sheet.names[-1] and not any(sheet.cells(-1)):
+        sheet.drop(-1)
+    if len(sheet.names) < width:
+        changes.append(Message("Empty columns at the end are left out."))
     _leave_out_row_numbers(sheet)
     _name_the_split(sheet)
     return ConvertedSpreadsheet(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
@@ -147,15 +149,6 @@ def _write_points(sheet: _Sheet) -> None:
         )
 
 
-def _leave_out_empty_columns(sheet: _Sheet) -> None:
-    """Those that a spreadsheet writes behind the last one."""
-    before = len(sheet.names)
-    while len(sheet.names) > 2 and not sheet.names[-1] and not any(sheet.cells(-1)):
-        sheet.drop(-1)
-    if len(sheet.names) < before:
-        sheet.changes.append(Message("Empty columns at the end are left out."))
-
-
 def _leave_out_row_numbers(sheet: _Sheet) -> None:
     """A first column without a name that counts the rows from 0 or 1, where two others remain."""
     if len(sheet.names) < 3 or not (sheet.names[0] == "" or is_index(sheet.names[0])):
@@ -171,13 +164,9 @@ def _name_the_split(sheet: _Sheet) -> None:
     if USAGE in sheet.names:
         return
     for place, name in enumerate(sheet.names):
-        if name.casefold() == USAGE.casefold() and _are_parts(sheet.cells(place)):
+        if name.casefold() == USAGE.casefold() and are_parts(sheet.cells(place)):
             sheet.names[place] = USAGE
             sheet.changes.append(
                 Message("{name} becomes {usage}, which holds the split.", name=shown(name), usage=shown(USAGE))
             )
             return
-
-
-def _are_parts(cells: Sequence[str]) -> bool:
-    return {cell.casefold() for cell in cells} <= {*SPLITS, ""}

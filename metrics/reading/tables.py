@@ -1,4 +1,5 @@
-"""CSV bytes → a table of trimmed text columns. A fast path (Arrow) accepts; ``explaining_reader`` explains.
+"""CSV bytes, or a pandas frame, → a table of trimmed text columns. A fast path (Arrow) accepts; ``explaining_reader``
+explains.
 
 Nothing is guessed: every cell is text, only an empty cell is empty, and a row has as many cells as the header.
 """
@@ -9,20 +10,19 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.errors import Problem, Refused
+from ..core.errors import Problem, Refused, shown
 from ..core.messages import Message
 from .containers import LIMIT, unpack
 from .explaining_reader import walk
-from .frames import bytes_of_frame
 from .headers import TRIMMED, header_of
-from .pieces import MARK, ends_of_pieces
 from .text import LONGEST_LINE, Text, no_rows, quotes_are_regular, scan
 
 if TYPE_CHECKING:
@@ -40,6 +40,13 @@ in any order; any other is refused, because it may hold the ids."""
 
 HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
 
+PIECE = 1 << 22
+"""Bytes that Arrow reads at once: they and what is made of them fit into a processor's cache. A longer record is read
+whole."""
+
+_MARK = b"\xef\xbb\xbf"
+"""A byte-order mark: Arrow drops it at the start of what it is given, so no piece may begin with one."""
+
 _SPARE_ROWS = 100_000
 _BLOCK = 1 << 18
 _INK = re.compile(rb"\S")
@@ -54,27 +61,15 @@ class Table:
         self.arrays = tuple(arrays)
         self.rows = len(arrays[0]) if arrays else 0
         self.problems: list[Problem] = []
+        self.may_span_lines = text.has_quotes
+        """Whether a cell may hold a line break: only quoted ones can."""
         self._text = text
         self._body = body
-
-    @property
-    def may_span_lines(self) -> bool:
-        """Whether a cell may hold a line break: only quoted ones can."""
-        return self._text.has_quotes
 
     @cached_property
     def lines(self) -> np.ndarray:
         """The line number of each row; computed when a message needs it."""
-        return self._text.lines_of(self._text.record_starts(self._body))
-
-    def _consecutive_lines(self) -> np.ndarray:
-        """The lines in little memory; each is one row where nothing is quoted and there are as many."""
-        text, lines = self._text, self.__dict__.get("lines")
-        if lines is None and not text.has_quotes:
-            first, more = text.data.count(b"\n", 0, self._body), not text.data.endswith(b"\n")
-            if text.line_ends - first + more == self.rows:
-                return np.arange(first + 1, first + 1 + self.rows, dtype=np.int32)
-        return (self.lines if lines is None else lines).astype(np.int32)
+        return self._text.record_lines(self._body)
 
     def some(self, rows: np.ndarray) -> Table:
         """Some rows, in the order given, with the lines they have."""
@@ -84,21 +79,18 @@ class Table:
 
     def without(self, name: str) -> Table:
         """All columns but one."""
-        remaining = [place for place, other in enumerate(self.names) if other != name]
-        names, arrays = [self.names[place] for place in remaining], [self.arrays[place] for place in remaining]
-        found = Table(names, arrays, self._text, self._body)
+        remaining = [other for other in self.names if other != name]
+        found = Table(remaining, [self.column(other) for other in remaining], self._text, self._body)
         found.lines, found.problems = self.lines, self.problems
         return found
 
     def let_go(self, names: Sequence[str]) -> None:
         """Keep neither these columns nor the text, only the line numbers."""
-        self.lines = self._consecutive_lines()
+        self.lines = self.lines.astype(np.int32)
         self._text = Text(b"", self._text.has_quotes, 0)
-        remaining = [place for place, name in enumerate(self.names) if name not in names]
-        self.names, self.arrays = (
-            tuple(self.names[place] for place in remaining),
-            tuple(self.arrays[place] for place in remaining),
-        )
+        remaining = [name for name in self.names if name not in names]
+        self.arrays = tuple(self.column(name) for name in remaining)
+        self.names = tuple(remaining)
 
     def column(self, name: str) -> Any:
         """The Arrow string array of a column, white space around each cell removed."""
@@ -107,9 +99,10 @@ class Table:
 
 def read_bytes(source: Source, limit: int = LIMIT) -> bytes:
     """The CSV bytes behind a path, bytes (plain, gzip or zip) or a pandas frame. Raises ``Refused``."""
-    source = without_frame(source)
     if isinstance(source, bytes):
         return unpack(source, limit)
+    if not isinstance(source, str | os.PathLike):
+        return _bytes_of_frame(source)
     with Path(source).open("rb") as stream:
         # Python makes room for all that is asked for, and what has no size (a pipe) may be of any.
         size = os.fstat(stream.fileno()).st_size or limit
@@ -117,11 +110,47 @@ def read_bytes(source: Source, limit: int = LIMIT) -> bytes:
     return unpack(data, limit)
 
 
-def without_frame(source: Source) -> bytes | str | os.PathLike[str]:
-    """A path or bytes as they are, a frame as the bytes of its CSV file. Raises ``Refused``."""
-    if isinstance(source, bytes | str | os.PathLike):
-        return source
-    return bytes_of_frame(source)
+def _bytes_of_frame(source: object) -> bytes:
+    """The CSV file of a frame. Raises ``Refused`` for what is no frame, and for ids that may be in an index without a
+    name."""
+    pandas = sys.modules.get("pandas")  # a frame can only come from a program that has imported it
+    if pandas is None or not isinstance(source, pandas.DataFrame):
+        kind = type(source)
+        library = kind.__module__.partition(".")[0]
+        message = Message(
+            "The data is given as {kind}, which is no table. Give a pandas DataFrame with a column of ids, or a CSV "
+            "file by its path or its bytes.",
+            kind=shown(kind.__qualname__ if library == "builtins" else f"{library}.{kind.__qualname__}"),
+        )
+        raise Refused(Problem("no_table", message))
+    text: str = _with_index(source).to_csv(index=False, lineterminator="\n")
+    return text.encode("utf-8", "surrogatepass")  # the reader says in which line there is no character
+
+
+def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with the named levels of its index as first columns, unless there are columns of these names."""
+    names = list(frame.index.names)
+    if names == [None] and _counts_rows(frame.index):
+        return frame
+    if None in names:
+        message = Message(
+            "The index of the DataFrame has no name and does not number the rows from 0. If it holds the ids, give it "
+            "the name of the id column ({name}); if not, remove it ({remove}).",
+            name='"frame.index.name = …"',
+            remove='"frame.reset_index(drop=True)"',
+        )
+        raise Refused(Problem("unnamed_index", message))
+    missing = [name for name in names if name not in frame.columns]
+    return frame.reset_index(level=missing) if missing else frame
+
+
+def _counts_rows(index: pd.Index) -> bool:
+    """Whether an index is 0, 1, 2, …, in any order: a frame that was sorted or shuffled keeps its row numbers."""
+    if not len(index):
+        return True
+    if index.nlevels > 1 or not isinstance(index.dtype, np.dtype) or index.dtype.kind not in "iu":
+        return False
+    return bool((np.sort(index.to_numpy()) == np.arange(len(index))).all())
 
 
 def read_table(
@@ -146,14 +175,17 @@ def read_table(
         raise Refused(Problem("no_rows", no_rows(expected_rows), line=line))
     if expected_rows is not None:
         _stop_early(text, body, expected_rows)
-    return _read_body(text, names, body)
+    arrays = None
+    if not text.has_quotes or quotes_are_regular(text.data, body):
+        arrays = _columns(text, body, len(names))
+    return _explained(text, names, body) if arrays is None else Table(names, arrays, text, body)
 
 
 def _stop_early(text: Text, body: int, expected: int) -> None:
     most = 3 * expected + _SPARE_ROWS
     rows = text.line_ends
     if rows > most and text.has_quotes:
-        rows = len(text.record_starts(body))
+        rows = len(text.record_lines(body))
     if rows > most:
         message = Message(
             "The file has about {rows} rows; {expected} are expected. It was not read further.",
@@ -163,28 +195,18 @@ def _stop_early(text: Text, body: int, expected: int) -> None:
         raise Refused(Problem("too_many_rows", message, count=rows))
 
 
-def _read_body(text: Text, names: Sequence[str], body: int) -> Table:
-    table = regular_table(text, names, body)
-    if table is not None:
-        return table
-    walked = walk(text.data, body, len(names))
-    good = Text(walked.good, text.has_quotes, walked.good.count(b"\n"))
-    arrays = _columns(good, 0, len(names)) if good.data.strip() else _empty(len(names))
-    if arrays is None or len(arrays[0]) != len(walked.lines):
+def _explained(text: Text, names: Sequence[str], body: int) -> Table:
+    """The good rows of a file in which Arrow finds fault, with the problems of the others."""
+    good, lines, problems = walk(text.data, body, len(names))
+    arrays = _empty(len(names))
+    if good.strip():
+        arrays = _columns(Text(good, text.has_quotes, good.count(b"\n")), 0, len(names)) or []
+    if not arrays or len(arrays[0]) != len(lines):
         message = Message("The file cannot be read as CSV. Write it again with a CSV library.")
-        raise Refused(*walked.problems, *([] if walked.problems else [Problem("unreadable", message)]))
+        raise Refused(*(problems or [Problem("unreadable", message)]))
     table = Table(names, arrays, text, body)
-    table.lines = walked.lines
-    table.problems = walked.problems
+    table.lines, table.problems = lines, problems
     return table
-
-
-def regular_table(text: Text, names: Sequence[str], body: int) -> Table | None:
-    """The rows from offset ``body`` on, or ``None`` where there is any fault with them."""
-    if text.has_quotes and not quotes_are_regular(text.data, body):
-        return None
-    arrays = _columns(text, body, len(names))
-    return None if arrays is None else Table(names, arrays, text, body)
 
 
 def _empty(width: int) -> list[Any]:
@@ -196,7 +218,7 @@ def _empty(width: int) -> list[Any]:
 def _columns(text: Text, body: int, width: int) -> list[Any] | None:
     """The trimmed columns as string arrays, read piece by piece, or ``None`` where Arrow finds fault with the rows."""
     view = memoryview(text.data)
-    ends = list(ends_of_pieces(text.data, body, has_quotes=text.has_quotes))
+    ends = list(_ends_of_pieces(text, body))
     if len(ends) == 1:
         arrays = _arrow(view[body:], width, text.has_quotes)
         return None if arrays is None else [trimmed(array) for array in arrays]
@@ -211,6 +233,25 @@ def _columns(text: Text, body: int, width: int) -> list[Any] | None:
                 column.add(trimmed(array))
         start = end
     return [column.array() for column in found]
+
+
+def _ends_of_pieces(text: Text, start: int) -> Iterator[int]:
+    """Where the pieces from ``start`` on end, each behind a line end that no quotes enclose; the last at the end."""
+    data, size = text.data, PIECE
+    while start + size < len(data):
+        if text.has_quotes:
+            piece = np.frombuffer(data, np.uint8)[start : start + size]
+            ends = np.flatnonzero(piece == 10)
+            outside = np.flatnonzero(np.searchsorted(np.flatnonzero(piece == 34), ends) % 2 == 0)
+            end = start + int(ends[outside[-1]]) + 1 if len(outside) else start
+        else:
+            end = max(start, data.rfind(b"\n", start, start + size) + 1)
+        if end > start and not data.startswith(_MARK, end):
+            yield end
+            start, size = end, PIECE
+        else:
+            size *= 2
+    yield len(data)
 
 
 class _Growing:
@@ -242,8 +283,8 @@ def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
     from pyarrow import csv
 
     keys = [str(place) for place in range(width)]
-    if view[: len(MARK)] == MARK:  # it drops one, and here it belongs to a cell
-        view = memoryview(MARK + view.tobytes())
+    if view[: len(_MARK)] == _MARK:  # it drops one, and here it belongs to a cell
+        view = memoryview(_MARK + view.tobytes())
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(view)),
@@ -255,15 +296,8 @@ def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
         )
     except pa.ArrowInvalid:
         return None
-    return [_one_chunk(column) for column in table.columns]
-
-
-def _one_chunk(column: Any) -> Any:
-    import pyarrow as pa
-
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, pa.string())
+    # One block is one chunk, which is not copied.
+    return [column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() for column in table.columns]
 
 
 def pick(array: Any, rows: np.ndarray) -> Any:
@@ -292,29 +326,36 @@ def raw_cells(array: Any) -> tuple[np.ndarray, np.ndarray]:
     return places, np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
 
 
+def blank_rows(array: Any) -> np.ndarray:
+    """The places of the empty cells of an Arrow string array."""
+    offsets, _ = raw_cells(array)
+    return np.flatnonzero(offsets[1:] == offsets[:-1])
+
+
+def line_breaks(array: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The places of the cells of an Arrow string array with line breaks, and how many each has."""
+    offsets, data = raw_cells(array)
+    breaks = np.flatnonzero(data[offsets[0] : offsets[-1]] == 10) + offsets[0]
+    return np.unique(np.searchsorted(offsets, breaks, side="right") - 1, return_counts=True)
+
+
 def trimmed(array: Any) -> Any:
     """Each cell without white space around it; arrays that need nothing are returned as they are."""
-    places, data = raw_cells(array)
-    if _all_visible(data[places[0] : places[-1]]) or not _has_soft_edges(data, places[:-1], places[1:]):
+    offsets, data = raw_cells(array)
+    used = data[offsets[0] : offsets[-1]]
+    if not any(_is_soft(used[place : place + _BLOCK]).any() for place in range(0, len(used), _BLOCK)):
+        return array
+    filled = offsets[1:] > offsets[:-1]
+    starts, ends = offsets[:-1][filled], offsets[1:][filled]
+    if not (_is_soft(data[starts]).any() or _is_soft(data[ends - 1]).any()):
         return array
     import pyarrow.compute as pc
 
     return pc.utf8_trim(array, characters=TRIMMED)
 
 
-def _all_visible(data: np.ndarray) -> bool:
-    """Whether all bytes are visible ASCII, 33 to 126."""
-    return not any(_is_soft(data[place : place + _BLOCK]).any() for place in range(0, len(data), _BLOCK))
-
-
-def _has_soft_edges(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:
-    filled = ends > starts
-    if not filled.all():
-        starts, ends = starts[filled], ends[filled]
-    return bool(_is_soft(data[starts]).any() or _is_soft(data[ends - 1]).any())
-
-
 def _is_soft(data: np.ndarray) -> np.ndarray:
+    """Which bytes are no visible ASCII, 33 to 126."""
     # Subtracting 33 in uint8 wraps everything but the visible above 93.
     found: np.ndarray = (data - np.uint8(33)) > 93
     return found

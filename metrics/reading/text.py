@@ -34,23 +34,18 @@ class Text:
     has_quotes: bool
     line_ends: int
 
-    def line_of(self, offset: int) -> int:
-        """The number of the line that holds this byte, from 1."""
-        return self.data.count(b"\n", 0, offset) + 1
-
-    def record_starts(self, start: int = 0) -> np.ndarray:
-        """Offsets at which the non-blank records from ``start`` on begin; a quoted cell may span lines."""
+    def record_lines(self, start: int) -> np.ndarray:
+        """The lines on which the non-blank records from ``start`` on begin; a quoted cell may span lines."""
         ends = places_of(10, self.data, start)
+        closing = np.arange(len(ends))
         if self.has_quotes:
-            ends = ends[np.searchsorted(places_of(34, self.data, start), ends) % 2 == 0]
+            closing = np.flatnonzero(np.searchsorted(places_of(34, self.data, start), ends) % 2 == 0)
+            ends = ends[closing]
         starts = np.concatenate(([start], ends + 1))
         stops = np.concatenate((ends, [len(self.data)]))
-        found: np.ndarray = starts[stops > starts]
+        lines = np.concatenate(([0], closing + 1)) + self.data.count(b"\n", 0, start) + 1
+        found: np.ndarray = lines[stops > starts]
         return found
-
-    def lines_of(self, starts: np.ndarray) -> np.ndarray:
-        """The line numbers of record starts."""
-        return np.searchsorted(places_of(10, self.data), starts) + 1
 
 
 def blocks_of(data: bytes, start: int = 0) -> Iterator[tuple[int, np.ndarray]]:

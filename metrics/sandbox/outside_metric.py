@@ -25,9 +25,8 @@ from ..core.evaluate import OVERALL, Result
 from ..core.messages import Message, Plural
 from ..core.parameters import Parameter
 from ..reading.column_kinds import LARGEST, TOO_LARGE
-from ..reading.columns import NOT_FINITE, Cells, Kind
-from ..reading.layout import USAGE
-from ..reading.numbers import to_decimal
+from ..reading.columns import NOT_FINITE, Cells, Kind, to_decimal
+from ..reading.headers import USAGE
 from ..reading.tables import pick
 from ..reading.text import LONGEST_MASK_LINE
 from .metric_files import OutsideFile, in_words, list_outside_files, stored_file

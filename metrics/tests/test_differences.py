@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metrics.checks.truth_differences import TruthDifference, compare_truths
+from metrics.checks.splits import TruthDifference, compare_truths
 
 BEFORE = b"id,y,Usage\n1,5,Public\n2,7,Private\n3,9,Private\n"
 

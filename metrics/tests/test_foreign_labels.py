@@ -9,7 +9,6 @@ import pytest
 
 import metrics
 from metrics.__main__ import main
-from metrics.reading import pieces
 
 TRUTH = b"id,y,Usage\n1,True,Public\n2,False,Public\n3,True,Private\n4,False,Private\n5,True,Ignored\n"
 ANIMALS = TRUTH.replace(b"True", b"dog").replace(b"False", b"cat")
@@ -81,17 +80,6 @@ def test_what_is_said_of_labels_follows_from_the_sample_and_not_from_the_truth()
         for _, cells in OTHERWISE:
             assert other.check(file_of(cells)) == one.check(file_of(cells))
             assert other.evaluate(file_of(cells)).warnings == one.evaluate(file_of(cells)).warnings
-
-
-def test_a_large_file_is_told_the_same_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [(number, ("True", "False")[number % 2], ("Public", "Private")[number % 3 == 0]) for number in range(3000)]
-    truth = metrics.prepare("accuracy", ("id,y,Usage\n" + "".join(f"{i},{y},{u}\n" for i, y, u in rows)).encode())
-    wrong, late = ("id,y\n" + "".join(f"{i},{y.upper()}\n" for i, y, _ in rows)).encode(), b""
-    late = wrong.replace(b"2999,FALSE", b"2999,False")
-    told = [truth.evaluate(file).warnings for file in (wrong, late)]
-    monkeypatch.setattr(pieces, "PIECE", 1000)
-    assert [truth.evaluate(file).warnings for file in (wrong, late)] == told
-    assert [len(one) for one in told] == [1, 0]
 
 
 def test_at_home_the_warning_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import metrics
-from metrics.checks.hard_rows import HardRows, find_hardest_rows
+from metrics.checks.several_files import HardRows, find_hardest_rows
 from metrics.checks.splits import correct_answers
 
 TRUTH = "id,label,Usage\n" + "".join(

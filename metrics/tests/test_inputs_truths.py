@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import metrics
-from metrics.reading.preview import read_header
+from metrics.reading.headers import read_header
 from metrics.tests.hostile import CASES
 from metrics.tests.hostile_case import NUMBERS, Case
 

@@ -11,7 +11,6 @@ import metrics
 from metrics.__main__ import main
 from metrics.core.registry import built_in
 from metrics.core.secondary import Asked
-from metrics.reading import pieces
 
 BUILT_IN = tuple(built_in().values())
 TRUTH = b"id,y,w,Usage\n1,0,1,Public\n2,1,2,Public\n3,0,1,Private\n4,1,3,Private\n"
@@ -112,21 +111,19 @@ def test_why_a_truth_cannot_be_read_is_not_told_with_a_file() -> None:
     assert "secretcat" not in truth.evaluate(b"id,label\n1,dog\n2,dog\n").secondary[0].problem
 
 
-def test_a_large_file_gives_the_same_digits_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [(place, place % 7, "Public" if place % 3 else "Private") for place in range(3000)]
-    truth = ("id,y,Usage\n" + "".join(f"{i},{y},{usage}\n" for i, y, usage in rows)).encode()
-    file = ("id,y\n" + "".join(f"{i},{(y * 3 + i) % 7}\n" for i, y, _ in reversed(rows))).encode()
-    odd = file.replace(b"\n5,", b"\n5,-")  # Poisson's deviance takes no negative numbers
-    asked: list[Asked] = [(key, {}) for key in ("mae", "r2", "spearman", "cohen_kappa", "accuracy", "rmsle", "nothing")]
-    prepared = metrics.prepare("rmse", truth, secondary=asked)
-    for data in (file, odd):
-        at_once = prepared.evaluate(data)
-        monkeypatch.setattr(pieces, "PIECE", 4000)
-        in_pieces = prepared.evaluate(data)
-        monkeypatch.undo()
-        assert in_pieces.secondary == at_once.secondary
-        assert in_pieces == at_once
-    assert "below 0" in at_once.secondary[5].problem
+def test_a_secondary_metric_says_what_it_refuses() -> None:
+    asked: list[Asked] = [("rmsle", {}), ("mae", {})]
+    prepared = metrics.prepare("rmse", b"id,y\n1,3\n2,4\n", secondary=asked)
+    refused, scored = prepared.evaluate(b"id,y\n1,3\n2,-4\n").secondary
+    assert "below 0" in refused.problem
+    assert scored.overall == 4
+
+
+def test_a_column_called_by_an_alias_of_the_main_metric_is_read_by_the_others() -> None:
+    asked: list[Asked] = [("roc_auc", {})]
+    prepared = metrics.prepare("concordance_index", b"id,event\n1,1\n2,0\n", secondary=asked)
+    (found,) = prepared.evaluate(b"id,risk\n1,2\n2,1\n").secondary
+    assert (found.overall, found.problem) == (1.0, "")
 
 
 def test_json_of_the_home_scorer_has_them_only_where_they_were_asked_for() -> None:

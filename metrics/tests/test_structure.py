@@ -56,4 +56,3 @@ def test_a_result_prints_itself_in_a_notebook() -> None:
     assert [line.split()[0] for line in lines] == ["pinball(quantile=0.9):", "public:", "private:"]
     assert repr(result.overall) in lines[0]
     assert "95 %" in lines[0]
-    assert result._repr_html_().count("<tr>") == 3

@@ -13,7 +13,6 @@ import pytest
 
 import metrics
 from metrics.core.registry import built_in
-from metrics.reading.pieces import PIECE
 from metrics.tests.worlds import World, world
 
 pytestmark = pytest.mark.thorough
@@ -215,24 +214,6 @@ def test_how_many_rows_a_secondary_metric_misses_does_not_tell_which_are_ignored
     first, second = (read_by(truth, b"id,y\n1,a 0.5\n2,b 1\n") for truth in some)
     assert first == second
     assert "2 ids missing" in str(first)
-
-
-def test_a_file_read_in_pieces_is_judged_as_one_read_at_once() -> None:
-    rows = PIECE // 20
-    ids = [f"row-number-{number:07d}" for number in range(rows)]
-    some = []
-    for shift in (1, 2):
-        usage = ["Public", "Private", "Ignored"]
-        truth = printed(
-            ("id", "y", "Usage"), [[name, str(n % 7 + shift), usage[(n + shift) % 3]] for n, name in enumerate(ids)]
-        )
-        some.append(metrics.prepare("rmspe", truth))
-    for cell in ("1.3408e154", "1e100"):
-        file = printed(("id", "y"), [[name, cell if n == 5 else "1.5"] for n, name in enumerate(ids)])
-        assert len(file) > PIECE
-        first, second = (read_by(truth, file) for truth in some)
-        assert first == second
-        assert first[0] == ("scored" if cell == "1e100" else "invalid")
 
 
 def test_a_score_that_is_no_finite_number_all_the_same_fails_and_names_no_row(monkeypatch: pytest.MonkeyPatch) -> None:

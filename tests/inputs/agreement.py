@@ -13,7 +13,7 @@ import numpy as np
 
 import metrics
 from metrics.core.arrays import Coded
-from metrics.reading import pieces as pieces_module
+from metrics.reading import tables as pieces_module
 from tests.inputs import plain_reader
 from tests.inputs.mutations import mutated, submission
 from tests.inputs.plain_reader import Unreadable, rows_of

@@ -111,13 +111,6 @@ def test_an_archive_with_something_before_its_file_is_damaged() -> None:  # 13
     assert compare(WORLDS["numbers"], good[:40] + good) == "container"
 
 
-def test_what_a_mac_adds_to_an_archive_accuses_nobody() -> None:  # 13
-    table = written(["id", "y"], [[one, "1"] for one in WORLDS["numbers"].ids])
-    data = zipped(("__MACOSX/._mine.csv", b"\x00\x05\x16\x07\xff"), ("mine.csv", table))
-    assert metrics.sniff(data, len(data), ["id", "y"]) == []
-    assert WORLDS["numbers"].truth.evaluate(data).overall > 0
-
-
 def test_a_mark_at_the_start_of_the_first_id_belongs_to_the_id() -> None:  # 54, 75
     """Readers drop a byte-order mark where they begin, and ours begins behind the header."""
     rows = "".join(f"{name},1\n" for name in WORLDS["numbers"].ids)

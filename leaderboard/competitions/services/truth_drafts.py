@@ -19,7 +19,7 @@ from leaderboard.common.storage import clean_name, path_of, store_file
 from leaderboard.common.storage import remove_file as remove_file
 from leaderboard.scorer import jobs_for_pages
 from metrics.core.messages import with_templates
-from metrics.reading.preview import read_header
+from metrics.reading.headers import read_header
 
 from ..models import Competition, GroundTruth, TruthCheck, TruthDraft
 from ..models.ground_truth import LONGEST_NAME, new_split_secret

@@ -1,0 +1,400 @@
+"""What several submissions together tell: on which rows they lose most, and which of them are suspiciously alike.
+
+**Hard rows** are where a problem is hard, or the answer file wrong. What a row costs is the first-order effect on the
+score of answering it perfectly: the gradient of ``total`` at the sums of the whole file, times what the row contributes
+less than in a perfect file. It is exact where the score is a mean of rows.
+
+**Similar files** are wrong in the same way more often than files by different hands would be. Being right together says
+nothing. For two files the rows count on which both give the same wrong answer, against how many there would be by
+chance: each file errs as often as it does, more often where all others err too, and its wrong answers are spread as
+theirs are. The two files themselves take no part in saying how hard a row is.
+
+Where files say numbers of which hardly two are the same, the question is whose errors rise and fall together. What
+everybody has in common says nothing: the noise of the answers is in all errors, weak files lean towards the mean, and a
+hard row is hard for all. So what follows from the answer and from the mean error of all others is taken from the errors
+of two files, and what is left is correlated. A pair is named where that is high and far above the other pairs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import SubmissionError
+from ..core.evaluate import contributions_of
+from ..core.messages import Message
+from ..core.parameters import chosen
+from ..core.truth import Truth, prepare
+from ..reading.column_kinds import Number, RankedScore
+from ..reading.headers import SPLITS
+from ..reading.tables import Source, pick
+
+# --- hard rows --------------------------------------------------------------------------------------------------
+
+CANDIDATES = 2000
+"""Rows whose cells are compared: enough for ties, and few enough for any memory."""
+MOST_ANSWERS = 6
+NEAR = 0.25
+"""How far a number may be from the median of all, as a part of the median's way to the truth, to say the same."""
+LONGEST = 200
+
+
+@dataclass(frozen=True)
+class HardRow:
+    """A row of the truth that costs the files much.
+
+    ``truth`` are its answers and ``answers`` what the files say, with how many say so, most first. ``lost`` is how much
+    the score would be better on average over the files. ``other`` is what the files would put in the truth's place
+    (the commonest other answer, of numbers their median; ``""`` where theirs is no answer of the truth's kind),
+    and ``agree`` how many of them. Numbers agree where they are much nearer to each other than to the truth: files
+    that know nothing are as often on one side of it as on the other, and that is no answer.
+    """
+
+    id: str
+    split: str
+    truth: tuple[str, ...]
+    answers: tuple[tuple[str, int], ...]
+    lost: float
+    other: str
+    agree: int
+
+
+@dataclass(frozen=True)
+class HardRows:
+    """The hardest rows, hardest first. ``reason`` says why there are none where rows cannot be told apart."""
+
+    targets: tuple[str, ...] = ()
+    files: int = 0
+    rows: tuple[HardRow, ...] = ()
+    reason: str = ""
+
+
+def find_hardest_rows(
+    key: str,
+    truth: Source,
+    submissions: Sequence[Source],
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+    *,
+    most: int = 100,
+) -> HardRows:
+    """The rows on which these files lose most. Files that cannot be read are left out.
+
+    Holds one file at a time and reads each twice. Raises ``GroundTruthError``.
+    """
+    prepared = prepare(key, truth, params, id_column)
+    if reason := _why_not(prepared):
+        return HardRows(reason=reason)
+    lost, files = _losses(prepared, submissions)
+    order = np.argsort(-lost, kind="stable")[:CANDIDATES]
+    order = order[lost[order] > 0]
+    said = [cells_of(prepared, file, order) for file in files]
+    rows = _rows(prepared, order, lost[order], said)
+    rows.sort(key=lambda row: (-row.lost, -row.agree))
+    return HardRows(prepared.target_columns, len(files), tuple(rows[:most]))
+
+
+def _why_not(truth: Truth) -> str:
+    metric = truth.metric
+    if metric.is_outside:
+        return Message(
+            "{metric} was added by the operator as a whole; nobody knows what a row contributes to it.",
+            metric=metric.title,
+        )
+    if metric.computation.is_whole:
+        return Message(
+            "{metric} is computed on whole columns: no row has a part of its own in the score.", metric=metric.title
+        )
+    columns = contributions_of(truth, truth.read_submission(truth.perfect_submission())[0])
+    if _total_of(truth, np.ones(columns.shape[1])) is None:
+        return Message(
+            "{metric} is an average over labels under these parameters: no row has a part of its own.",
+            metric=metric.title,
+        )
+    return ""
+
+
+def _losses(truth: Truth, submissions: Sequence[Source]) -> tuple[np.ndarray, list[Source]]:
+    """What each scored row costs on average, and the files that could be read."""
+    best = contributions_of(truth, truth.read_submission(truth.perfect_submission())[0])
+    lost, files = np.zeros(len(truth.scored)), []
+    for submission in submissions:
+        try:
+            prediction, _, _ = truth.read_submission(submission)
+        except SubmissionError:
+            continue
+        found = contributions_of(truth, prediction)
+        effect = (best - found) @ _gradient(truth, found.sum(axis=0))
+        lost += effect if truth.metric.direction == "maximize" else -effect
+        files.append(submission)
+    # What rounding leaves of a row that all have right is nothing.
+    lost[lost < 1e-12 * max(1.0, float(np.abs(lost).max(initial=0.0)))] = 0.0
+    return lost / max(1, len(files)), files
+
+
+def _gradient(truth: Truth, sums: np.ndarray) -> np.ndarray:
+    """How the score moves with each sum; 0 where it does not follow."""
+    found = np.zeros(len(sums))
+    with np.errstate(all="ignore"):
+        for place, value in enumerate(sums):
+            step = np.zeros(len(sums))
+            step[place] = 1e-6 * max(1.0, abs(float(value)))
+            up, down = _total_of(truth, sums + step), _total_of(truth, sums - step)
+            if up is not None and down is not None and np.isfinite(up - down):
+                found[place] = (up - down) / (2 * step[place])
+    return found
+
+
+def _total_of(truth: Truth, sums: np.ndarray) -> float | None:
+    total = truth.metric.computation.total
+    assert total is not None
+    return total(sums, **chosen(total, truth.params))
+
+
+def cells_of(truth: Truth, submission: Source, rows: np.ndarray) -> list[tuple[str, ...]]:
+    """The cells of a file on some scored rows."""
+    _, table, places = truth.read_submission(submission)
+    columns = []
+    for name in truth.scored_columns:
+        # An id that a file may leave out has no place in it.
+        cells = pick(table.column(truth.name_in(table, name)), np.maximum(places[rows], 0)).to_pylist()
+        columns.append([cell if at >= 0 else "" for cell, at in zip(cells, places[rows], strict=True)])
+    return list(zip(*columns, strict=True))
+
+
+def _rows(truth: Truth, rows: np.ndarray, lost: np.ndarray, said: list[list[tuple[str, ...]]]) -> list[HardRow]:
+    lines = truth.scored[rows]
+    ids = pick(truth.table.column(truth.id_column), lines).to_pylist()
+    answers = zip(*(pick(truth.table.column(name), lines).to_pylist() for name in truth.target_columns), strict=True)
+    found = []
+    for place, (name, answer) in enumerate(zip(ids, answers, strict=True)):
+        theirs = [file[place] for file in said]
+        other, agree = _other(truth, answer, theirs)
+        counts = Counter(", ".join(cells)[:LONGEST] for cells in theirs)
+        found.append(
+            HardRow(
+                id=name,
+                split=SPLITS[truth.usage[lines[place]]] if truth.has_split else "",
+                truth=tuple(text[:LONGEST] for text in answer),
+                answers=tuple(counts.most_common(MOST_ANSWERS)),
+                lost=float(lost[place]),
+                other=other[:LONGEST],
+                agree=agree,
+            )
+        )
+    return found
+
+
+def _other(truth: Truth, answer: tuple[str, ...], theirs: list[tuple[str, ...]]) -> tuple[str, int]:
+    """What the files would rather have in the truth's place, and how many of them."""
+    if len(answer) != 1 or len(truth.scored_columns) != 1:
+        return "", 0
+    if isinstance(truth.metric.submission, (Number, RankedScore)):
+        true, values = float(answer[0]), [float(cell) for (cell,) in theirs]
+        middle = median(values)
+        agree = sum(abs(value - middle) <= NEAR * abs(middle - true) for value in values) if middle != true else 0
+        return f"{middle:.6g}", agree
+    if type(truth.metric.submission) is not type(truth.metric.truth):
+        return "", 0
+    others = Counter(cell for (cell,) in theirs if cell != answer[0])
+    return others.most_common(1)[0] if others else ("", 0)
+
+
+# --- similar files ----------------------------------------------------------------------------------------------
+
+ROWS = 2000
+"""Rows that are compared, drawn at random where there are more: enough to see, and few enough for any memory."""
+RARE = 0.01
+"""A pair is named where chance would show fewer than so many such pairs among all that were compared."""
+FEWEST = 5
+"""Rows on which both are wrong alike; fewer say nothing."""
+MOST_NAMED = 50
+
+MANY = 30
+"""A file with fewer different answers says labels, or next to nothing."""
+FEWEST_FILES = 5
+"""Fewer do not say what is usual."""
+HIGH = 0.9
+FAR = 5.0
+"""How many times the usual spread of pairs one must lie above their middle."""
+LEAST_SPREAD = 0.05
+STRAY = 10.0
+"""Errors count as no larger than so many times the median error."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Two files by their places in the list that was given; `usual` is the correlation of the median pair."""
+
+    first: int
+    second: int
+    correlation: float
+    usual: float
+
+
+@dataclass(frozen=True)
+class SimilarPair:
+    """Two files by their places in the list that was given. `wrong` is how often each differs from the truth."""
+
+    first: int
+    second: int
+    wrong: tuple[int, int]
+    same_wrong: int
+    expected: float
+    by_chance: float
+    """How many pairs that agree so often chance would show among all that were compared."""
+
+
+@dataclass(frozen=True)
+class SimilarPredictions:
+    """Pairs above chance, the least likely first, on so many rows of so many files that could be read. `together` are
+    those whose errors in numbers are correlated beyond the usual, the closest first."""
+
+    rows: int
+    files: int
+    pairs: tuple[SimilarPair, ...]
+    together: tuple[Together, ...] = ()
+
+
+def find_similar_predictions(
+    key: str,
+    truth: Source,
+    submissions: Sequence[Source],
+    params: Mapping[str, Any] | None = None,
+    id_column: str | None = None,
+) -> SimilarPredictions:
+    """Compare all files with each other. Files that cannot be read are left out. Raises ``GroundTruthError``."""
+    prepared = prepare(key, truth, params, id_column)
+    rows = np.arange(len(prepared.scored))
+    if len(rows) > ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, ROWS, replace=False))
+    perfect = [_plain(cells) for cells in cells_of(prepared, prepared.perfect_submission(), rows)]
+    places, said = [], []
+    for place, submission in enumerate(submissions):
+        try:
+            cells = cells_of(prepared, submission, rows)
+        except SubmissionError:
+            continue
+        places.append(place)
+        said.append([_plain(one) for one in cells])
+    pairs = _above_chance([perfect, *said]) if len(said) > 1 else []
+    named = [replace(one, first=places[one.first], second=places[one.second]) for one in pairs[:MOST_NAMED]]
+    close = _together(perfect, said)[:MOST_NAMED]
+    correlated = [replace(one, first=places[one.first], second=places[one.second]) for one in close]
+    return SimilarPredictions(len(rows), len(said), tuple(named), tuple(correlated))
+
+
+def _plain(cells: tuple[str, ...]) -> tuple[object, ...]:
+    """Cells so that 1, 1.0 and 1e0 are the same answer."""
+    return tuple(_number(cell) for cell in cells)
+
+
+def _number(cell: str) -> object:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell.strip()
+
+
+def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[SimilarPair]:
+    """Pairs of the files after the first, which is the truth."""
+    from scipy.special import pdtrc  # here, because reading the catalogue needs numpy alone
+
+    numbers: dict[tuple[object, ...], int] = {}
+    codes = np.array([[numbers.setdefault(cells, len(numbers)) for cells in file] for file in answers])
+    given, wrong = codes[1:], codes[1:] != codes[0]
+    errors, often = wrong.sum(axis=0), wrong.mean(axis=1)
+    shared = np.array([((given == mine) & wrong).sum(axis=0) for mine in given])
+    usual = _usual(shared, wrong, errors)
+    found, compared = [], len(given) * (len(given) - 1) / 2
+    for first, second in combinations(range(len(given)), 2):
+        both = wrong[first] & wrong[second] & (given[first] == given[second])
+        same = int(both.sum())
+        if same < FEWEST:
+            continue
+        others = errors - wrong[first] - wrong[second]
+        hard = (others + 0.5) / (len(given) - 1)
+        hard /= hard.mean()
+        chances = [
+            _chances(wrong[a], often[b], hard, (shared[a] - 1 - both + usual) / (others + 1))
+            for a, b in ((first, second), (second, first))
+        ]
+        # The kinder of both directions.
+        chance = max(chances, key=lambda one: float(one.sum()))
+        expected = float(chance.sum())
+        # A sum of rare events that do not know of each other is no more spread than Poisson's.
+        by_chance = float(pdtrc(same - 1, expected)) * compared
+        if by_chance < RARE:
+            counts = (int(wrong[first].sum()), int(wrong[second].sum()))
+            found.append(SimilarPair(first, second, counts, same, expected, by_chance))
+    return sorted(found, key=lambda pair: (pair.by_chance, pair.expected - pair.same_wrong))
+
+
+def _usual(shared: np.ndarray, wrong: np.ndarray, errors: np.ndarray) -> float:
+    """How often two files that err on a row give the same wrong answer there: 1 where there are two classes."""
+    pairs = float((errors * (errors - 1.0)).sum())
+    return float(((shared - 1) * wrong).sum()) / pairs if pairs else 1.0
+
+
+def _chances(wrong: np.ndarray, often: float, hard: np.ndarray, same: np.ndarray) -> np.ndarray:
+    """For each row, how likely the other file gives this file's wrong answer."""
+    chances: np.ndarray = np.where(wrong, np.clip(often * hard, 0, 1) * np.clip(same, 0, 1), 0.0)
+    return chances
+
+
+def _together(perfect: Sequence[tuple[object, ...]], said: Sequence[Sequence[tuple[object, ...]]]) -> list[Together]:
+    """The pairs above the usual, the closest first; none where answers are no numbers, or files are few."""
+    truth = _as_numbers(perfect)
+    if truth is None:
+        return []
+    files = []
+    for place, one in enumerate(said):
+        numbers = _as_numbers(one)
+        if numbers is not None and len(np.unique(numbers)) >= MANY:
+            files.append((place, numbers))
+    if len(files) < FEWEST_FILES:
+        return []
+    scale = truth.std(axis=0)
+    scale[scale == 0] = 1.0
+    errors = np.stack([((found - truth) / scale).ravel() for _, found in files])
+    most = STRAY * float(np.median(np.abs(errors)))
+    if most > 0:
+        errors = np.clip(errors, -most, most)
+    answers = (truth / scale).ravel()
+    pairs = list(combinations(range(len(files)), 2))
+    found = np.array([_left_over(errors, answers, first, second) for first, second in pairs])
+    heights = np.arctanh(np.clip(found, -0.999999, 0.999999))
+    middle = float(np.median(heights))
+    spread = max(LEAST_SPREAD, 1.4826 * float(np.median(np.abs(heights - middle))))
+    named = np.flatnonzero((found >= HIGH) & (heights > middle + FAR * spread))
+    usual = float(np.tanh(middle))
+    chosen = [(float(found[at]), pairs[at]) for at in named]
+    return [Together(files[a][0], files[b][0], value, usual) for value, (a, b) in sorted(chosen, reverse=True)]
+
+
+def _as_numbers(cells: Sequence[tuple[object, ...]]) -> np.ndarray | None:
+    """Rows × columns; None where a cell is no finite number."""
+    try:
+        found = np.array(cells, dtype=np.float64)
+    except ValueError:
+        return None
+    return found if found.ndim == 2 and found.size and np.isfinite(found).all() else None
+
+
+def _left_over(errors: np.ndarray, answers: np.ndarray, first: int, second: int) -> float:
+    """The correlation of two files' errors without what the answers and the other files explain; 0 where nothing is
+    left."""
+    others = (errors.sum(axis=0) - errors[first] - errors[second]) / (len(errors) - 2)
+    known = np.column_stack([np.ones_like(answers), answers, others])
+    pair = errors[[first, second]].T
+    rest = pair - known @ np.linalg.lstsq(known, pair, rcond=None)[0]
+    sizes = np.linalg.norm(rest, axis=0)
+    if not (sizes > 1e-9 * np.linalg.norm(pair, axis=0)).all():
+        return 0.0
+    return float(rest[:, 0] @ rest[:, 1] / (sizes[0] * sizes[1]))
