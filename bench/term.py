@@ -36,7 +36,8 @@ from leaderboard.competitions.services import (
 from leaderboard.competitions.services import (
     competitions as competitions_services,
 )
-from leaderboard.grades import releases, saved_rules
+from leaderboard.grades import releases
+from leaderboard.grades import rules as grade_rules
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import announcements, emails
 from leaderboard.notifications.models.notice import NoticeKind
@@ -306,7 +307,7 @@ def _end(term: Term, competition: Competition) -> None:
     score.score_submission(late.pk)
     boards.reveal_competition(competition=competition, user=ada)
     steps = [{"points": 50, "baseline": "Nearest neighbour"}, {"points": 100, "score": 0.95}]
-    saved_rules.set_grade_rules(
+    grade_rules.set_grade_rules(
         competition=competition, user=ada, values={"steps": steps, "title": "Pond life", "late_percent": 10}
     )
     competition.refresh_from_db()
