@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import extensions, identifying, joining, roster, team_merges
+from leaderboard.classroom import extensions, joining, people, roster, team_merges
 from leaderboard.classroom import teams as teams_module
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
@@ -40,7 +40,7 @@ from leaderboard.grades import releases
 from leaderboard.grades import rules as grade_rules
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import announcements, emails
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import NoticeKind
 
 PASSWORD = "correct horse"
 SPECIES = ("newt", "toad", "frog")
@@ -277,9 +277,9 @@ def _run(term: Term, competition: Competition) -> None:
         competition=competition, user=ada, file_name="class.csv", data="Name,Email,Student ID,Section\n" + lines
     )
     roster.apply_roster(competition=competition, user=ada)
-    guests, _waiting = identifying.unlinked_members(competition)
+    guests, _waiting = people.unlinked_members(competition)
     pairs = {guest.membership.pk: guest.guess.pk for guest in guests[1:] if guest.guess}
-    identifying.link_accounts(competition=competition, pairs=pairs, user=ada)
+    people.link_accounts(competition=competition, pairs=pairs, user=ada)
     competition.assistants.add(term.people["ivy"])
     announcements.announce(
         competition=competition, user=ada, title="The data has a new column", text="See **train.csv**.", is_pinned=True

@@ -14,7 +14,7 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications import notices
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import NoticeKind
 
 from .models import Grade, GradeRelease
 from .sheets import GradeSheet, grade_sheet

@@ -28,8 +28,7 @@ from leaderboard.competitions.services import boards, data_files
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications import announcements, emails
-from leaderboard.notifications.models import CalendarAddress, Notice
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import CalendarAddress, Notice, NoticeKind
 from tests.conftest import enter, hand_in, make_competition, person
 
 TRUTH = "truthcanary"

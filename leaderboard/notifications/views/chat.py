@@ -17,8 +17,7 @@ from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
 from .. import chat_sending
-from ..models import Webhook, WebhookMessage
-from ..models.chat import ChatEvent
+from ..models import ChatEvent, Webhook, WebhookMessage
 
 SHOWN = 10
 
