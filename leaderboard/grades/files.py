@@ -68,8 +68,13 @@ class GradebookFilling:
     @property
     def both(self) -> list[tuple[Student, str, str]]:
         """Everybody who gets points: as the rules give them, and out of what Canvas says."""
-        people = [match.person for match in self.matching.matches]
-        return [(person, person.points, self._scaled(person.points)) for person in people if person.points is not None]
+        decimals = max(self.rules.decimals, FEWEST_DECIMALS)
+        found = []
+        for match in self.matching.matches:
+            if (points := match.person.points) is not None:
+                scaled = float(points) * (self.scale or 0.0) / self.rules.max_points
+                found.append((match.person, points, marks.points_text(marks.round_points(scaled, decimals), decimals)))
+        return found
 
     @property
     def written(self) -> canvas.GradebookMatching:
@@ -82,11 +87,6 @@ class GradebookFilling:
             for match in self.matching.matches
         ]
         return replace(self.matching, matches=matches)
-
-    def _scaled(self, points: str) -> str:
-        decimals = max(self.rules.decimals, FEWEST_DECIMALS)
-        scaled = float(points) * (self.scale or 0.0) / self.rules.max_points
-        return marks.points_text(marks.round_points(scaled, decimals), decimals)
 
     @property
     def lines(self) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
@@ -171,6 +171,7 @@ def _late_files(
     # The query starts at the teams, whose index knows which files are late, and each score by its file: a join reads
     # every score of the ground truth. What has a score is scored.
     late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
+    scores_of_file = Score.objects.filter(submission=OuterRef("pk"))
     rows = (
         late.order_by()
         .annotate(extended_to=extended_deadline("team"))
@@ -179,7 +180,10 @@ def _late_files(
             "pk",
             "received_at",
             "extended_to",
-            *(Subquery(_value(ground_truth, its)) for ground_truth, its in wanted),
+            *(
+                Subquery(scores_of_file.filter(ground_truth=ground_truth, split=its).values("value")[:1])
+                for ground_truth, its in wanted
+            ),
         )
     )
     scores: dict[tuple[int, int, Any, int], dict[Split, float]] = defaultdict(dict)
@@ -198,10 +202,6 @@ def _late_files(
     for (ground_truth, team, day), (_order, value) in chosen.items():
         found[ground_truth][team].append(marks.GradableFile(value, day))
     return found
-
-
-def _value(ground_truth: int, split: Split) -> QuerySet[Score, Any]:
-    return Score.objects.filter(submission=OuterRef("pk"), ground_truth=ground_truth, split=split).values("value")[:1]
 
 
 # --- whose grade a waiting ground truth would touch ---------------------------------------------------------------

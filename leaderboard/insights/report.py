@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -153,10 +153,9 @@ def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[T
         last_at=Max("submissions__received_at"),
     )
     teams = []
-    row: Mapping[str, Any]
     for row in rows:
         team = row["pk"]
-        facts = {name: value for name, value in row.items() if name != "pk"}
+        facts: dict[str, Any] = {name: value for name, value in row.items() if name != "pk"}
         gap = _score_gap(public.get(team), private.get(team), sign)
         teams.append(TeamFacts(**facts, public=public.get(team), private=private.get(team), gap=gap))
     return sorted(teams, key=lambda team: (math.inf if team.private is None else sign * team.private, team.name))

@@ -31,12 +31,18 @@ DAY = timedelta(days=1)
 
 def notify_due(at: datetime) -> int:
     """Write the notices that are due; gives how many were written."""
-    return _notify_opened(at) + _send_reminders(at) + _notify_revealed(at)
-
-
-def _notify_opened(at: datetime) -> int:
-    opened = Competition.objects.filter(launched_at__isnull=False, opens_at__lte=at, opens_at__gt=at - DAY)
-    return _notify_each(opened, _notify_opening)
+    launched = Competition.objects.filter(launched_at__isnull=False, opens_at__lte=at)
+    opened = launched.filter(opens_at__gt=at - DAY)
+    # A team's own deadline counts, so a team with more time is reminded later.
+    soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
+    extended = Extension.objects.active().filter(soon, team__competition=OuterRef("pk"))
+    near = launched.filter(soon | Exists(extended)).select_related("ground_truth")
+    revealed = Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY)
+    return (
+        _notify_each(opened, _notify_opening)
+        + _notify_each(near, partial(_remind, at=at))
+        + _notify_each(revealed, _notify_reveal)
+    )
 
 
 def _notify_opening(competition: Competition) -> int:
@@ -51,10 +57,6 @@ def _notify_opening(competition: Competition) -> int:
         link=reverse("data", kwargs={"slug": competition.slug}),
         key=key,
     )
-
-
-def _notify_revealed(at: datetime) -> int:
-    return _notify_each(Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY), _notify_reveal)
 
 
 def _notify_reveal(competition: Competition) -> int:
@@ -94,14 +96,6 @@ def _not_yet_notified(members: QuerySet[Membership], kind: NoticeKind, key: str)
 
 
 # --- a day before the close -------------------------------------------------------------------------------------
-
-
-def _send_reminders(at: datetime) -> int:
-    """A team's own deadline counts, so a team with more time is reminded later."""
-    soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
-    extended = Extension.objects.active().filter(soon, team__competition=OuterRef("pk"))
-    near = Competition.objects.filter(soon | Exists(extended), launched_at__isnull=False, opens_at__lte=at)
-    return _notify_each(near.select_related("ground_truth"), partial(_remind, at=at))
 
 
 def _remind(competition: Competition, at: datetime) -> int:

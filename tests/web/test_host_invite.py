@@ -21,7 +21,8 @@ from leaderboard.competitions.models import Competition, Membership
 from leaderboard.notifications import emails
 from tests.conftest import close
 from tests.web.languages import CODE, second_language
-from tests.web.test_roster import read, signed_in, text_of
+from tests.web.test_join import signed_in
+from tests.web.test_roster import read, text_of
 
 INVITE, PEOPLE = "/host/pets/people/invite/", "/host/pets/people/"
 ALL = {"all": "yes"}

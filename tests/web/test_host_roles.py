@@ -18,7 +18,8 @@ from leaderboard.competitions.models import Competition
 from leaderboard.notifications.models import Notice
 from tests.conftest import enter
 from tests.markup import tidy
-from tests.web.test_roster import signed_in, text_of
+from tests.web.test_join import signed_in
+from tests.web.test_roster import text_of
 
 ROLES = "/host/pets/people/roles/"
 LEAVE = "/host/pets/people/leave/"

@@ -18,6 +18,7 @@ from leaderboard.competitions.services import competitions
 from leaderboard.grades import sheets
 from tests.conftest import enter, person
 from tests.leaderboard.test_grades import set_rules
+from tests.web.test_join import signed_in
 
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,clay@example.org,8,Lab 2\n"
 WHO = "/host/pets/people/who/"
@@ -28,9 +29,7 @@ def hers(ada: User, pets: Competition) -> Client:
     """Ada's browser, with a class list read."""
     roster.save_roster_draft(competition=pets, user=ada, file_name="class.csv", data=LIST)
     roster.apply_roster(competition=pets, user=ada)
-    client = Client()
-    client.force_login(ada)
-    return client
+    return signed_in(ada)
 
 
 def entry(name: str) -> RosterEntry:

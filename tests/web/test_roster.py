@@ -22,15 +22,10 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services import competitions
 from tests.conftest import enter, make_competition, person
+from tests.web.test_join import signed_in
 
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,cy@example.org,8,Lab 2\n"
 ROSTER = "/host/pets/people/roster/"
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def confirm(user: User) -> None:

@@ -97,8 +97,11 @@ def host_admission(request: HttpRequest, page_context: PageContext) -> HttpRespo
 @open_to(Audience.HOSTS)
 def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Hosts and assistants: who they are, add, remove."""
-    if question := _role_question(request, page_context):
-        return question
+    name, role = request.POST.get("name", ""), request.POST.get("role", "")
+    if request.POST.get("action") == "remove" and not is_confirmed(request) and role in list(HostingRole):
+        held = page_context.competition.hosts if role == HostingRole.HOST else page_context.competition.assistants
+        if held.filter(username=name).exists():
+            return ask_first(request, page_context, name, _role_loss_text(page_context, name), role=role)
     competition, form = page_context.competition, RoleForm(posted_data(request))
     if request.method == "POST":
         try:
@@ -140,17 +143,6 @@ def _redirect_after_leaving(page_context: PageContext) -> HttpResponse:
     """To the list of what one still runs, if there can be anything on it."""
     user = signed_in_user(page_context.user)
     return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "competitions")
-
-
-def _role_question(request: HttpRequest, page_context: PageContext) -> HttpResponse | None:
-    """Asked before somebody loses a role that they have."""
-    name, role = request.POST.get("name", ""), request.POST.get("role", "")
-    if request.POST.get("action") != "remove" or is_confirmed(request) or role not in list(HostingRole):
-        return None
-    people = page_context.competition.hosts if role == HostingRole.HOST else page_context.competition.assistants
-    if not people.filter(username=name).exists():
-        return None
-    return ask_first(request, page_context, name, _role_loss_text(page_context, name), role=role)
 
 
 def _role_loss_text(page_context: PageContext, name: str) -> str:
