@@ -48,7 +48,7 @@ class ClassActivity:
 
 
 def class_activity(competition: Competition, at: datetime) -> ClassActivity:
-    """Eight queries at most, whatever the size of the class."""
+    """The same few queries, whatever the size of the class."""
     files = Submission.objects.filter(competition=competition, team__isnull=False).order_by()
     day_ago = at - timedelta(days=1)
     counted = {str(status): Count("pk", filter=Q(status=status)) for status in Status}

@@ -118,52 +118,21 @@ class HardRowForm:
 @open_to(Audience.HOSTS)
 def host_rows(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows what was found last; POST looks again, or makes a draft of the corrected answers."""
-    action = request.POST.get("action") if request.method == "POST" else ""
+    competition, problems, status = page_context.competition, [], 200
+    action = request.POST.get("action")
     try:
         if action == "find":
-            hardest_rows.find_hard_rows(competition=page_context.competition)
-            return see_other("host_rows", slug=page_context.competition.slug)
+            hardest_rows.find_hard_rows(competition=competition)
+            return see_other("host_rows", slug=competition.slug)
         if action == "correct":
-            _correct_rows(request, page_context)
+            _correct_rows(request, competition)
             messages.success(request, _("The corrected ground truth is checked. Look at it, then publish it."))
-            return see_other("host_truth", fragment="#check", slug=page_context.competition.slug)
+            return see_other("host_truth", fragment="#check", slug=competition.slug)
     except competitions.CannotHost as error:
-        return _hard_rows_page(request, page_context, problems=[error.message, *error.details], status=409)
+        problems, status = [error.message, *error.details], 409
     except JobFailed:
-        again = _("This did not work, through no fault of a file. Try it again in a moment.")
-        return _hard_rows_page(request, page_context, problems=[again], status=503)
-    return _hard_rows_page(request, page_context)
-
-
-def _correct_rows(request: HttpRequest, page_context: PageContext) -> None:
-    report = RowReport.objects.filter(ground_truth=page_context.competition.ground_truth_id).first()
-    if report is None or request.POST.get("made") != report.made_at.isoformat():
-        raise competitions.CannotHost(_("The list was made anew meanwhile. Nothing was changed: look at it again."))
-    lines = _hard_row_forms(report, request.POST)
-    corrected = {line.row["id"]: [cell for _name, cell in line.cells] for line in lines if line.choice == CORRECT}
-    if empty := [name for name, cells in corrected.items() if not all(cells)]:
-        raise competitions.CannotHost(_("Write the right answer for the row %(id)s, or ignore it.") % {"id": empty[0]})
-    ignored = [line.row["id"] for line in lines if line.choice == IGNORE]
-    hardest_rows.correct_truth(competition=page_context.competition, corrected=corrected, ignored=ignored)
-
-
-def _hard_row_forms(report: RowReport, filled: QueryDict) -> list[HardRowForm]:
-    """The rows with what was filled in; else with the other answer in place, and nothing chosen."""
-    found = report.found
-    lines = []
-    for number, row in enumerate(found["rows"]):
-        choice = filled.get(f"do-{number}", KEEP)
-        proposed = [row["other"] or row["truth"][0]] if len(row["truth"]) == 1 else row["truth"]
-        cells = [filled.get(f"answer-{number}-{place}", text).strip() for place, text in enumerate(proposed)]
-        choice = choice if choice in (CORRECT, IGNORE) else KEEP
-        lines.append(HardRowForm(number, row, found["files"], choice, list(zip(found["targets"], cells, strict=True))))
-    return lines
-
-
-def _hard_rows_page(
-    request: HttpRequest, page_context: PageContext, *, problems: list[str] | None = None, status: int = 200
-) -> HttpResponse:
-    report = RowReport.objects.filter(ground_truth=page_context.competition.ground_truth_id).first()
+        problems, status = [_("This did not work, through no fault of a file. Try it again in a moment.")], 503
+    report = RowReport.objects.filter(ground_truth=competition.ground_truth_id).first()
     lines = _hard_row_forms(report, request.POST) if report else []
     by_agreement = request.GET.get("sort") == "agree"
     if by_agreement:
@@ -178,6 +147,31 @@ def _hard_rows_page(
         "problems": problems,
     }
     return render(request, "insights/host_rows.html", context, status=status)
+
+
+def _correct_rows(request: HttpRequest, competition: Competition) -> None:
+    report = RowReport.objects.filter(ground_truth=competition.ground_truth_id).first()
+    if report is None or request.POST.get("made") != report.made_at.isoformat():
+        raise competitions.CannotHost(_("The list was made anew meanwhile. Nothing was changed: look at it again."))
+    lines = _hard_row_forms(report, request.POST)
+    corrected = {line.row["id"]: [cell for _name, cell in line.cells] for line in lines if line.choice == CORRECT}
+    if empty := [name for name, cells in corrected.items() if not all(cells)]:
+        raise competitions.CannotHost(_("Write the right answer for the row %(id)s, or ignore it.") % {"id": empty[0]})
+    ignored = [line.row["id"] for line in lines if line.choice == IGNORE]
+    hardest_rows.correct_truth(competition=competition, corrected=corrected, ignored=ignored)
+
+
+def _hard_row_forms(report: RowReport, filled: QueryDict) -> list[HardRowForm]:
+    """The rows with what was filled in; else with the other answer in place, and nothing chosen."""
+    found = report.found
+    lines = []
+    for number, row in enumerate(found["rows"]):
+        choice = filled.get(f"do-{number}", KEEP)
+        proposed = [row["other"] or row["truth"][0]] if len(row["truth"]) == 1 else row["truth"]
+        cells = [filled.get(f"answer-{number}-{place}", text).strip() for place, text in enumerate(proposed)]
+        choice = choice if choice in (CORRECT, IGNORE) else KEEP
+        lines.append(HardRowForm(number, row, found["files"], choice, list(zip(found["targets"], cells, strict=True))))
+    return lines
 
 
 @open_to(Audience.HOSTS)
