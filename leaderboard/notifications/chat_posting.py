@@ -19,6 +19,10 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+CONNECT_SECONDS, READ_SECONDS = 4, 6
+# For the whole of it: a service that answers drop by drop begins the seconds for reading again and again.
+POST_SECONDS = 15.0
+DISCORD_LONGEST = 2000
 LONGEST = 600
 SERVICE_HOSTS = ("hooks.slack.com", "discord.com", "discordapp.com", "*.logic.azure.com", "*.api.powerplatform.com")
 
@@ -71,12 +75,6 @@ def _why_not(url: str) -> str:
             "(WEBHOOK_HOSTS)."
         )
     return _("This is no complete address of a channel. Copy it whole from the service's page for incoming webhooks.")
-
-
-CONNECT_SECONDS, READ_SECONDS = 4, 6
-# For the whole of it: a service that answers drop by drop begins the seconds for reading again and again.
-POST_SECONDS = 15.0
-DISCORD_LONGEST = 2000
 
 
 def post_message(address: str, title: str, text: str) -> str:

@@ -3,8 +3,6 @@
 A claim says who sends an e-mail; while the mail server refuses, it waits longer each time. Only when a process dies
 between the server's yes and the note of it, an e-mail is sent again, with the same Message-ID, so that mail programs
 show it once.
-
-The mail server: what it may answer to an e-mail, and when to try again.
 """
 
 from __future__ import annotations
@@ -40,6 +38,11 @@ from . import hooks
 from .models import Announcement, Delivery, Notice, NoticeKind
 from .notices import notice_choices_of, save_choices, sends_mail
 
+log = logging.getLogger(__name__)
+
+# A sender queries again for what is due after so long.
+ROUND_SECONDS = 2.0
+SALT = "leaderboard.stop-mail"
 LEASE = timedelta(minutes=10)
 MOST_TRIES = 12
 LONGEST_PAUSE = timedelta(hours=6)
@@ -83,13 +86,6 @@ def reply_to(competition: Competition | None) -> list[str]:
 def pause_after(tries: int) -> timedelta | None:
     """How long to wait after so many tries, each time longer; None when it was enough."""
     return min(timedelta(minutes=2**tries), LONGEST_PAUSE) if tries < MOST_TRIES else None
-
-
-log = logging.getLogger(__name__)
-
-# A sender queries again for what is due after so long.
-ROUND_SECONDS = 2.0
-SALT = "leaderboard.stop-mail"
 
 
 def is_mail_due() -> bool:
