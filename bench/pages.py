@@ -50,7 +50,8 @@ from leaderboard.competitions.models import BoardSettings, Competition, GroundTr
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.views import board_cache
-from leaderboard.grades import releases, saved_rules
+from leaderboard.grades import releases
+from leaderboard.grades import rules as grade_rules
 
 MOST_QUERIES, MOST_KB = 12, 60.0
 MOST_MS = {50: 60.0, 500: 120.0}
@@ -213,7 +214,7 @@ def _grade(competition: Competition) -> None:
             Score(submission=file, ground_truth=ground_truth, split=split, value=0.9) for split in Split
         )
     values = {"steps": [{"points": 50, "score": 0.5}, {"points": 100, "score": 0.95}], "late_percent": 10}
-    saved_rules.set_grade_rules(competition=competition, user=User.objects.get(username="ada"), values=values)
+    grade_rules.set_grade_rules(competition=competition, user=User.objects.get(username="ada"), values=values)
 
 
 def _second_ground_truth(competition: Competition) -> GroundTruth:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import extensions, identifying, joining, roster, team_merges
+from leaderboard.classroom import extensions, joining, people, roster, team_merges
 from leaderboard.classroom import teams as teams_module
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
@@ -36,10 +36,11 @@ from leaderboard.competitions.services import (
 from leaderboard.competitions.services import (
     competitions as competitions_services,
 )
-from leaderboard.grades import releases, saved_rules
+from leaderboard.grades import releases
+from leaderboard.grades import rules as grade_rules
 from leaderboard.insights import hardest_rows
 from leaderboard.notifications import announcements, emails
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import NoticeKind
 
 PASSWORD = "correct horse"
 SPECIES = ("newt", "toad", "frog")
@@ -276,9 +277,9 @@ def _run(term: Term, competition: Competition) -> None:
         competition=competition, user=ada, file_name="class.csv", data="Name,Email,Student ID,Section\n" + lines
     )
     roster.apply_roster(competition=competition, user=ada)
-    guests, _waiting = identifying.unlinked_members(competition)
+    guests, _waiting = people.unlinked_members(competition)
     pairs = {guest.membership.pk: guest.guess.pk for guest in guests[1:] if guest.guess}
-    identifying.link_accounts(competition=competition, pairs=pairs, user=ada)
+    people.link_accounts(competition=competition, pairs=pairs, user=ada)
     competition.assistants.add(term.people["ivy"])
     announcements.announce(
         competition=competition, user=ada, title="The data has a new column", text="See **train.csv**.", is_pinned=True
@@ -306,7 +307,7 @@ def _end(term: Term, competition: Competition) -> None:
     score.score_submission(late.pk)
     boards.reveal_competition(competition=competition, user=ada)
     steps = [{"points": 50, "baseline": "Nearest neighbour"}, {"points": 100, "score": 0.95}]
-    saved_rules.set_grade_rules(
+    grade_rules.set_grade_rules(
         competition=competition, user=ada, values={"steps": steps, "title": "Pond life", "late_percent": 10}
     )
     competition.refresh_from_db()

@@ -13,8 +13,7 @@ class ClassroomConfig(AppConfig):
         from leaderboard.competitions import hooks as competitions
         from leaderboard.notifications import hooks as notifications
 
-        from . import invitation_mails, joining, personal_data, roles
-        from .models import roster
+        from . import invitations, joining, models, personal_data, roles
 
         accounts.lets_in.append(joining.is_valid_way_in)
         accounts.address_confirmed.append(roles.take_up_roles)
@@ -22,8 +21,8 @@ class ClassroomConfig(AppConfig):
         accounts.leave.append(personal_data.leave)
         accounts.forget.append(personal_data.forget)
         accounts.delete.append(personal_data.delete)
-        competitions.roster = roster
-        notifications.is_mail_due.append(invitation_mails.are_invitations_due)
-        notifications.mails_due.append(invitation_mails.due_invitations)
-        notifications.section_sizes.append(roster.section_sizes)
-        notifications.people_of_section.append(roster.people_of_section)
+        competitions.roster = models
+        notifications.is_mail_due.append(invitations.are_invitations_due)
+        notifications.mails_due.append(invitations.due_invitations)
+        notifications.section_sizes.append(models.section_sizes)
+        notifications.people_of_section.append(models.people_of_section)

@@ -107,7 +107,8 @@ def readmit_team(*, team: Team, user: User | None) -> None:
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
         team = Team.objects.get(pk=team.pk)
-        if competition.revealed_at is not None and _has_time_beyond(team, competition.revealed_at):
+        revealed_at = competition.revealed_at
+        if revealed_at and team.extensions.filter(revoked_at=None, closes_at__gt=revealed_at).exists():
             raise CannotHost(
                 _("“%(team)s” was given time that ends after the private board opened; it would see it and submit.")
                 % {"team": team.name}
@@ -143,10 +144,6 @@ def _apply_change(competition: Competition, *, is_about_time: bool) -> None:
     if is_about_time:
         recompute_lateness(competition)
         rebuild_boards(competition)
-
-
-def _has_time_beyond(team: Team, moment: datetime) -> bool:
-    return team.extensions.filter(revoked_at=None, closes_at__gt=moment).exists()
 
 
 def _extension_facts(extension: Extension) -> dict[str, object]:

@@ -13,37 +13,42 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.competitions.models import Admission, Competition
+from leaderboard.competitions.forms.host import MomentField, moment_in
+from leaderboard.competitions.models import Admission, Competition, Extension
 from leaderboard.competitions.models.competition_settings import read_setting, setting_field
 
-from . import identifying, roster_files
-from .models import role as role_module
+from . import people, roster_files
+from .models import HostingRole
 
 PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 DOMAIN = re.compile(r"@[^@\s*?/:<>\"()]+\.[^@\s.*?/:<>\"()]{2,}")
 
 
+def posted_number(text: str) -> int:
+    """The number that a form sends about a row; 0, which is no row's, where it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
+
+
 class RoleForm(forms.Form):
     name = forms.CharField(
-        label=gettext_lazy("Username or e-mail address"), max_length=254, widget=forms.TextInput(attrs=PLAIN)
+        label=gettext_lazy("Username or e-mail address"),
+        max_length=254,
+        widget=forms.TextInput(attrs=PLAIN),
+        help_text=gettext_lazy(
+            "For an address that nobody has confirmed yet the role is kept. Both roles see the answers and all scores."
+        ),
     )
     role = forms.ChoiceField(
         label=gettext_lazy("Role"),
         choices=[
             (
-                role_module.HostingRole.ASSISTANT.value,
+                HostingRole.ASSISTANT.value,
                 gettext_lazy("Assistant: sees everything, helps teams, decides nothing"),
             ),
-            (role_module.HostingRole.HOST.value, gettext_lazy("Host: may do everything that you may")),
+            (HostingRole.HOST.value, gettext_lazy("Host: may do everything that you may")),
         ],
-        initial=role_module.HostingRole.ASSISTANT.value,
+        initial=HostingRole.ASSISTANT.value,
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["name"].help_text = _(
-            "For an address that nobody has confirmed yet the role is kept. Both roles see the answers and all scores."
-        )
 
 
 class AdmissionForm(forms.Form):
@@ -133,9 +138,7 @@ class RosterForm(forms.Form):
 class LinkAccountsForm(forms.Form):
     """A field for each account: who it is on the roster, as one of its lines, an address, a number or a name."""
 
-    def __init__(
-        self, guests: Iterable[identifying.UnlinkedMember], waiting: identifying.UnlinkedEntries, *args: Any
-    ) -> None:
+    def __init__(self, guests: Iterable[people.UnlinkedMember], waiting: people.UnlinkedEntries, *args: Any) -> None:
         super().__init__(*args)
         self.waiting = waiting
         self.pairs: dict[int, int] = {}
@@ -144,7 +147,7 @@ class LinkAccountsForm(forms.Form):
                 label=guest.membership.user.get_username(),
                 required=False,
                 max_length=300,
-                initial=identifying.entry_label(guest.guess) if guest.guess else "",
+                initial=people.entry_label(guest.guess) if guest.guess else "",
                 widget=forms.TextInput(attrs={"list": "roster", "autocomplete": "off"}),
             )
 
@@ -161,3 +164,42 @@ class LinkAccountsForm(forms.Form):
         if not (self.pairs or self.errors):
             self.add_error(None, _("Nothing is filled in. Say of at least one account who it is."))
         return self.cleaned_data
+
+
+class ExtensionForm(forms.Form):
+    """More attempts, more time. The deadline is meant in the competition's zone."""
+
+    extra_attempts = forms.IntegerField(
+        label=gettext_lazy("Extra attempts"),
+        required=False,
+        min_value=0,
+        max_value=1000,
+        help_text=gettext_lazy("On top of what every team has a day."),
+    )
+    day = forms.DateField(
+        label=gettext_lazy("Only on the day (UTC)"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        help_text=gettext_lazy("Empty: on every day."),
+    )
+    closes_at = MomentField(label=gettext_lazy("New deadline"), required=False)
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        max_length=Extension._meta.get_field("reason").max_length,
+        help_text=gettext_lazy("The team and the other hosts read it."),
+        error_messages={"required": gettext_lazy("Give a reason.")},
+    )
+
+    def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.competition = competition
+        self.fields["closes_at"].help_text = _("In the zone %(zone)s; empty: the deadline of everybody.") % {
+            "zone": competition.zone
+        }
+
+    def clean_extra_attempts(self) -> int:
+        return self.cleaned_data["extra_attempts"] or 0
+
+    def clean_closes_at(self) -> Any:
+        wall = self.cleaned_data["closes_at"]
+        return moment_in(wall, self.competition.zone) if wall else None

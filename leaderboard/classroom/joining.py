@@ -1,39 +1,83 @@
-"""A student enters a competition or a team, and accepts the rules."""
+"""A student enters a competition or a team, and accepts the rules.
+
+Who may join: whoever has the code, whoever is on the roster, or whoever has one of certain addresses. An address counts
+only once its owner has confirmed it; anybody can sign up with somebody else's.
+"""
 
 from __future__ import annotations
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.competitions.models import Competition, Membership, Team
+from leaderboard.competitions.models import Admission, Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
 from leaderboard.competitions.models.team_history import TeamChange, link_returning_person, record_team_change
+from leaderboard.notifications.models import NoticeKind
+from leaderboard.notifications.notices import mark_mention, notify_team
 
-from .admission import obstacle_to_joining, roster_entry_of
-from .joining_refusals import CannotJoin
-from .models import RosterEntry
-from .models.roster import joined_values
-from .team_notices import notify_of_joining
-from .teams import create_team_of_one, lock_teams
+from .models import RosterEntry, joined_values
+from .teams import CannotJoin, create_team_of_one, lock_teams
 
 ROLE_LOST = (AuditEvent.HOST_REMOVED, AuditEvent.ASSISTANT_REMOVED)
 
 
+def confirmed_addresses(user: User) -> set[str]:
+    addresses = user.emailaddress_set.filter(verified=True)  # type: ignore[attr-defined]
+    return {address.casefold() for address in addresses.values_list("email", flat=True)}
+
+
+def roster_entry_of(competition: Competition, user: User) -> RosterEntry | None:
+    """The entry of the roster that is this person, or is theirs to take by a confirmed address."""
+    own = competition.roster.filter(user=user).first()
+    addresses = confirmed_addresses(user)
+    if own is not None or not addresses:
+        return own
+    return competition.roster.filter(user=None, left_at=None, email__in=addresses).first()
+
+
+def obstacle_to_joining(competition: Competition, user: User) -> str:
+    """Why this person may not join, in words for them; empty when they may. A one-time link asks nobody."""
+    kind = competition.admission.kind
+    if kind == Admission.Kind.CODE:
+        return ""
+    addresses = confirmed_addresses(user)
+    shown = ", ".join(sorted(addresses))
+    if kind == Admission.Kind.ROSTER:
+        entry = roster_entry_of(competition, user)
+        if entry is not None and entry.left_at is None:
+            return ""
+        if not addresses:
+            return _(
+                "Only people on the roster may join, and you have not confirmed an e-mail address. "
+                "Confirm one in your account, or use the join card or invitation from your teacher."
+            )
+        return _(
+            "Your e-mail address is not on the roster: {addresses}. Add the address that your course knows in your "
+            "account, or use the join card or invitation from your teacher."
+        ).format(addresses=shown)
+    allowed = set(competition.admission.allowed_addresses.split())
+    if any(address in allowed or "@" + address.rpartition("@")[2] in allowed for address in addresses):
+        return ""
+    if not addresses:
+        return _(
+            "Only certain e-mail addresses may join, and you have not confirmed one. Confirm yours in your account."
+        )
+    return _(
+        "Your e-mail address ({addresses}) is not among those that may join. If your course knows you by another one, "
+        "add it in your account and confirm it; otherwise ask your teacher."
+    ).format(addresses=shown)
+
+
 def competition_by_code(code: str) -> Competition | None:
     """The launched competition of a join code, however it was typed."""
-    return Competition.objects.filter(
-        admission__join_code__iexact=normalize_code(code), launched_at__isnull=False
-    ).first()
-
-
-def unlaunched_competition_by_code(code: str) -> Competition | None:
-    """The competition of a join code that was handed out before its launch."""
-    return Competition.objects.filter(admission__join_code__iexact=normalize_code(code), launched_at=None).first()
+    named = Competition.objects.filter(admission__join_code__iexact=normalize_code(code))
+    return named.filter(launched_at__isnull=False).first()
 
 
 def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = "") -> bool:
@@ -48,12 +92,6 @@ def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = ""
     else:
         competition = competition_by_code(code)
     return competition is not None and database_now() < competition.closes_at
-
-
-def who_invites(competition: Competition) -> str:
-    """For whoever holds a way in: what its hosts wrote about themselves, else their usernames; one query."""
-    hosts = competition.hosts.filter(is_active=True).order_by("username")
-    return competition.contact or ", ".join(hosts.values_list("username", flat=True))
 
 
 def join_by_code(*, user: User, code: str) -> Membership:
@@ -140,7 +178,19 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
             link_returning_person(user, team, database_now())
             _link_to_roster(held, None)
         competition.touch_board()
-        notify_of_joining(team, user)
+        # The link may have gone further than they meant.
+        words = gettext_lazy(
+            "“%(name)s” joined “%(team)s” by the invitation link, sees its files and shares its attempts. If that was "
+            "not meant, the captain can remove members and make a new link."
+        )
+        names = {"name": mark_mention(user), "team": mark_mention(team)}
+        notify_team(
+            team,
+            kind=NoticeKind.TEAM,
+            title=lambda: _("Somebody joined your team"),
+            text=lambda: words % names,
+            without=user,
+        )
         return held
 
 

@@ -1,14 +1,24 @@
-"""Everybody of a class: people on the roster, members of teams, or both."""
+"""Everybody of a class: people on the roster, members of teams, or both.
+
+A host links an account to a roster entry, where neither a confirmed address nor a join card did.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from leaderboard.competitions.models import Competition, Membership
+from django.db import transaction
+from django.utils.translation import gettext as _
 
-from .models import RosterEntry
+from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.services.competitions import CannotHost
+
+from .models import RosterEntry, joined_values
 
 State = RosterEntry.State
 # What is read of members of whom there may be hundreds.
@@ -112,3 +122,90 @@ def _searchable_text(person: ClassPerson) -> list[str]:
     entry, team = person.entry, person.membership.team if person.membership else None
     ids = [entry.student_id, entry.sis_user_id, entry.login] if entry else []
     return [person.name, person.email, person.username, *ids, *([team.name, team.pseudonym] if team else [])]
+
+
+@dataclass(frozen=True)
+class UnlinkedMember:
+    """A member whom nobody on the roster is, and who on it has the same address, name or login: a guess."""
+
+    membership: Membership
+    guess: RosterEntry | None
+
+
+def entry_label(entry: RosterEntry) -> str:
+    """One person of the roster in one line, as it is shown and typed."""
+    number = entry.email or entry.student_id or entry.login or entry.sis_user_id
+    return f"{entry} · {number}" if number and number != str(entry) else str(entry)
+
+
+def _tidy(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+class UnlinkedEntries:
+    """Who on the roster has no account, to be found by line, address, number, login or name."""
+
+    def __init__(self, entries: Sequence[RosterEntry]) -> None:
+        self.entries = entries
+        self._by: dict[str, set[RosterEntry]] = {}
+        for entry in entries:
+            known = (entry_label(entry), entry.email, entry.student_id, entry.sis_user_id, entry.login, entry.name)
+            for one in filter(None, known):
+                self._by.setdefault(_tidy(one), set()).add(entry)
+
+    def found(self, text: str) -> RosterEntry | None:
+        """The only one whom these words are about."""
+        entries = self._by.get(_tidy(text), set())
+        return next(iter(entries)) if len(entries) == 1 else None
+
+
+def unlinked_members(competition: Competition) -> tuple[list[UnlinkedMember], UnlinkedEntries]:
+    """Members not on the roster by username, and who on the roster has no account. Two queries."""
+    waiting = UnlinkedEntries(list(competition.roster.filter(user=None, left_at=None)))
+    members = competition.memberships.exclude(user__roster_entries__competition=competition)
+    guests: list[UnlinkedMember] = []
+    guessed: set[RosterEntry] = set()
+    for member in members.select_related("user", "team").order_by("user__username"):
+        account = member.user
+        names = (account.email, account.get_full_name(), account.username)
+        guess = next(filter(None, map(waiting.found, names)), None)
+        guests.append(UnlinkedMember(member, guess if guess not in guessed else None))
+        guessed.update({guess} if guess else ())
+    return guests, waiting
+
+
+def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: User | None) -> int:
+    """Membership → entry: these accounts are these people. One-time links and waiting invitations of the entries end.
+    Gives how many.
+
+    All or nothing. Raises `CannotHost` where an account or a person was taken meanwhile.
+    """
+    with transaction.atomic():
+        Competition.objects.select_for_update().get(pk=competition.pk)
+        taken = competition.roster.exclude(user=None).values_list("user", flat=True)
+        members = competition.memberships.filter(pk__in=pairs).exclude(user__in=list(taken)).in_bulk()
+        entries = competition.roster.filter(pk__in=pairs.values(), user=None, left_at=None).in_bulk()
+        if len(members) < len(pairs) or len(entries) < len(pairs):
+            raise CannotHost(_("Each account is one person of the roster who has none yet. Nothing was changed."))
+        for number, member in members.items():
+            RosterEntry.objects.filter(pk=pairs[number]).update(**joined_values(member.user_id, member.joined_at))
+        if pairs:
+            who = {str(pairs[number]): member.user_id for number, member in members.items()}
+            _log_roster_change(competition, user, {"is account": who})
+    return len(pairs)
+
+
+def unlink_accounts(*, competition: Competition, entries: Sequence[int], user: User | None) -> int:
+    """Take the accounts off these people of the roster; teams, files and scores stay the accounts'. Gives how many."""
+    with transaction.atomic():
+        linked = competition.roster.select_for_update().filter(pk__in=entries).exclude(user=None)
+        who = {str(pk): account for pk, account in linked.values_list("pk", "user")}
+        competition.roster.filter(pk__in=who).update(user=None, joined_at=None)
+        if who:
+            _log_roster_change(competition, user, {"is no longer account": who})
+    return len(who)
+
+
+def _log_roster_change(competition: Competition, user: User | None, after: dict[str, object]) -> None:
+    competition.touch_board()
+    AuditEntry.append(AuditEvent.ROSTER_CHANGED, user=user, competition=competition, after=after)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import QuerySet
-
 from leaderboard.accounts.hooks import Leaving, PersonalData
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 
-from .models import RoleInvitation, RosterDraft, RosterEntry
+from .models import RoleInvitation, RosterDraft
 
 EXPORTED = ("name", "email", "student_id", "sis_user_id", "login", "section", "invited_at", "joined_at", "left_at")
 
@@ -22,33 +20,18 @@ def export(*, account: User, at: datetime) -> PersonalData:
 
 def leave(*, leaving: Leaving) -> None:
     """Note where hosts list the person."""
-    leaving.competitions |= set(_entries_of(leaving).values_list("competition", flat=True))
+    leaving.competitions |= set(leaving.account.roster_entries.values_list("competition", flat=True))
 
 
 def forget(*, leaving: Leaving) -> None:
-    _discard_drafts(leaving)
-    _withdraw_roles(leaving)
-
-
-def delete(*, leaving: Leaving) -> None:
-    """The list of the course has them again when it is read again; until then nothing here tells who they were."""
-    _entries_of(leaving).delete()
-
-
-def _discard_drafts(leaving: Leaving) -> None:
-    """A list that waits for a host's decision has to be read again."""
-    entries = [
-        name for entry in _entries_of(leaving) for name in (entry.name, entry.email, entry.login, entry.student_id)
-    ]
-    known = [name.casefold() for name in (*entries, *leaving.addresses) if name]
+    # A list that waits for a host's decision has to be read again.
+    entries = leaving.account.roster_entries.values_list("name", "email", "login", "student_id")
+    known = [name.casefold() for names in (*entries, leaving.addresses) for name in names if name]
     for draft in RosterDraft.objects.filter(competition__in=leaving.competitions):
         text = draft.text.casefold()
         if any(name in text for name in known):
             draft.delete()
-
-
-def _withdraw_roles(leaving: Leaving) -> None:
-    """A role that a host keeps for an address of theirs."""
+    # A role that a host keeps for an address of theirs.
     for address in leaving.addresses:
         for offer in RoleInvitation.objects.filter(email=address.casefold()).select_related("competition"):
             before = {"invitation": offer.pk, "role": offer.role}
@@ -58,5 +41,6 @@ def _withdraw_roles(leaving: Leaving) -> None:
             offer.delete()
 
 
-def _entries_of(leaving: Leaving) -> QuerySet[RosterEntry]:
-    return RosterEntry.objects.filter(user=leaving.account)
+def delete(*, leaving: Leaving) -> None:
+    """The list of the course has them again when it is read again; until then nothing here tells who they were."""
+    leaving.account.roster_entries.all().delete()

@@ -22,12 +22,11 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications import notices
-from leaderboard.notifications.models.mentions import mark_mention
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import NoticeKind
+from leaderboard.notifications.notices import mark_mention
 
-from . import invitation_mails
-from .models import RoleInvitation
-from .models.role import HostingRole
+from . import invitations
+from .models import HostingRole, RoleInvitation
 
 # Of one competition, at a time.
 MOST_OFFERS = 50
@@ -38,14 +37,6 @@ _REMOVED = {HostingRole.HOST: AuditEvent.HOST_REMOVED, HostingRole.ASSISTANT: Au
 
 class UnknownAddress(CannotHost):
     """No account has confirmed this address yet; a role can be offered to it (`offer_role`)."""
-
-
-def add_host(*, competition: Competition, name: str, user: User | None = None) -> User:
-    return give_role(competition=competition, name=name, role=HostingRole.HOST, user=user)
-
-
-def remove_host(*, competition: Competition, name: str, user: User | None = None) -> None:
-    take_role(competition=competition, name=name, role=HostingRole.HOST, user=user)
 
 
 def give_role(*, competition: Competition, name: str, role: HostingRole, user: User | None = None) -> User:
@@ -62,13 +53,11 @@ def give_role(*, competition: Competition, name: str, role: HostingRole, user: U
         if role is HostingRole.ASSISTANT and held.assistants.filter(pk=found.pk).exists():
             raise CannotHost(_("{name} assists in this competition already.").format(name=found.username))
         if held.memberships.filter(user=found).exists():
-            raise CannotHost(
-                _("%(name)s competes in this competition, and hosts see the private scores.") % {"name": found.username}
-                if role is HostingRole.HOST
-                else _("{name} competes in this competition, and assistants see the private scores.").format(
-                    name=found.username
-                )
-            )
+            if role is HostingRole.HOST:
+                words = _("%(name)s competes in this competition, and hosts see the private scores.")
+                raise CannotHost(words % {"name": found.username})
+            words = _("{name} competes in this competition, and assistants see the private scores.")
+            raise CannotHost(words.format(name=found.username))
         if role is HostingRole.HOST and held.assistants.filter(pk=found.pk).exists():
             held.assistants.remove(found)
             AuditEntry.append(AuditEvent.ASSISTANT_REMOVED, user=user, competition=held, account=found)
@@ -98,40 +87,32 @@ def take_role(*, competition: Competition, name: str, role: HostingRole, user: U
 
 def _notify_role_given(person: User, role: HostingRole, competition: Competition) -> None:
     """Notify a person of new rights, so that they do not learn of them from changed pages."""
-    what = {"title": competition.title}
-    title = (
-        gettext_lazy("You host “%(title)s”") if role is HostingRole.HOST else gettext_lazy("You assist in “%(title)s”")
-    )
-    text = (
-        gettext_lazy(
+    title = gettext_lazy("You assist in “%(title)s”")
+    text = gettext_lazy("You help its hosts, see names and private scores, and decide nothing that counts.")
+    if role is HostingRole.HOST:
+        title = gettext_lazy("You host “%(title)s”")
+        text = gettext_lazy(
             "You can do everything there that its other hosts can, and see the answers and the private scores."
         )
-        if role is HostingRole.HOST
-        else gettext_lazy("You help its hosts, see names and private scores, and decide nothing that counts.")
-    )
-    link = reverse("host_competition", kwargs={"slug": competition.slug})
     notices.notify(
         [person],
         kind=NoticeKind.ROLE,
         competition=competition,
-        title=lambda: title % what,
+        title=lambda: title % {"title": competition.title},
         text=lambda: str(text),
-        link=link,
+        link=reverse("host_competition", kwargs={"slug": competition.slug}),
     )
 
 
 def _notify_role_taken(person: User, role: HostingRole, competition: Competition) -> None:
-    what = {"title": competition.title}
-    title = (
-        gettext_lazy("You host “%(title)s” no longer")
-        if role is HostingRole.HOST
-        else gettext_lazy("You assist in “%(title)s” no longer")
-    )
+    title = gettext_lazy("You assist in “%(title)s” no longer")
+    if role is HostingRole.HOST:
+        title = gettext_lazy("You host “%(title)s” no longer")
     notices.notify(
         [person],
         kind=NoticeKind.ROLE,
         competition=competition,
-        title=lambda: title % what,
+        title=lambda: title % {"title": competition.title},
         text=lambda: _("Its pages for hosts and assistants are closed to you."),
         link=reverse("competitions"),
     )
@@ -139,11 +120,9 @@ def _notify_role_taken(person: User, role: HostingRole, competition: Competition
 
 def _notify_role_given_up(person: User, role: HostingRole, competition: Competition) -> None:
     what = {"name": mark_mention(person), "title": competition.title}
-    title = (
-        gettext_lazy("“%(name)s” no longer hosts “%(title)s”")
-        if role is HostingRole.HOST
-        else gettext_lazy("“%(name)s” no longer assists in “%(title)s”")
-    )
+    title = gettext_lazy("“%(name)s” no longer assists in “%(title)s”")
+    if role is HostingRole.HOST:
+        title = gettext_lazy("“%(name)s” no longer hosts “%(title)s”")
     notices.notify(
         competition.hosts.filter(is_active=True),
         kind=NoticeKind.ROLE,
@@ -159,7 +138,7 @@ def offer_role(*, competition: Competition, address: str, role: HostingRole, use
 
     Only where addresses are confirmed by e-mail: elsewhere ownership cannot be shown.
     """
-    if obstacle := invitation_mails.why_no_emails():
+    if obstacle := invitations.why_no_emails():
         raise CannotHost(obstacle + " " + _("So nobody can confirm an address; ask the person for their user name."))
     address = address.strip().casefold()
     try:
@@ -174,7 +153,14 @@ def offer_role(*, competition: Competition, address: str, role: HostingRole, use
         before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
         made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
         if before != role.value:
-            _notify_unconfirmed_accounts(address, lambda: _("A role waits for you"), lambda: _offer_label(made))
+            words = gettext_lazy(
+                "A host keeps the role of %(role)s for the address %(address)s. Confirm it, and the role is yours."
+            )
+            _notify_unconfirmed_accounts(
+                address,
+                lambda: _("A role waits for you"),
+                lambda: words % {"role": made.role_words, "address": address},
+            )
         AuditEntry.append(
             AuditEvent.ROLE_OFFERED, user=user, competition=held, after={"invitation": made.pk, "role": role.value}
         )
@@ -202,11 +188,6 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
     return offer.email
 
 
-def _offer_label(offer: RoleInvitation) -> str:
-    words = _("A host keeps the role of %(role)s for the address %(address)s. Confirm it, and the role is yours.")
-    return words % {"role": offer.role_words, "address": offer.email}
-
-
 def _notify_unconfirmed_accounts(address: str, title: Callable[[], str], text: Callable[[], str]) -> None:
     """Notify accounts with this unconfirmed address. Ownership is not shown, so no competition and no host is named."""
     has_address = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
@@ -231,7 +212,7 @@ def take_up_roles(*, address: str) -> int:
             )
             if (offer := invitations.filter(pk=number).first()) is None:
                 continue
-            why = _give_offered_role(offer)
+            why = _take_up_role(offer)
             taken += not why
             if why:
                 before = {"invitation": offer.pk, "role": offer.role}
@@ -241,7 +222,7 @@ def take_up_roles(*, address: str) -> int:
     return taken
 
 
-def _give_offered_role(offer: RoleInvitation) -> str:
+def _take_up_role(offer: RoleInvitation) -> str:
     """Why a role is not given; empty when it is."""
     if not offer.competition.is_hosted_by(offer.made_by):
         return _("You host this competition no longer.")

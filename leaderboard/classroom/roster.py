@@ -21,8 +21,7 @@ from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services.competitions import CannotHost
 
 from . import roster_files
-from .models import RosterDraft, RosterEntry, RosterList
-from .models.roster import joined_values
+from .models import RosterDraft, RosterEntry, RosterList, joined_values
 
 # In this order a line finds its entry; whoever has none of them is found by name and section.
 MATCHING_FIELDS = ("student_id", "sis_user_id", "email", "login")
@@ -103,12 +102,23 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
         elif earlier or (entries and entries[0].pk in seen):
             found.bad.append(_bad_line(line, _duplicate_line(line, earlier or seen[entries[0].pk])))
         else:
-            _add_to_preview(found, line, entries[0] if entries else None)
-            if entries:
-                seen[entries[0].pk] = line
+            entry = entries[0] if entries else None
+            change = _change_of(line, entry)
+            kind = found.new if entry is None else found.changed if change.differences else found.unchanged
+            kind.append(change)
+            if entry is not None:
+                seen[entry.pk] = line
     found.missing = [entry for entry in held if entry.pk not in seen and entry.left_at is None]
     found.bad.sort(key=lambda one: one.number)
     return found
+
+
+def _change_of(line: roster_files.RosterLine, entry: RosterEntry | None) -> RosterChange:
+    if entry is None:
+        return RosterChange(line)
+    # An empty cell says nothing: the value of an earlier file stays.
+    differing = [(name, getattr(entry, name), value) for name, value in line.values.items() if value]
+    return RosterChange(line, entry, tuple(one for one in differing if one[1] != one[2]))
 
 
 def _bad_line(line: roster_files.RosterLine, reason: str) -> roster_files.SkippedLine:
@@ -136,16 +146,6 @@ def _earlier(
     return earlier
 
 
-def _add_to_preview(found: RosterPreview, line: roster_files.RosterLine, entry: RosterEntry | None) -> None:
-    if entry is None:
-        found.new.append(RosterChange(line))
-        return
-    # An empty cell says nothing: the value of an earlier file stays.
-    differing = [(name, getattr(entry, name), value) for name, value in line.values.items() if value]
-    differences = tuple(one for one in differing if one[1] != one[2])
-    (found.changed if differences else found.unchanged).append(RosterChange(line, entry, differences))
-
-
 class _EntryIndex:
     """Entries by each of their numbers and addresses, and by name and section where they have none."""
 
@@ -169,15 +169,12 @@ class _EntryIndex:
             return list(keyed.values())
         # By name only where neither has a value that would distinguish two people of one name.
         named = self._by.get(("name", values.get("name", "").casefold()), []) if values.get("name") else []
-        candidates = [entry for entry in named if not self._contradict(entry, values)]
-        return (
-            candidates
-            if len(candidates) == 1
-            else [entry for entry in candidates if entry.section == values.get("section", "")]
-        )
-
-    def _contradict(self, entry: RosterEntry, values: dict[str, str]) -> bool:
-        return any(values.get(name) and getattr(entry, name) for name in MATCHING_FIELDS)
+        candidates = [
+            entry for entry in named if not any(values.get(name) and getattr(entry, name) for name in MATCHING_FIELDS)
+        ]
+        if len(candidates) == 1:
+            return candidates
+        return [entry for entry in candidates if entry.section == values.get("section", "")]
 
 
 def apply_roster(*, competition: Competition, user: User | None) -> RosterPreview:

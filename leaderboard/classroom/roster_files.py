@@ -119,18 +119,35 @@ def read_roster(text: str) -> RosterReading:
     header = next(rows, None)
     if header is None:
         raise UnreadableRoster(_("The list is empty."))
-    fields = _fields_of_header(header[1])
-    if not _identifies_people(header[1], fields):
-        raise UnreadableRoster(_no_header(header[1]))
-    reading = RosterReading(
-        columns=[(cell.strip(), name) for cell, name in zip(header[1], fields, strict=True) if name]
-    )
+    _number, titles = header
+    # For each column the field that it is, each field once; empty for the others.
+    fields: list[str] = []
+    for title in titles:
+        name = _FIELD_OF.get(_header_key(title), "")
+        fields.append(name if name not in fields else "")
+    if not _identifies_people(titles, fields):
+        shown = ", ".join(f"“{title.strip()[:40]}”" for title in titles[:8])
+        words = _(
+            "The first line names no column that tells who somebody is; it has %(shown)s. Columns such as "
+            "Name, Email, Student ID or Username are needed; export the list with its header."
+        )
+        raise UnreadableRoster(words % {"shown": shown})
+    reading = RosterReading(columns=[(title.strip(), name) for title, name in zip(titles, fields, strict=True) if name])
     for number, cells in rows:
         if len(reading.lines) + len(reading.skipped) >= MOST_ROWS:
             raise UnreadableRoster(
                 _("This list has more than %(number)s lines. Cut it into parts.") % {"number": f"{MOST_ROWS:,}"}
             )
-        _take_line(reading, number, fields, cells)
+        shown = ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
+        found = {name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name}
+        if reason := _skip_reason(found, shown):
+            reading.skipped.append(SkippedLine(number, shown, reason, is_bad=False))
+            continue
+        values = _line_values(found)
+        if problem := _line_problem(values, len(cells) - len(fields), cells):
+            reading.skipped.append(SkippedLine(number, shown, problem))
+        else:
+            reading.lines.append(RosterLine(number, values))
     if not reading.lines and not reading.skipped:
         raise UnreadableRoster(_("Below its first line the list is empty."))
     return reading
@@ -165,42 +182,12 @@ def _header_key(cell: str) -> str:
     return re.sub(r"[^a-z0-9]", "", re.sub(r"\(.*?\)", "", bases)) or re.sub(r"[^a-z0-9]", "", bases)
 
 
-def _fields_of_header(header: Sequence[str]) -> list[str]:
-    """For each column the field that it is, each field once; empty for the others."""
-    found: list[str] = []
-    for cell in header:
-        name = _FIELD_OF.get(_header_key(cell), "")
-        found.append(name if name not in found else "")
-    return found
-
-
 def _identifies_people(header: Sequence[str], fields: Sequence[str]) -> bool:
     """Whether a column says who somebody is. "id" alone is what a file of answers or of data begins with."""
     known = [
         (_header_key(cell), name) for cell, name in zip(header, fields, strict=True) if name not in ("", "section")
     ]
     return bool(known) and known != [("id", "student_id")]
-
-
-def _no_header(cells: Sequence[str]) -> str:
-    shown = ", ".join(f"“{cell.strip()[:40]}”" for cell in cells[:8])
-    return _(
-        "The first line names no column that tells who somebody is; it has %(shown)s. Columns such as "
-        "Name, Email, Student ID or Username are needed; export the list with its header."
-    ) % {"shown": shown}
-
-
-def _take_line(reading: RosterReading, number: int, fields: Sequence[str], cells: Sequence[str]) -> None:
-    shown = ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
-    found = {name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name}
-    if word := _skip_reason(found, shown):
-        reading.skipped.append(SkippedLine(number, shown, word, is_bad=False))
-        return
-    values = _line_values(found)
-    if problem := _line_problem(values, len(cells) - len(fields), cells):
-        reading.skipped.append(SkippedLine(number, shown, problem))
-    else:
-        reading.lines.append(RosterLine(number, values))
 
 
 def _skip_reason(found: dict[str, str], shown: str) -> str:

@@ -15,7 +15,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import EffectiveLimits
 from leaderboard.competitions.ranking import boards, ladder, standings
 
-from .models.roster import name_on_roster
+from .models import name_on_roster
 
 Status = Submission.Status
 
@@ -64,39 +64,33 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
     held = Membership.objects.filter(team__in=keys).select_related("user").annotate(listed_as=name_on_roster())
     for membership in held:
         members[membership.team_id].append(membership)
-    fates = {str(status): Count("pk", filter=Q(status=status)) for status in (Status.SCORED, Status.INVALID)}
-    counted = (
-        Submission.objects.filter(team__in=keys)
-        .order_by()
-        .values("team_id")
-        .annotate(
-            files=Count("pk"), failed=Count("pk", filter=Q(status=Status.FAILED)), last=Max("received_at"), **fates
-        )
+    counted = Submission.objects.filter(team__in=keys).order_by().values("team_id")
+    counted = counted.annotate(
+        files=Count("pk"),
+        scored=Count("pk", filter=Q(status=Status.SCORED)),
+        invalid=Count("pk", filter=Q(status=Status.INVALID)),
+        failed=Count("pk", filter=Q(status=Status.FAILED)),
+        last_at=Max("received_at"),
     )
-    facts: dict[int | None, dict[str, Any]] = {row["team_id"]: dict(row) for row in counted}
+    facts: dict[int | None, dict[str, Any]] = {}
+    for row in counted:
+        facts[row["team_id"]] = {name: value for name, value in row.items() if name != "team_id"}
     best = best_public_scores(competition, keys)
     extensions: dict[int, list[Extension]] = defaultdict(list)
     for extension in Extension.objects.active().filter(team__in=keys):
         extensions[extension.team_id].append(extension)
-    nothing: dict[str, Any] = {"files": 0, "scored": 0, "invalid": 0, "failed": 0, "last": None}
-    lines = []
-    for team in teams:
-        row = facts.get(team.pk, nothing)
-        lines.append(
-            TeamLine(
-                team=team,
-                memberships=tuple(members[team.pk]),
-                files=row["files"],
-                scored=row["scored"],
-                invalid=row["invalid"],
-                failed=row["failed"],
-                last_at=row["last"],
-                best=best.get(team.pk),
-                effective_limits=EffectiveLimits.from_extensions(competition, extensions[team.pk], day),
-                has_extension=bool(extensions[team.pk]),
-            )
+    nothing: dict[str, Any] = {"files": 0, "scored": 0, "invalid": 0, "failed": 0, "last_at": None}
+    return [
+        TeamLine(
+            team=team,
+            memberships=tuple(members[team.pk]),
+            best=best.get(team.pk),
+            effective_limits=EffectiveLimits.from_extensions(competition, extensions[team.pk], day),
+            has_extension=bool(extensions[team.pk]),
+            **facts.get(team.pk, nothing),
         )
-    return lines
+        for team in teams
+    ]
 
 
 def best_public_scores(competition: Competition, teams: Sequence[int] | None = None) -> dict[int, float]:

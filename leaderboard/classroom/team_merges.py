@@ -5,15 +5,14 @@ The rule is Kaggle's: together they have handed in no more than one team could h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_account, audit_team, audit_values
@@ -28,15 +27,12 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.team_history import record_team_change
 from leaderboard.competitions.ranking import standings
-from leaderboard.notifications import notices
-from leaderboard.notifications.models.mentions import mark_mention
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import NoticeKind
+from leaderboard.notifications.notices import mark_mention, notify_team
+
+from .teams import CannotJoin
 
 COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
-
-
-class CannotMerge(Exception):
-    """Why two teams do not become one; the text is for who asked."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,7 @@ class AttemptBalance:
 
 def offer_merge(*, membership: Membership, invitation: str) -> MergeOffer:
     """Offer a team, known by its invitation link or the code at its end, to become one with the own. Raises
-    `CannotMerge`; offering twice is one offer.
+    `CannotJoin`; offering twice is one offer.
 
     Both read each other's real name, as the link does: a pseudonym shown here would be identified.
     """
@@ -59,18 +55,18 @@ def offer_merge(*, membership: Membership, invitation: str) -> MergeOffer:
         mine = _captained_team(membership)
         other = competition.teams.filter(invitation=code).first() if code else None
         if other is None:
-            raise CannotMerge(
+            raise CannotJoin(
                 _("No team of this competition has this invitation link. Ask its captain for the present one.")
             )
         _check_can_merge(competition, mine, other)
         made, is_new = MergeOffer.objects.get_or_create(team=mine, other=other, defaults={"by": membership.user})
         if is_new:
             what = {"team": mark_mention(mine)}
-            _notify_team(
+            notify_team(
                 other,
-                competition,
-                lambda: _("An offer to merge"),
-                lambda: _("“%(team)s” offers to become one team with yours. Your captain decides.") % what,
+                kind=NoticeKind.TEAM,
+                title=lambda: _("An offer to merge"),
+                text=lambda: _("“%(team)s” offers to become one team with yours. Your captain decides.") % what,
                 key=_notice_key("offer", mine, other),
             )
     return made
@@ -79,29 +75,29 @@ def offer_merge(*, membership: Membership, invitation: str) -> MergeOffer:
 def withdraw_merge(*, membership: Membership, offer_id: int) -> None:
     """Take an offer back, or decline one: either captain ends it."""
     with transaction.atomic():
-        competition = _lock_competition_of(membership)
+        _lock_competition_of(membership)
         team = _captained_team(membership)
         for found in MergeOffer.between(team).filter(pk=offer_id).select_related("team", "other"):
             found.delete()
             if found.other_id == team.pk:
-                _notify_team(
+                notify_team(
                     found.team,
-                    competition,
-                    lambda: _("Your offer to merge was declined"),
-                    lambda: _("“%(team)s” declined to become one team with yours.") % {"team": mark_mention(team)},
+                    kind=NoticeKind.TEAM,
+                    title=lambda: _("Your offer to merge was declined"),
+                    text=lambda: _("“%(team)s” declined to become one team with yours.") % {"team": mark_mention(team)},
                     key=_notice_key("declined", found.team, team),
                 )
 
 
 def accept_merge(*, membership: Membership, offer_id: int) -> Team:
     """Let the own team become part of the one that offered: its name, captain and invitation stay, everything else of
-    both belongs to it. Raises `CannotMerge`."""
+    both belongs to it. Raises `CannotJoin`."""
     with transaction.atomic():
         competition = _lock_competition_of(membership)
         mine = _captained_team(membership)
         found = MergeOffer.objects.filter(pk=offer_id, other=mine).select_related("team").first()
         if found is None:
-            raise CannotMerge(_("This offer is not there any more."))
+            raise CannotJoin(_("This offer is not there any more."))
         team = found.team
         balance = _check_can_merge(competition, team, mine)
         before = {"teams": [audit_team(team), audit_team(mine)], "members": [_members_of(team), _members_of(mine)]}
@@ -111,11 +107,11 @@ def accept_merge(*, membership: Membership, offer_id: int) -> Team:
             competition.ground_truth.competition = competition
             standings.rebuild_standings(competition.ground_truth)
         competition.touch_board()
-        _notify_team(
+        notify_team(
             team,
-            competition,
-            lambda: _("Your teams are one"),
-            lambda: _("“%(other)s” and “%(team)s” are one team now. Look at your final picks.") % what,
+            kind=NoticeKind.TEAM,
+            title=lambda: _("Your teams are one"),
+            text=lambda: _("“%(other)s” and “%(team)s” are one team now. Look at your final picks.") % what,
         )
         AuditEntry.append(
             AuditEvent.TEAMS_MERGED,
@@ -128,34 +124,33 @@ def accept_merge(*, membership: Membership, offer_id: int) -> Team:
     return team
 
 
-def attempt_balance(competition: Competition, teams: Iterable[Team], at: datetime) -> AttemptBalance:
+def attempt_balance(competition: Competition, teams: Sequence[Team], at: datetime) -> AttemptBalance:
     """What the attempt rule compares. Of extra attempts that a host granted, those of the kinder team count."""
-    teams = list(teams)
     used = Submission.objects.filter(team__in=teams, status__in=COUNTING).count()
     today = at.astimezone(UTC).date()
     days = max(0, (today - competition.opens_at.astimezone(UTC).date()).days + 1)
-    extra = max((_extra_attempts(team, today, days) for team in teams), default=0)
-    return AttemptBalance(used, days * competition.limits.daily_attempts + extra)
-
-
-def _extra_attempts(team: Team, today: date, days: int) -> int:
-    granted = Extension.objects.active().filter(team=team)
-    return sum(one.extra_attempts * (days if one.day is None else int(one.day <= today)) for one in granted)
+    extra: Counter[int] = Counter()
+    for granted in Extension.objects.active().filter(team__in=teams):
+        if granted.day is None:
+            extra[granted.team_id] += granted.extra_attempts * days
+        elif granted.day <= today:
+            extra[granted.team_id] += granted.extra_attempts
+    return AttemptBalance(used, days * competition.limits.daily_attempts + max(extra.values(), default=0))
 
 
 def _check_can_merge(competition: Competition, team: Team, other: Team) -> AttemptBalance:
-    """Raise `CannotMerge` with the obstacle between two teams; else give the numbers of the attempt rule."""
+    """Raise `CannotJoin` with the obstacle between two teams; else give the numbers of the attempt rule."""
     now = database_now()
     if team == other:
-        raise CannotMerge(_("This is your own team’s link. Ask the other captain for theirs."))
+        raise CannotJoin(_("This is your own team’s link. Ask the other captain for theirs."))
     if reason := competition.why_teams_are_closed(now):
-        raise CannotMerge(reason)
+        raise CannotJoin(reason)
     if team.disqualified_at or other.disqualified_at:
-        raise CannotMerge(_("A disqualified team can become part of no other."))
+        raise CannotJoin(_("A disqualified team can become part of no other."))
     size = Membership.objects.filter(team__in=[team, other]).count()
     if size > competition.limits.team_size:
         numbers = {"size": size, "most": competition.limits.team_size}
-        raise CannotMerge(_("Together you would be %(size)s; a team has at most %(most)s members here.") % numbers)
+        raise CannotJoin(_("Together you would be %(size)s; a team has at most %(most)s members here.") % numbers)
     found = attempt_balance(competition, (team, other), now)
     if found.used > found.possible:
         words = _(
@@ -163,7 +158,7 @@ def _check_can_merge(competition: Competition, team: Team, other: Team) -> Attem
             "now. Each further day makes room for %(daily)s more."
         )
         numbers = {"used": found.used, "possible": found.possible, "daily": competition.limits.daily_attempts}
-        raise CannotMerge(words % numbers)
+        raise CannotJoin(words % numbers)
     return found
 
 
@@ -203,15 +198,12 @@ def _combine_extensions(team: Team, other: Team) -> None:
     theirs, ours = (list(Extension.objects.active().filter(team=one)) for one in (other, team))
     kinder = max((ours, theirs), key=lambda extensions: sum(one.extra_attempts for one in extensions))
     latest = max((one for one in ours + theirs if one.closes_at), key=lambda one: (one.closes_at, one.pk), default=None)
-    combined = [Extension(extra_attempts=one.extra_attempts, day=one.day) for one in kinder if one.extra_attempts]
-    reasons = [one.reason for one in kinder if one.extra_attempts]
-    if latest is not None:
-        combined.append(Extension(closes_at=latest.closes_at))
-        reasons.append(latest.reason)
     Extension.objects.active().filter(team=team).update(revoked_at=database_now())
-    for extension, reason in zip(combined, reasons, strict=True):
-        extension.team, extension.reason = team, reason
-        extension.save()
+    for one in kinder:
+        if one.extra_attempts:
+            Extension.objects.create(team=team, extra_attempts=one.extra_attempts, day=one.day, reason=one.reason)
+    if latest is not None:
+        Extension.objects.create(team=team, closes_at=latest.closes_at, reason=latest.reason)
 
 
 def _lock_competition_of(membership: Membership) -> Competition:
@@ -223,7 +215,7 @@ def _lock_competition_of(membership: Membership) -> Competition:
 def _captained_team(membership: Membership) -> Team:
     held = Membership.objects.select_related("team__competition").filter(pk=membership.pk).first()
     if held is None or not held.team.is_led_by(membership.user):
-        raise CannotMerge(_("Only the captain decides with whom the team becomes one."))
+        raise CannotJoin(_("Only the captain decides with whom the team becomes one."))
     return held.team
 
 
@@ -234,11 +226,3 @@ def _members_of(team: Team) -> list[str | None]:
 def _notice_key(what: str, team: Team, other: Team) -> str:
     """One notice per day and pair of teams, so that repeated offers flood no page."""
     return f"merge:{what}:{team.pk}:{other.pk}:{database_now().astimezone(UTC):%Y%m%d}"
-
-
-def _notify_team(
-    team: Team, competition: Competition, title: notices.TextOrCallable, words: notices.TextOrCallable, key: str = ""
-) -> None:
-    people = User.objects.filter(memberships__team=team)
-    link = reverse("team", kwargs={"slug": competition.slug})
-    notices.notify(people, kind=NoticeKind.TEAM, competition=competition, title=title, text=words, link=link, key=key)

@@ -1,13 +1,10 @@
-"""What any member may do about the team: rename it, renew its link, leave it.
-
-Names of teams: how they are cleaned, and which are free.
-
-What the captain of a team may do: remove a member, hand the team over.
-"""
+"""What members may do about their team: rename it, renew its link, leave it; as its captain remove a member, or hand
+the team over."""
 
 from __future__ import annotations
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -21,10 +18,21 @@ from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.models.pseudonyms import give_pseudonyms
 from leaderboard.competitions.models.team import name_with_number, new_invitation, next_copy_number, teams_called
 from leaderboard.competitions.models.team_history import record_team_change
-from leaderboard.notifications.models.mentions import mark_mention
+from leaderboard.notifications import notices
+from leaderboard.notifications.models import NoticeKind
+from leaderboard.notifications.notices import mark_mention, notify_team
 
-from .joining_refusals import CannotJoin, refuse_after_deadline, refuse_when_teams_closed
-from .team_notices import notify_members, notify_new_captain, notify_of_leaving
+LEAVES_PER_DAY = 20
+"""Of one member: each is replayed when a board or a day's attempts are counted."""
+
+
+class CannotJoin(Exception):
+    """Why a person did not get in, or teams did not change; the text is for them."""
+
+
+def refuse_when_teams_closed(competition: Competition) -> None:
+    if reason := competition.why_teams_are_closed(database_now()):
+        raise CannotJoin(reason)
 
 
 def clean_team_name(name: str) -> str:
@@ -39,13 +47,10 @@ def free_name(competition: Competition, user: User) -> str:
     return base if competition.board.uses_pseudonyms else name_with_number(competition, base)
 
 
-LEAVES_PER_DAY = 20
-"""Of one member: each is replayed when a board or a day's attempts are counted."""
-
-
 def rename_team(*, membership: Membership, name: str) -> None:
     """Give the team another name, unique in the competition. The deadline fixes names: grades go by them."""
-    refuse_after_deadline(membership.competition)
+    if database_now() >= membership.competition.closes_at:
+        raise CannotJoin(_("The deadline has passed; teams stay as they are."))
     cleaned = clean_team_name(name)
     if not cleaned:
         raise CannotJoin(_("A team needs a name."))
@@ -90,18 +95,20 @@ def leave_team(*, membership: Membership) -> Membership:
         now = database_now()
         record_team_change(membership.team, team.pk, at=now, now=now)
         team.competition.touch_board()
-        notify_of_leaving(team, membership.user, heir=_next_captain(team, membership.user))
+        words = gettext_lazy("“%(name)s” is not in “%(team)s” any more. Files handed in so far stay with the team.")
+        names = {"name": mark_mention(membership.user), "team": mark_mention(team)}
+        notify_team(
+            team,
+            kind=NoticeKind.TEAM,
+            title=lambda: _("Somebody left your team"),
+            text=lambda: words % names,
+        )
+        if team.captain_id == membership.user_id:
+            heir = team.memberships.select_related("user").earliest("joined_at").user
+            Team.objects.filter(pk=team.pk).update(captain=heir)
+            _notify_new_captain(heir, team)
     count_try("leave_team", membership.pk, seconds=86_400)
     return membership
-
-
-def _next_captain(team: Team, left: User) -> User | None:
-    """Who leads the team now that its captain left; None where another one leads it."""
-    if team.captain_id != left.pk:
-        return None
-    heir = team.memberships.select_related("user").order_by("joined_at").first()
-    Team.objects.filter(pk=team.pk).update(captain=heir.user if heir else None)
-    return heir.user if heir else None
 
 
 def lock_teams(competition_id: int) -> None:
@@ -132,11 +139,13 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
         words = gettext_lazy(
             "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
         )
-        notify_members(
+        notices.notify(
             [found.user],
-            team.competition,
-            lambda: _("You are out of a team"),
-            lambda: words % {"team": mark_mention(team)},
+            kind=NoticeKind.TEAM,
+            competition=team.competition,
+            title=lambda: _("You are out of a team"),
+            text=lambda: words % {"team": mark_mention(team)},
+            link=reverse("team", kwargs={"slug": team.competition.slug}),
         )
         _log_captain_action(AuditEvent.MEMBER_REMOVED, captain, found.user)
     return found
@@ -153,7 +162,7 @@ def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
             return
         before, after = audit_account(team.captain), audit_account(heir.user)
         Team.objects.filter(pk=team.pk).update(captain=heir.user)
-        notify_new_captain(heir.user, team)
+        _notify_new_captain(heir.user, team)
         _log_captain_action(
             AuditEvent.CAPTAIN_CHANGED, captain, heir.user, before={"captain": before}, after={"captain": after}
         )
@@ -179,4 +188,16 @@ def _log_captain_action(event: AuditEvent, captain: Membership, about: User, **c
         account=about,
         about=audit_team(captain.team),
         **changes,
+    )
+
+
+def _notify_new_captain(user: User, team: Team) -> None:
+    words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
+    notices.notify(
+        [user],
+        kind=NoticeKind.TEAM,
+        competition=team.competition,
+        title=lambda: _("You are the captain"),
+        text=lambda: words % {"team": mark_mention(team)},
+        link=reverse("team", kwargs={"slug": team.competition.slug}),
     )

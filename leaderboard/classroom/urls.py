@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import identifying, join, people, roster, team, teams
+from .views import join, people, roster, teams
 
 urlpatterns = [
     path("join/", join.join, name="join"),
@@ -13,14 +13,14 @@ urlpatterns = [
     path("invitation/<str:invitation>/", join.invitation, name="invitation"),
     path("c/<slug:slug>/join/", join.join_open, name="join_open"),
     path("c/<slug:slug>/rules/", join.rules, name="rules"),
-    path("c/<slug:slug>/team/", team.team, name="team"),
+    path("c/<slug:slug>/team/", teams.team, name="team"),
     path("host/<slug:slug>/people/", people.host_people, name="host_people"),
     path("host/<slug:slug>/people/admission/", people.host_admission, name="host_admission"),
     path("host/<slug:slug>/people/roster/", roster.host_roster, name="host_roster"),
     path("host/<slug:slug>/people/invite/", roster.host_invite, name="host_invite"),
     path("host/<slug:slug>/people/slips/", roster.host_join_cards, name="host_join_cards"),
     path("host/<slug:slug>/people/left/", roster.host_left, name="host_left"),
-    path("host/<slug:slug>/people/who/", identifying.host_who, name="host_who"),
+    path("host/<slug:slug>/people/who/", people.host_who, name="host_who"),
     path("host/<slug:slug>/people/roles/", people.host_roles, name="host_roles"),
     path("host/<slug:slug>/people/leave/", people.host_leave, name="host_leave"),
     path("host/<slug:slug>/teams/", teams.host_teams, name="host_teams"),

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.csv_files import FORMULA_STARTS
 
-from .recipients import GradedPerson
+from .students import Student
 
 STUDENT, ID, SIS_USER, SIS_LOGIN, SECTION = "Student", "ID", "SIS User ID", "SIS Login ID", "Section"
 POINTS_ROW = "points possible"
@@ -97,8 +97,8 @@ class CanvasGradebook:
     def has_decimal_commas(self) -> bool:
         """Where Canvas writes numbers with commas, it reads them so."""
         row = self.points_row()
-        numbers = [_unquote_cell(cell) for cell in row.cells] if row else []
-        return self.delimiter != "," and any(re.fullmatch(r"\s*\d+,\d+\s*", number) for number in numbers)
+        cells = row.cells if row and self.delimiter != "," else []
+        return any(re.fullmatch(r"\s*\d+,\d+\s*", _unquote_cell(cell)) for cell in cells)
 
     def computed(self) -> int:
         """How many cells a spreadsheet would compute."""
@@ -181,13 +181,8 @@ class StudentMatch:
     """A matched line and person, and the column that matched."""
 
     record: CanvasRecord
-    person: GradedPerson
+    person: Student
     by: str
-
-    @property
-    def needs_review(self) -> bool:
-        """The names that agree are those that the person chose."""
-        return not self.person.is_listed
 
 
 @dataclass
@@ -196,14 +191,15 @@ class GradebookMatching:
 
     matches: list[StudentMatch] = field(default_factory=list)
     records: list[CanvasRecord] = field(default_factory=list)
-    people: list[GradedPerson] = field(default_factory=list)
+    people: list[Student] = field(default_factory=list)
 
     @property
     def to_review(self) -> list[StudentMatch]:
-        return [match for match in self.matches if match.needs_review]
+        """Those where the names that agree are the person's own choice."""
+        return [match for match in self.matches if not match.person.is_listed]
 
 
-def match_students(book: CanvasGradebook, people: Sequence[GradedPerson]) -> GradebookMatching:
+def match_students(book: CanvasGradebook, people: Sequence[Student]) -> GradebookMatching:
     """Match lines and people by ID, then SIS User ID, then login, then name; only unique matches count."""
     found = GradebookMatching(records=list(book.students), people=list(people))
     for column, names_of in _KEYS:
@@ -213,14 +209,12 @@ def match_students(book: CanvasGradebook, people: Sequence[GradedPerson]) -> Gra
     return found
 
 
-def _match_by(
-    found: GradebookMatching, column: str, place: int, names_of: Callable[[GradedPerson], Iterable[str]]
-) -> None:
+def _match_by(found: GradebookMatching, column: str, place: int, names_of: Callable[[Student], Iterable[str]]) -> None:
     tidy = _name_key if column == STUDENT else _key
     lines: dict[str, list[CanvasRecord]] = defaultdict(list)
     for record in found.records:
         lines[tidy(record.value(place))].append(record)
-    owners: dict[str, list[GradedPerson]] = defaultdict(list)
+    owners: dict[str, list[Student]] = defaultdict(list)
     for person in found.people:
         for name in {tidy(name) for name in names_of(person)} - {""}:
             owners[name].append(person)
@@ -243,7 +237,7 @@ def _name_key(text: str) -> str:
     return " ".join(_key(f"{first} {last}" if comma else text).split())
 
 
-_KEYS: tuple[tuple[str, Callable[[GradedPerson], Iterable[str]]], ...] = (
+_KEYS: tuple[tuple[str, Callable[[Student], Iterable[str]]], ...] = (
     (ID, lambda person: [person.student_id] if person.is_listed else []),
     (SIS_USER, lambda person: [person.sis_user_id, person.student_id] if person.is_listed else []),
     (SIS_LOGIN, lambda person: [person.login, person.email]),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
@@ -10,15 +12,15 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
+from leaderboard.common.csv_files import safe_cell
 from leaderboard.common.storage import clean_name
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
 
-from . import canvas, marks, moodle_brightspace
-from . import recipients as people_module
-from . import rules as rules_module
+from . import canvas, marks
 from .models import Gradebook
-from .sheets import GradeRow, GradeSheet
+from .rules import MOST_POINTS, GradingRules, plain_number_text
+from .sheets import GradeSheet
 from .students import Student
 
 # With fewer, points out of twenty would lose what points out of a hundred say.
@@ -33,7 +35,7 @@ class GradebookFilling:
     book: canvas.CanvasGradebook
     matching: canvas.GradebookMatching
     column: str
-    rules: rules_module.GradingRules
+    rules: GradingRules
     """Those that the points were made by: where grades are released, those of the release."""
     is_mixed: bool
     """Whether people without a released grade get points out of something else than those who have one."""
@@ -57,17 +59,22 @@ class GradebookFilling:
         if not self.differs or self.is_mixed:
             return None
         number = float(self.possible.replace(",", "."))
-        return number if 0 < number <= rules_module.MOST_POINTS else None
+        return number if 0 < number <= MOST_POINTS else None
 
     @property
     def is_scaled(self) -> bool:
         return self.gradebook_row.is_scaled and self.scale is not None
 
     @property
-    def both(self) -> list[tuple[people_module.GradedPerson, str, str]]:
+    def both(self) -> list[tuple[Student, str, str]]:
         """Everybody who gets points: as the rules give them, and out of what Canvas says."""
-        people = [match.person for match in self.matching.matches]
-        return [(person, person.points, self._scaled(person.points)) for person in people if person.points is not None]
+        decimals = max(self.rules.decimals, FEWEST_DECIMALS)
+        found = []
+        for match in self.matching.matches:
+            if (points := match.person.points) is not None:
+                scaled = float(points) * (self.scale or 0.0) / self.rules.max_points
+                found.append((match.person, points, marks.points_text(marks.round_points(scaled, decimals), decimals)))
+        return found
 
     @property
     def written(self) -> canvas.GradebookMatching:
@@ -81,11 +88,6 @@ class GradebookFilling:
         ]
         return replace(self.matching, matches=matches)
 
-    def _scaled(self, points: str) -> str:
-        decimals = max(self.rules.decimals, FEWEST_DECIMALS)
-        scaled = float(points) * (self.scale or 0.0) / self.rules.max_points
-        return marks.points_text(marks.round_points(scaled, decimals), decimals)
-
     @property
     def lines(self) -> list[str]:
         """The people of Canvas whom nobody here is."""
@@ -93,34 +95,25 @@ class GradebookFilling:
         found = ([record.value(self.book.place(name)) for name in names] for record in self.matching.records)
         return [" · ".join(value for value in values if value) for values in found]
 
-    @property
-    def computed(self) -> int:
-        return self.book.computed()
 
-
-def graded_people(sheet: GradeSheet) -> list[people_module.GradedPerson]:
-    """Everybody of a sheet as files know them."""
-    rules = sheet.effective_rules
-    return [_person_of_row(row, (rules if row.released else sheet.rules).decimals) for row in sheet.rows]
-
-
-def _person_of_row(row: GradeRow, decimals: int) -> people_module.GradedPerson:
-    student, mark = row.student, row.final
-    first, last = _first_and_last_name(student)
-    return people_module.GradedPerson(
-        name=student.name,
-        first_name=first,
-        last_name=last,
-        email=student.email,
-        student_id=student.student_id,
-        sis_user_id=student.sis_user_id,
-        login=student.login or student.username,
-        section=student.section,
-        team=student.team,
-        points=None if mark.points is None else marks.points_text(mark.points, decimals),
-        reasons=mark.words,
-        is_listed=student.is_listed,
-    )
+def graded_people(sheet: GradeSheet) -> list[Student]:
+    """Everybody of a sheet as files know them, with their points."""
+    effective_rules = sheet.effective_rules
+    found = []
+    for row in sheet.rows:
+        decimals = (effective_rules if row.released else sheet.rules).decimals
+        first, last = _first_and_last_name(row.student)
+        found.append(
+            replace(
+                row.student,
+                first_name=first,
+                last_name=last,
+                login=row.student.login or row.student.username,
+                points=None if row.final.points is None else marks.points_text(row.final.points, decimals),
+                reasons=row.final.words,
+            )
+        )
+    return found
 
 
 def _first_and_last_name(student: Student) -> tuple[str, str]:
@@ -141,11 +134,11 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
     title = sheet.rules.title or competition.title
     if kind != "canvas":
         # The mark at the beginning tells Excel that these are not the letters of the last century.
-        return b"\xef\xbb\xbf" + moodle_brightspace.GRADE_FILES[kind](graded_people(sheet), title).encode()
+        return b"\xef\xbb\xbf" + GRADE_FILES[kind](graded_people(sheet), title).encode()
     filling = gradebook_filling(competition, sheet)
     if filling is None:
         raise CannotHost(_("Upload the gradebook that Canvas exports first."))
-    most = rules_module.plain_number_text(filling.rules.max_points)
+    most = plain_number_text(filling.rules.max_points)
     return canvas.fill_gradebook(filling.book, filling.written, column=filling.column, title=title, most=most)
 
 
@@ -168,22 +161,18 @@ def save_gradebook(*, competition: Competition, user: User | None, file_name: st
         book = canvas.read_canvas_gradebook(data)
     except canvas.BadGradebook as error:
         raise CannotHost(str(error)) from error
+    # The column that is called like the competition; otherwise the host chooses, and until then it is a new one.
+    wanted = competition.title.casefold()
     facts = {
         "file_name": clean_name(file_name),
         "data": data,
-        "column": _likely_column(book.columns, competition),
+        "column": next((name for name in book.columns if name.casefold().startswith(wanted)), ""),
         "is_scaled": False,
         "uploaded_at": database_now(),
         "uploaded_by": user,
     }
     with transaction.atomic():
         return Gradebook.objects.update_or_create(competition=competition, defaults=facts)[0]
-
-
-def _likely_column(columns: Iterable[str], competition: Competition) -> str:
-    """The column that is called like the competition; otherwise the host chooses, and until then it is a new one."""
-    wanted = competition.title.casefold()
-    return next((name for name in columns if name.casefold().startswith(wanted)), "")
 
 
 def choose_column(*, competition: Competition, column: str, is_scaled: bool = False) -> None:
@@ -200,3 +189,66 @@ def choose_column(*, competition: Competition, column: str, is_scaled: bool = Fa
 def forget_gradebook(*, competition: Competition) -> None:
     """Delete the uploaded file; it has the names and marks of a class."""
     Gradebook.objects.filter(competition=competition).delete()
+
+
+def moodle_file(people: Iterable[Student], title: str) -> str:
+    """As Moodle imports grades; “-” is its word for no grade."""
+    header = ["Email address", "ID number", "First name", "Last name", title, f"{title} (feedback)"]
+    rows = (
+        [p.email, p.university_id, p.first_name, p.last_name, "-" if p.points is None else p.points, p.reasons]
+        for p in without_claimed_identities(people)
+    )
+    return _csv_table(header, rows, numbers={4})
+
+
+def brightspace_file(people: Iterable[Student], title: str) -> str:
+    """As Brightspace imports grades; only who has an ID or a user name there can be found by it."""
+    header = ["OrgDefinedId", "Username", f"{title} Points Grade", "End-of-Line Indicator"]
+    rows = (
+        [p.university_id, p.login, p.points or "", "#"]
+        for p in without_claimed_identities(people)
+        if p.university_id or p.login
+    )
+    return _csv_table(header, rows, numbers={2})
+
+
+def without_claimed_identities(people: Iterable[Student]) -> list[Student]:
+    """Without addresses and user names that somebody wrote into their account and that the class list has for another
+    line: a platform would give both marks to one person, the last one for good."""
+    everybody = list(people)
+    emails = {p.email.casefold() for p in everybody if p.is_listed}
+    logins = {p.login.casefold() for p in everybody if p.is_listed}
+    return [
+        p
+        if p.is_listed
+        else replace(
+            p,
+            email="" if p.email.casefold() in emails else p.email,
+            login="" if p.login.casefold() in logins else p.login,
+        )
+        for p in everybody
+    ]
+
+
+def full_file(people: Iterable[Student], title: str) -> str:
+    """Everything that we know, one person a line."""
+    names = ("name", "email", "student_id", "sis_user_id", "login", "section", "team")
+    rows = ([*(getattr(p, name) for name in names), p.points or "", p.reasons] for p in people)
+    return _csv_table([*names, title, "reasons"], rows, numbers={len(names)})
+
+
+GRADE_FILES: Mapping[str, Callable[[Iterable[Student], str], str]] = {
+    "moodle": moodle_file,
+    "brightspace": brightspace_file,
+    "plain": full_file,
+}
+
+
+def _csv_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: set[int]) -> str:
+    """`numbers` are the places of points, which we wrote ourselves and which are never negative."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([safe_cell(name) for name in header])
+    for row in rows:
+        writer.writerow([cell if place in numbers else safe_cell(cell) for place, cell in enumerate(row)])
+    return text.getvalue()

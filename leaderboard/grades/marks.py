@@ -8,15 +8,104 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from .reasons import Fact, Reason, reason_text
-from .rules import BadRules, GradeStep, GradingMethod, GradingRules, plain_number_text
+from .rules import BadRules, GradingMethod, GradingRules, plain_number_text
+
+Fact = str | int
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One reason. Numbers among its facts are written already, as the mark was made of them."""
+
+    code: str
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return _WORDS[self.code](self.facts)
+
+    def as_json(self) -> dict[str, Fact]:
+        return {"code": self.code, **self.facts}
+
+    @classmethod
+    def from_json(cls, stored: str | Facts) -> Reason:
+        """Read what `as_json` gave. A plain sentence of an earlier version is shown as it is."""
+        if isinstance(stored, str):
+            return cls("sentence", {"sentence": stored})
+        return cls(stored["code"], {name: fact for name, fact in stored.items() if name != "code"})
+
+
+def reason_text(code: str, /, **facts: Fact) -> Reason:
+    return Reason(code, facts)
+
+
+def _scored(facts: Facts) -> dict[str, Any]:
+    """The facts, with the score said together with its board."""
+    boards = {"public": _("public score"), "private": _("private score")}
+    return {**facts, "score": f"{boards.get(facts['board'], '')} {facts['score']}".strip()}
+
+
+def _disqualified(facts: Facts) -> str:
+    return _("Disqualified, so 0: %(reason)s") % {"reason": facts["reason"] or _("no reason was written")}
+
+
+def _late(facts: Facts) -> str:
+    days = ngettext("%(days)s day late", "%(days)s days late", facts["days"]) % facts
+    return _("%(days)s, %(less)s %% less: %(points)s") % {**facts, "days": days}
+
+
+def _with_valid_files(facts: Facts) -> dict[str, Any]:
+    """The facts, with the number of files said in words."""
+    words = ngettext("%(number)s valid file", "%(number)s valid files", facts["files"])
+    return {**facts, "files": words % {"number": facts["files"]}}
+
+
+def _reaches(facts: Facts) -> str:
+    words = _("%(score)s reaches %(anchor)s") % _scored(facts)
+    # Grades that were released earlier have the points within the words for the step.
+    return f"{words}: {facts['points']}" if "points" in facts else words
+
+
+def _share(facts: Facts) -> str:
+    return _("%(score)s, %(above)s of %(total)s teams are better") % _scored(facts)
+
+
+_WORDS: dict[str, Callable[[Facts], str]] = {
+    "sentence": lambda facts: str(facts["sentence"]),
+    "disqualified": _disqualified,
+    "no_file": lambda facts: _("No scored file, so no grade"),
+    "no_file_is_zero": lambda facts: _("No scored file: 0"),
+    "never_joined": lambda facts: _("Never joined, so no grade"),
+    "never_joined_is_zero": lambda facts: _("Never joined: 0"),
+    "below": lambda facts: _("%(score)s is below %(anchor)s: 0") % _scored(facts),
+    "reaches": _reaches,
+    "between": lambda facts: _("%(score)s lies between %(low)s and %(high)s: %(points)s") % _scored(facts),
+    "share": lambda facts: f"{_share(facts)}: " + _("the top %(percent)s %% get %(points)s") % facts,
+    "share_is_zero": lambda facts: f"{_share(facts)}: 0",
+    "late": _late,
+    "late_is_no_more": lambda facts: (
+        _("a late file with %(score)s and %(less)s %% less gives %(points)s and no more") % _scored(facts)
+    ),
+    "took_part": lambda facts: _("%(files)s, %(more)s more: %(points)s") % _with_valid_files(facts),
+    "took_no_part": lambda facts: (
+        _("%(files)s in time; the points for taking part need %(needed)s") % _with_valid_files(facts)
+    ),
+    "at_most": lambda facts: _("at most %(points)s") % facts,
+    "at_least": lambda facts: _("at least %(points)s for a scored file") % facts,
+    "rounded": lambda facts: _("rounded to %(points)s") % facts,
+}
+
+
+# --- marks --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -102,7 +191,11 @@ def known_anchors(
     ]
     if faults:
         raise BadRules(faults)
-    found = [_anchor(step, baselines) for step in rules.steps]
+    found = []
+    for step in rules.steps:
+        score = baselines[step.baseline] if step.baseline else step.score
+        assert score is not None, "looked at before"
+        found.append(Anchor(f"{step.baseline} {plain_number_text(score)}".strip(), score, step.points))
     found.sort(key=lambda anchor: (anchor.score if higher_is_better else -anchor.score, anchor.points))
     for worse, better in pairwise(found):
         if better.points < worse.points or (better.score == worse.score and better.points != worse.points):
@@ -116,13 +209,6 @@ def known_anchors(
     if faults:
         raise BadRules(faults)
     return tuple(found)
-
-
-def _anchor(step: GradeStep, baselines: Mapping[str, float | None]) -> Anchor:
-    score = baselines[step.baseline] if step.baseline else step.score
-    assert score is not None, "looked at before"
-    words = f"{step.baseline} {plain_number_text(score)}" if step.baseline else plain_number_text(score)
-    return Anchor(words, score, step.points)
 
 
 def _anchor_reason(anchor: Anchor) -> str:
@@ -140,27 +226,32 @@ def mark_team(rules: GradingRules, field_: MarkingScale, work: TeamWork) -> Mark
     found = [(one, *_mark_of_file(rules, field_, one)) for one in work.files]
     best, points, reasons = max(found, key=lambda one: one[1])
     if rules.method != GradingMethod.PARTICIPATION:
-        reasons += [
-            _reason_not_counted(rules, field_, other, less)
-            for other, less, _fact in found
-            if other.days_late > best.days_late and field_.better(other.value, best.value)
-        ]
+        # Why a better late file does not count.
+        for other, less, _reasons in found:
+            if other.days_late > best.days_late and field_.better(other.value, best.value):
+                percent = _percent_off(rules, other)
+                fact = _score_fact(field_, other.value)
+                reasons.append(reason_text("late_is_no_more", **fact, less=percent, points=_shown(less)))
     return _final_mark(rules, points, reasons, work.valid)
 
 
-def _reason_not_counted(rules: GradingRules, field_: MarkingScale, late: GradableFile, points: float) -> Reason:
-    """Add the reason why a better late file does not count."""
-    percent = plain_number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
-    return reason_text("late_is_no_more", **_score_fact(field_, late.value), less=percent, points=_shown(points))
+def _percent_off(rules: GradingRules, late: GradableFile) -> str:
+    return plain_number_text(min(100.0, (rules.late_percent or 0.0) * late.days_late))
 
 
 def _mark_of_file(rules: GradingRules, field_: MarkingScale, file: GradableFile) -> tuple[float, list[Reason]]:
-    points, reason = _METHODS[GradingMethod(rules.method)](rules, field_, file.value)
-    reasons = [reason] if reason else []
+    if rules.method == GradingMethod.PARTICIPATION:
+        return 0.0, []
+    if rules.method == GradingMethod.LINEAR:
+        points, reason = _linear(field_, file.value)
+    elif rules.method == GradingMethod.THRESHOLDS:
+        points, reason = _thresholds(field_, file.value)
+    else:
+        points, reason = _percentile(rules, field_, file.value)
+    reasons = [reason]
     if file.days_late and points:
-        percent = rules.late_percent or 0.0
-        points *= max(0.0, 1 - percent * file.days_late / 100)
-        less = plain_number_text(min(100.0, percent * file.days_late))
+        points *= max(0.0, 1 - (rules.late_percent or 0.0) * file.days_late / 100)
+        less = _percent_off(rules, file)
         reasons.append(reason_text("late", days=file.days_late, less=less, points=_shown(points)))
     return points, reasons
 
@@ -189,19 +280,14 @@ def _final_mark(rules: GradingRules, points: float, reasons: list[Reason], valid
 def round_points(points: float, decimals: int) -> float:
     """Half up, as people do, on the decimal number that is shown, not on the nearest binary one."""
     seen = Decimal(repr(round(points, 9)))
-    return float(seen.quantize(_step(decimals), ROUND_HALF_UP))
-
-
-@cache
-def _step(decimals: int) -> Decimal:
-    return Decimal(1).scaleb(-decimals)
+    return float(seen.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
 
 
 def _shown(points: float) -> str:
     return plain_number_text(round_points(points, 3))
 
 
-def _linear(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
+def _linear(field_: MarkingScale, value: float) -> tuple[float, Reason]:
     worst, best = field_.anchors[0], field_.anchors[-1]
     fact = _score_fact(field_, value)
     if field_.better(worst.score, value):
@@ -218,7 +304,7 @@ def _linear(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[fl
     raise AssertionError("the best anchor is better")
 
 
-def _thresholds(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
+def _thresholds(field_: MarkingScale, value: float) -> tuple[float, Reason]:
     fact = _score_fact(field_, value)
     reached = [anchor for anchor in field_.anchors if not field_.better(anchor.score, value)]
     if not reached:
@@ -228,7 +314,7 @@ def _thresholds(rules: GradingRules, field_: MarkingScale, value: float) -> tupl
     )
 
 
-def _percentile(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
+def _percentile(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason]:
     """A step holds for those of whom fewer than `top` percent of the teams are better: the first one always does."""
     total = max(1, len(field_.values))
     above = field_.number_better(value)
@@ -242,17 +328,5 @@ def _percentile(rules: GradingRules, field_: MarkingScale, value: float) -> tupl
     )
 
 
-def _participation(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason | None]:
-    return 0.0, None
-
-
 def _score_fact(field_: MarkingScale, value: float) -> dict[str, Fact]:
     return {"board": field_.board, "score": plain_number_text(value)}
-
-
-_METHODS: dict[GradingMethod, Callable[[GradingRules, MarkingScale, float], tuple[float, Reason | None]]] = {
-    GradingMethod.LINEAR: _linear,
-    GradingMethod.THRESHOLDS: _thresholds,
-    GradingMethod.PERCENTILE: _percentile,
-    GradingMethod.PARTICIPATION: _participation,
-}

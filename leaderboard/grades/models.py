@@ -14,7 +14,7 @@ from leaderboard.competitions.models import Competition
 
 
 class GradeRules(models.Model):
-    """How scores become points here, as `grading.Rules.as_json` writes it."""
+    """How scores become points here, as `GradingRules.as_json` writes it."""
 
     competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="grade_rules")
     values = models.JSONField(default=dict)
@@ -57,10 +57,10 @@ class GradeRelease(models.Model):
         return newest if newest is not None and newest.withdrawn_at is None else None
 
     @classmethod
-    def is_current(cls, competition: str) -> Exists:
-        """For a query that names the competition so: whether there is a current one."""
+    def exists_for_students(cls) -> Exists:
+        """For rows with a `competition`: whether students can see grades of it."""
         newest = cls.objects.filter(competition=OuterRef("competition")).order_by("-number").values("pk")[:1]
-        return Exists(cls.objects.filter(competition=OuterRef(competition), withdrawn_at=None, pk=Subquery(newest)))
+        return Exists(cls.objects.filter(competition=OuterRef("competition"), withdrawn_at=None, pk=Subquery(newest)))
 
 
 class Grade(models.Model):
@@ -69,7 +69,7 @@ class Grade(models.Model):
     release = models.ForeignKey(GradeRelease, on_delete=models.CASCADE, related_name="grades")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grades")
     points = models.FloatField(null=True)
-    # As `grading.Reason.as_json` gives them; they are said in the language of whoever reads.
+    # As `Reason.as_json` gives them; they are said in the language of whoever reads.
     reasons = models.JSONField(default=list)
 
     class Meta:

@@ -14,16 +14,15 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications import notices
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import NoticeKind
 
-from .marks import Mark
 from .models import Grade, GradeRelease
 from .sheets import GradeSheet, grade_sheet
 
 
 def membership_facts() -> dict[str, Exists]:
     """For whoever looks at a competition: whether its students can see their grades."""
-    return {"is_graded": GradeRelease.is_current("competition")}
+    return {"is_graded": GradeRelease.exists_for_students()}
 
 
 def obstacles_to_release(sheet: GradeSheet, competition: Competition) -> list[str]:
@@ -61,26 +60,23 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
             released_by=user,
         )
         graded = [(row.student.user_id, row.mark) for row in sheet.rows if row.student.user_id is not None]
-        Grade.objects.bulk_create(
-            (
-                Grade(
-                    release=release,
-                    user_id=number,
-                    points=mark.points,
-                    reasons=_mark_as_json(mark),
-                )
-                for number, mark in graded
-            ),
-            batch_size=500,
-        )
+        grades = []
+        for user_id, mark in graded:
+            reasons = [reason.as_json() for reason in mark.reasons]
+            grades.append(Grade(release=release, user_id=user_id, points=mark.points, reasons=reasons))
+        Grade.objects.bulk_create(grades, batch_size=500)
         after = {"release": release.number, "grades": len(graded), "ground_truth": held.ground_truth.number}
         AuditEntry.append(AuditEvent.GRADES_RELEASED, user=user, competition=held, after=after)
-        _notify_students(held, [number for number, _mark in graded])
+        # The notice does not contain the grade, because others may see an e-mail on a screen.
+        notices.notify(
+            User.objects.filter(pk__in=[user_id for user_id, _mark in graded]),
+            kind=NoticeKind.GRADE,
+            competition=held,
+            title=lambda: _("Your grade in %(competition)s") % {"competition": held.title},
+            text=lambda: _("Your teacher released the grades. Yours is on its page, with how it came about."),
+            link=reverse("grade", kwargs={"slug": held.slug}),
+        )
     return release
-
-
-def _mark_as_json(mark: Mark) -> list[dict[str, str | int]]:
-    return [reason.as_json() for reason in mark.reasons]
 
 
 def withdraw_grades(*, competition: Competition, user: User | None) -> None:
@@ -93,15 +89,3 @@ def withdraw_grades(*, competition: Competition, user: User | None) -> None:
         GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
         before = {"release": release.number, "grades": release.grades.count()}
         AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, competition=competition, before=before)
-
-
-def _notify_students(competition: Competition, students: list[int]) -> None:
-    """The notice does not contain the grade, because others may see an e-mail on a screen."""
-    notices.notify(
-        User.objects.filter(pk__in=students),
-        kind=NoticeKind.GRADE,
-        competition=competition,
-        title=lambda: _("Your grade in %(competition)s") % {"competition": competition.title},
-        text=lambda: _("Your teacher released the grades. Yours is on its page, with how it came about."),
-        link=reverse("grade", kwargs={"slug": competition.slug}),
-    )

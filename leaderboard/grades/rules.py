@@ -1,4 +1,4 @@
-"""What a host decides: which score is worth how many points. Rules check themselves."""
+"""What a host decides: which score is worth how many points. Rules check themselves; they are saved, or proposed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from django.db import transaction
 from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import ladder
+from leaderboard.competitions.services.boards import baseline_scores
+from leaderboard.competitions.services.competitions import CannotHost
+
+from .models import GradeRules
 
 MOST_STEPS = 12
 MOST_POINTS = 10_000.0
@@ -81,7 +94,7 @@ class GradingRules:
             found.append(_("At most %(number)s lines say what a score is worth.") % {"number": MOST_STEPS})
         for step in self.steps:
             facts = {"points": plain_number_text(step.points)}
-            found += [_("The line worth %(points)s points: ") % facts + text for text in self._is_invalid_step(step)]
+            found += [_("The line worth %(points)s points: ") % facts + text for text in self._faults_of_step(step)]
         return found
 
     def _faults_of_numbers(self) -> list[str]:
@@ -103,7 +116,7 @@ class GradingRules:
         )
         return [text for holds, text in checks if not holds]
 
-    def _is_invalid_step(self, step: GradeStep) -> list[str]:
+    def _faults_of_step(self, step: GradeStep) -> list[str]:
         found = []
         if not (math.isfinite(step.points) and 0 <= step.points <= self.max_points):
             found.append(_("the points lie between 0 and the most points."))
@@ -120,3 +133,46 @@ class GradingRules:
 def plain_number_text(value: float) -> str:
     """A score or a number of points, as it is said in a sentence."""
     return f"{value:.6g}"
+
+
+def grade_rules(competition: Competition) -> tuple[GradingRules, bool]:
+    """The rules of a competition, and whether somebody saved them; otherwise what we propose."""
+    held = GradeRules.objects.filter(competition=competition).first()
+    if held is not None:
+        return GradingRules.from_values(held.values), True
+    # Linear between the worst baseline and the best where there are two, else by shares of the teams.
+    ground_truth = competition.ground_truth
+    scores = baseline_scores(ground_truth, Split.PUBLIC)
+    if ground_truth is not None and len(set(scores.values())) >= 2:
+        names = sorted(scores, key=lambda name: ladder.sign_of(ground_truth) * scores[name])
+        ends = (GradeStep(60.0, baseline=names[-1]), GradeStep(100.0, baseline=names[0]))
+        return GradingRules(steps=ends, title=competition.title), False
+    shares = ((10.0, 100.0), (25.0, 90.0), (50.0, 80.0), (100.0, 70.0))
+    steps = tuple(GradeStep(points, top=top) for top, points in shares)
+    return GradingRules(method=GradingMethod.PERCENTILE, steps=steps, title=competition.title), False
+
+
+def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user: User | None) -> GradingRules:
+    """Replace the rules; released grades do not change. Raises `CannotHost` with every fault."""
+    try:
+        rules = GradingRules.from_values(values)
+    except BadRules as error:
+        raise CannotHost(_("These rules cannot grade."), error.faults) from error
+    with transaction.atomic():
+        Competition.objects.select_for_update().get(pk=competition.pk)
+        held = GradeRules.objects.filter(competition=competition).first()
+        before = held.values if held else {}
+        if before == rules.as_json():
+            return rules
+        GradeRules.objects.update_or_create(
+            competition=competition, defaults={"values": rules.as_json(), "changed_at": database_now()}
+        )
+        differing = [name for name, value in rules.as_json().items() if before.get(name) != value]
+        AuditEntry.append(
+            AuditEvent.GRADE_RULES_CHANGED,
+            user=user,
+            competition=competition,
+            before={name: before[name] for name in differing if name in before},
+            after={name: rules.as_json()[name] for name in differing},
+        )
+    return rules

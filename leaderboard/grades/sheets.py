@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
@@ -18,10 +18,8 @@ from leaderboard.competitions.ranking import ladder, standings
 from leaderboard.competitions.services.boards import baseline_scores_by_ground_truth
 
 from . import marks
-from . import reasons as reasons_module
-from . import rules as rules_module
 from .models import GradeRelease
-from .saved_rules import grade_rules
+from .rules import BadRules, GradingRules, grade_rules
 from .students import Student, students_of
 
 DAY = timedelta(days=1)
@@ -51,7 +49,7 @@ class GradeRow:
 class GradeSheet:
     """Everybody's mark by rules that are saved, or only proposed. With `faults` nobody has one."""
 
-    rules: rules_module.GradingRules
+    rules: GradingRules
     is_saved: bool
     split: Split
     rows: tuple[GradeRow, ...] = ()
@@ -67,9 +65,9 @@ class GradeSheet:
         return sum(not one.is_listed and one.user_id is not None for one in students) if is_somebody_absent else 0
 
     @property
-    def effective_rules(self) -> rules_module.GradingRules:
+    def effective_rules(self) -> GradingRules:
         """The rules of the last release, and before a release those of the sheet."""
-        return rules_module.GradingRules.from_values(self.release.rules) if self.release else self.rules
+        return GradingRules.from_values(self.release.rules) if self.release else self.rules
 
     @property
     def is_by_other_rules(self) -> bool:
@@ -87,99 +85,72 @@ def deciding_split(competition: Competition, at: datetime) -> Split:
     return Split.PRIVATE if at >= competition.closes_at else Split.PUBLIC
 
 
-def grade_sheet(competition: Competition, *, at: datetime, ground_truth: GroundTruth | None = None) -> GradeSheet:
-    """Everybody's mark as it would be now. With `ground_truth`, as it would be under another one. For hosts alone."""
+def grade_sheet(competition: Competition, *, at: datetime) -> GradeSheet:
+    """Everybody's mark as it would be now. For hosts alone."""
     rules, is_saved = grade_rules(competition)
-    release, released_marks = _last_release(competition)
+    # A withdrawn release counts for nothing.
+    release = GradeRelease.current(competition)
+    released_marks = {}
+    if release is not None:
+        for user_id, points, reasons in release.grades.order_by().values_list("user_id", "points", "reasons"):
+            released_marks[user_id] = marks.Mark(points, tuple(map(marks.Reason.from_json, reasons)))
     sheet = GradeSheet(rules, is_saved, deciding_split(competition, at), release=release)
-    return sheets_by_ground_truth(
-        [ground_truth or competition.ground_truth], sheet, competition, released_marks=released_marks
-    )[0]
+    return _sheets_by_ground_truth([competition.ground_truth], sheet, competition, released_marks)[0]
 
 
-def sheets_by_ground_truth(
+def _sheets_by_ground_truth(
     ground_truths: Sequence[GroundTruth | None],
     sheet: GradeSheet,
     competition: Competition,
-    *,
     released_marks: Mapping[int, marks.Mark],
-) -> tuple[GradeSheet, ...]:
+) -> list[GradeSheet]:
     """The sheet computed with each ground truth: same students, rules and order."""
     people = students_of(competition, with_valid=sheet.rules.participation_points > 0)
     names = any(step.baseline for step in sheet.rules.steps)
     baselines = baseline_scores_by_ground_truth(ground_truths, sheet.split) if names else {}
     late = _late_files(competition, ground_truths, sheet.split) if sheet.rules.late_percent is not None else {}
-    return tuple(
-        _sheet_by_ground_truth(ground_truth, sheet, competition, people, released_marks, baselines, late)
-        for ground_truth in ground_truths
-    )
+    found = []
+    for ground_truth in ground_truths:
+        if ground_truth is None:
+            found.append(replace(sheet, faults=(_("Publish a ground truth first; grades follow from scores."),)))
+            continue
+        ground_truth.competition = competition
+        try:
+            scale, files = _scale_and_files(
+                ground_truth, sheet, baselines.get(ground_truth.pk, {}), late.get(ground_truth.pk, {})
+            )
+        except BadRules as error:
+            found.append(replace(sheet, faults=tuple(error.faults)))
+            continue
+        rows = [
+            GradeRow(student, _mark(sheet.rules, scale, student, files), released_marks.get(student.user_id or 0))
+            for student in people
+        ]
+        found.append(replace(sheet, rows=tuple(rows)))
+    return found
 
 
-def _sheet_by_ground_truth(
-    ground_truth: GroundTruth | None,
-    sheet: GradeSheet,
-    competition: Competition,
-    people: Sequence[Student],
-    released_marks: Mapping[int, marks.Mark],
-    baselines: Mapping[int, Mapping[str, float]],
-    late: Mapping[int, Files],
-) -> GradeSheet:
-    if ground_truth is None:
-        return replace(sheet, faults=(_("Publish a ground truth first; grades follow from scores."),))
-    ground_truth.competition = competition
-    values = _values(ground_truth, sheet.split)
-    try:
-        field, files = _field_and_files(
-            ground_truth, sheet, values, baselines.get(ground_truth.pk, {}), late.get(ground_truth.pk, {})
-        )
-    except rules_module.BadRules as error:
-        return replace(sheet, faults=tuple(error.faults))
-    rows = [
-        GradeRow(student, _mark(sheet.rules, field, student, files), released_marks.get(student.user_id or 0))
-        for student in people
-    ]
-    return replace(sheet, rows=tuple(rows))
-
-
-def _values(ground_truth: GroundTruth, split: Split) -> Mapping[int, float]:
-    """Team → its exact value on a split: of its best public file, or of the final that counts on the private rows."""
-    if split == Split.PRIVATE:
-        return {best.team_id: best.value for its, best in standings.deciding_candidates(ground_truth) if its == split}
-    return standings.best_values(ground_truth)
-
-
-def _mark(rules: rules_module.GradingRules, field: marks.MarkingScale, student: Student, files: Files) -> marks.Mark:
+def _mark(rules: GradingRules, scale: marks.MarkingScale, student: Student, files: Files) -> marks.Mark:
     may_decide = tuple(files.get(student.team_id or 0, ()))
     work = marks.TeamWork(may_decide, student.valid, student.disqualified)
-    mark = marks.mark_team(rules, field, work)
+    mark = marks.mark_team(rules, scale, work)
     if student.has_joined:
         return mark
     # One sentence: who never joined has no file either.
-    return replace(
-        mark, reasons=(reasons_module.reason_text("never_joined" if mark.points is None else "never_joined_is_zero"),)
-    )
+    why = "never_joined" if mark.points is None else "never_joined_is_zero"
+    return replace(mark, reasons=(marks.reason_text(why),))
 
 
-def _last_release(competition: Competition) -> tuple[GradeRelease | None, dict[int, marks.Mark]]:
-    """The last release and its marks, unless it was withdrawn."""
-    release = GradeRelease.current(competition)
-    if release is None:
-        return None, {}
-    grades = release.grades.order_by().values_list("user_id", "points", "reasons")
-    return release, {
-        user_id: marks.Mark(points, tuple(map(reasons_module.Reason.from_json, reasons)))
-        for user_id, points, reasons in grades
-    }
-
-
-def _field_and_files(
-    ground_truth: GroundTruth,
-    sheet: GradeSheet,
-    values: Mapping[int, float],
-    baselines: Mapping[str, float],
-    late: Files,
+def _scale_and_files(
+    ground_truth: GroundTruth, sheet: GradeSheet, baselines: Mapping[str, float], late: Files
 ) -> tuple[marks.MarkingScale, Files]:
-    """What marks are given against, and the files of each team that may decide."""
+    """What marks are given against, and the files of each team that may decide: of its best public file, or of the
+    final that counts on the private rows, the exact value."""
+    if sheet.split == Split.PRIVATE:
+        candidates = standings.deciding_candidates(ground_truth)
+        values = {best.team_id: best.value for split, best in candidates if split == sheet.split}
+    else:
+        values = standings.best_values(ground_truth)
     higher = ladder.sign_of(ground_truth) < 0
     anchors = marks.known_anchors(sheet.rules, baselines, higher_is_better=higher)
     files = {team: [marks.GradableFile(value)] for team, value in values.items()}
@@ -200,6 +171,7 @@ def _late_files(
     # The query starts at the teams, whose index knows which files are late, and each score by its file: a join reads
     # every score of the ground truth. What has a score is scored.
     late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
+    scores_of_file = Score.objects.filter(submission=OuterRef("pk"))
     rows = (
         late.order_by()
         .annotate(extended_to=extended_deadline("team"))
@@ -208,7 +180,10 @@ def _late_files(
             "pk",
             "received_at",
             "extended_to",
-            *(Subquery(_value(ground_truth, its)) for ground_truth, its in wanted),
+            *(
+                Subquery(scores_of_file.filter(ground_truth=ground_truth, split=its).values("value")[:1])
+                for ground_truth, its in wanted
+            ),
         )
     )
     scores: dict[tuple[int, int, Any, int], dict[Split, float]] = defaultdict(dict)
@@ -229,5 +204,60 @@ def _late_files(
     return found
 
 
-def _value(ground_truth: int, split: Split) -> QuerySet[Score, Any]:
-    return Score.objects.filter(submission=OuterRef("pk"), ground_truth=ground_truth, split=split).values("value")[:1]
+# --- whose grade a waiting ground truth would touch ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GradeMove:
+    """A student whose points would differ; None is no grade."""
+
+    student: Student
+    now: float | None
+    then: float | None
+    reason: str
+    """Why it would be that, as the sheet says it."""
+
+    @property
+    def gained(self) -> float:
+        """Points won, negative when lost; no grade counts as none."""
+        return (self.then or 0.0) - (self.now or 0.0)
+
+
+@dataclass(frozen=True)
+class TouchedGrades:
+    """The moves, the largest first. With `faults` the rules cannot grade under one of the two ground truths."""
+
+    students: int
+    moves: tuple[GradeMove, ...]
+    faults: tuple[str, ...]
+    is_released: bool
+    """Whether students can see the grades of now."""
+
+    @property
+    def better(self) -> int:
+        return sum(move.gained > 0 for move in self.moves)
+
+    @property
+    def worse(self) -> int:
+        return sum(move.gained < 0 for move in self.moves)
+
+
+def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades | None:
+    """None without a candidate, and where nobody saved rules: what we only propose is nobody's grade."""
+    current, candidate = competition.ground_truth, competition.candidate
+    if current is None or candidate is None:
+        return None
+    rules, is_saved = grade_rules(competition)
+    if not is_saved:
+        return None
+    sheet = GradeSheet(rules, is_saved, deciding_split(competition, at))
+    now, then = _sheets_by_ground_truth((current, candidate), sheet, competition, {})
+    moves = [
+        GradeMove(row.student, row.mark.points, other.mark.points, other.mark.words)
+        for row, other in zip(now.rows, then.rows, strict=False)  # one with faults has no rows
+        if other.mark.points != row.mark.points
+    ]
+    moves.sort(key=lambda move: (-abs(move.gained), move.student.name.casefold()))
+    faults = tuple(dict.fromkeys((*now.faults, *then.faults)))
+    is_released = GradeRelease.current(competition) is not None
+    return TouchedGrades(len(now.rows), tuple(moves), faults, is_released)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import OuterRef
-from django.db.models.functions import Coalesce
 
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.subqueries import count_rows
@@ -30,40 +29,55 @@ ROSTER_FACTS = ("user_id", "name", "email", "left_at", "student_id", "sis_user_i
 
 @dataclass(frozen=True)
 class Student:
-    """Somebody who gets a grade, by every name that a learning platform may know them under."""
+    """Somebody who gets a grade, by every name that a learning platform may know them under.
+
+    `points` and `reasons` are the grade as a file says it; no points are no grade.
+    """
 
     name: str
-    username: str = ""
+    first_name: str = ""
+    last_name: str = ""
     email: str = ""
     student_id: str = ""
     sis_user_id: str = ""
     login: str = ""
     section: str = ""
-    first_name: str = ""
-    last_name: str = ""
+    team: str = ""
+    points: str | None = None
+    reasons: str = ""
     is_listed: bool = False
     """Whether the names are the teacher's own, from the roster, and not what the person chose."""
+    username: str = ""
     user_id: int | None = None
     team_id: int | None = None
-    team: str = ""
     has_joined: bool = True
     disqualified: str | None = None
     """The reason, where the team is out."""
     valid: int = 0
     """Scored files of the team that came in time, where they were asked for."""
 
+    @property
+    def university_id(self) -> str:
+        """The number that platforms share. In a Canvas list that has one, `student_id` is Canvas's own number."""
+        return self.sis_user_id or self.student_id
 
-def students_of(competition: Competition, *, with_valid: bool = False) -> list[Student]:
+
+def students_of(competition: Competition, *, with_valid: bool) -> list[Student]:
     """Everybody who gets a grade, by name: members of teams, and the class as the roster has it."""
     # Facts and not rows: a class of 500 is looked at whole for each page of its grades.
     memberships = Membership.objects.filter(competition=competition).order_by()
     if with_valid:
-        memberships = memberships.annotate(valid=_valid_files("team"))
+        valid = Submission.objects.filter(ladder.ranked_files(), team=OuterRef("team"))
+        memberships = memberships.annotate(valid=count_rows(valid, "team"))
     facts = memberships.values(*MEMBER_FACTS, *(["valid"] if with_valid else []))
     entries = RosterEntry.objects.filter(competition=competition).only(*ROSTER_FACTS)
     listed = {entry.user_id or -entry.pk: entry for entry in entries}
     found = [_student_from_membership(one, listed.pop(one["user_id"], None)) for one in facts]
-    found += [_student_from_roster(entry) for entry in listed.values() if entry.left_at is None]
+    found += [
+        Student(has_joined=entry.user_id is not None, user_id=entry.user_id, **_roster_names(entry, str(entry), ""))
+        for entry in listed.values()
+        if entry.left_at is None
+    ]
     return sorted(found, key=lambda student: (student.name.casefold(), student.username))
 
 
@@ -83,18 +97,8 @@ def _student_from_membership(one: Mapping[str, Any], entry: RosterEntry | None) 
     )
 
 
-def _student_from_roster(entry: RosterEntry) -> Student:
-    """A student of the roster who is in no team."""
-    return Student(has_joined=entry.user_id is not None, user_id=entry.user_id, **_roster_names(entry, str(entry), ""))
-
-
 def _roster_names(entry: RosterEntry, name: str, email: str) -> dict[str, Any]:
     """What the roster says of a person; what it does not say is left out or as given."""
     facts = {key: getattr(entry, key) for key in ("student_id", "sis_user_id", "login", "section")}
     named = {"first_name": "", "last_name": ""} if entry.name else {}
     return {**facts, **named, "name": entry.name or name, "email": entry.email or email, "is_listed": True}
-
-
-def _valid_files(team: str) -> Coalesce:
-    """For a query that names the team so: how many of its files were scored and came in time."""
-    return count_rows(Submission.objects.filter(ladder.ranked_files(), team=OuterRef(team)), "team")

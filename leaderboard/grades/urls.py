@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import changes, files, host, student
+from . import views
 
 urlpatterns = [
-    path("c/<slug:slug>/grade/", student.grade, name="grade"),
-    path("host/<slug:slug>/candidate/grades/", changes.host_candidate_grades, name="host_candidate_grades"),
-    path("host/<slug:slug>/grades/", host.host_grades, name="host_grades"),
-    path("host/<slug:slug>/grades/rules/", host.host_grade_rules, name="host_grade_rules"),
-    path("host/<slug:slug>/grades/canvas/", files.host_grade_canvas, name="host_grade_canvas"),
-    path("host/<slug:slug>/grades/files/<slug:kind>.csv", files.host_grade_file, name="host_grade_file"),
-    path("host/<slug:slug>/grades/release/", host.host_grade_release, name="host_grade_release"),
+    path("c/<slug:slug>/grade/", views.grade, name="grade"),
+    path("host/<slug:slug>/candidate/grades/", views.host_candidate_grades, name="host_candidate_grades"),
+    path("host/<slug:slug>/grades/", views.host_grades, name="host_grades"),
+    path("host/<slug:slug>/grades/rules/", views.host_grade_rules, name="host_grade_rules"),
+    path("host/<slug:slug>/grades/canvas/", views.host_grade_canvas, name="host_grade_canvas"),
+    path("host/<slug:slug>/grades/files/<slug:kind>.csv", views.host_grade_file, name="host_grade_file"),
+    path("host/<slug:slug>/grades/release/", views.host_grade_release, name="host_grade_release"),
 ]

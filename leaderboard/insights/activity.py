@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -48,11 +47,8 @@ class ClassActivity:
         return self.seconds_since_worker is not None and self.seconds_since_worker <= HEARD_WITHIN.total_seconds()
 
 
-def class_activity(
-    competition: Competition, at: datetime, below: Sequence[TeamsBelowBaseline] | None = None
-) -> ClassActivity:
-    """Six queries at most, whatever the size of the class; `below` is what `teams_below_baselines` gives, where it is
-    at hand."""
+def class_activity(competition: Competition, at: datetime) -> ClassActivity:
+    """The same few queries, whatever the size of the class."""
     files = Submission.objects.filter(competition=competition, team__isnull=False).order_by()
     day_ago = at - timedelta(days=1)
     counted = {str(status): Count("pk", filter=Q(status=status)) for status in Status}
@@ -77,7 +73,7 @@ def class_activity(
         oldest=_age_in_seconds(oldest, at),
         hours=_files_per_hour(files, at) if numbers["active_today"] else (0,) * HOURS,
         reasons=_problem_counts(files) if numbers["invalid"] else (),
-        below=tuple(teams_below_baselines(competition) if below is None else below),
+        below=tuple(teams_below_baselines(competition)),
         seconds_since_worker=_age_in_seconds(heard, at),
     )
 

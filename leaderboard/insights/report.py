@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Case, Count, Max, Min, Q, Value, When
@@ -21,8 +22,15 @@ from leaderboard.competitions.ranking import boards, ladder, standings
 MOST_BINS = 20
 FEWEST_FOR_CORRELATION = 5
 COLUMNS = (
-    *("team", "files", "scored", "invalid"),
-    *("first_received", "last_received", "public", "private", "public_better_by"),
+    "team",
+    "files",
+    "scored",
+    "invalid",
+    "first_received",
+    "last_received",
+    "public",
+    "private",
+    "public_better_by",
 )
 # What of a correlation is worth a sentence.
 SOME, MUCH = 0.3, 0.6
@@ -98,7 +106,9 @@ class ClassReport:
 def class_report(competition: Competition) -> ClassReport:
     """The report at this moment, private scores included: for hosts alone. Cost grows with the number of files."""
     ground_truth = competition.ground_truth
-    teams, baselines = _teams(competition, ground_truth), _baselines(ground_truth)
+    teams = _teams(competition, ground_truth)
+    shown = boards.baseline_rows(ground_truth, Split.PRIVATE) if ground_truth else []
+    baselines = [(row.name, row.value) for row in shown if row.value is not None]
     sign = ladder.sign_of(ground_truth) if ground_truth else 1.0
     private = [team.private for team in teams if team.private is not None]
     both = [(team.scored, team.gap) for team in teams if team.gap is not None]
@@ -117,19 +127,7 @@ def report_csv(competition: Competition) -> str:
     """One line per team; private scores included."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(
-        [
-            "team",
-            "files",
-            "scored",
-            "invalid",
-            "first_received",
-            "last_received",
-            "public",
-            "private",
-            "public_better_by",
-        ]
-    )
+    writer.writerow(COLUMNS)
     for team in class_report(competition).teams:
         times = ["" if at is None else at.isoformat() for at in (team.first_at, team.last_at)]
         values = ["" if value is None else repr(value) for value in (team.public, team.private, team.gap)]
@@ -146,29 +144,20 @@ def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[T
         for split, best in standings.deciding_candidates(ground_truth):
             found[split][best.team_id] = best.value
     public, private = found[Split.PUBLIC], found[Split.PRIVATE]
-    status = Submission.Status
     rows = competition.teams.order_by().values("pk", "name")
     rows = rows.annotate(
         files=Count("submissions"),
         scored=Count("submissions", filter=ladder.ranked_files("submissions")),
-        invalid=Count("submissions", filter=Q(submissions__status=status.INVALID)),
+        invalid=Count("submissions", filter=Q(submissions__status=Submission.Status.INVALID)),
         first_at=Min("submissions__received_at"),
         last_at=Max("submissions__received_at"),
     )
-    teams = [
-        TeamFacts(
-            name=row["name"],
-            files=row["files"],
-            scored=row["scored"],
-            invalid=row["invalid"],
-            first_at=row["first_at"],
-            last_at=row["last_at"],
-            public=public.get(row["pk"]),
-            private=private.get(row["pk"]),
-            gap=_score_gap(public.get(row["pk"]), private.get(row["pk"]), sign),
-        )
-        for row in rows
-    ]
+    teams = []
+    for row in rows:
+        team = row["pk"]
+        facts: dict[str, Any] = {name: value for name, value in row.items() if name != "pk"}
+        gap = _score_gap(public.get(team), private.get(team), sign)
+        teams.append(TeamFacts(**facts, public=public.get(team), private=private.get(team), gap=gap))
     return sorted(teams, key=lambda team: (math.inf if team.private is None else sign * team.private, team.name))
 
 
@@ -178,11 +167,6 @@ def _score_gap(public: float | None, private: float | None, sign: float) -> floa
         return None
     # Without the sign of a zero.
     return sign * (private - public) + 0.0
-
-
-def _baselines(ground_truth: GroundTruth | None) -> list[tuple[str, float]]:
-    rows = boards.baseline_rows(ground_truth, Split.PRIVATE) if ground_truth else []
-    return [(row.name, row.value) for row in rows if row.value is not None]
 
 
 def _days(competition: Competition, teams: Sequence[TeamFacts]) -> list[DayActivity]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,13 +120,14 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
     if len(chosen) < 3:
         raise CannotHost(_("At least three teams need a score: what chance does is learnt from the others."))
     files = Submission.objects.in_bulk([one.submission_id for one in chosen])
+    ordered = [files[one.submission_id] for one in chosen]
     found = jobs_for_pages.run_page_job(
         "agreement",
         metric=ground_truth.metric_key,
         truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
         params=ground_truth.params,
         id_column=ground_truth.id_column,
-        submissions=[_path(files[one.submission_id]) for one in chosen],
+        submissions=[str(path_of(file.file_key, file.sha256)) for file in ordered],
     )
     by_key = Team.objects.in_bulk([one.team_id for one in chosen])
     teams = [by_key[one.team_id] for one in chosen]
@@ -135,24 +135,18 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
         rows=found["rows"],
         files=found["files"],
         left_out=len(best) - found["files"],
-        pairs=tuple(_pairs(found["pairs"], teams)),
+        pairs=tuple(
+            SimilarTeams(
+                first=teams[one["first"]],
+                second=teams[one["second"]],
+                wrong=(one["wrong"][0], one["wrong"][1]),
+                same_wrong=one["same_wrong"],
+                expected=one["expected"],
+            )
+            for one in found["pairs"]
+        ),
         together=tuple(
             CorrelatedPair(teams[one["first"]], teams[one["second"]], one["correlation"], one["usual"])
             for one in found["together"]
         ),
     )
-
-
-def _path(file: Submission) -> str:
-    return str(path_of(file.file_key, file.sha256))
-
-
-def _pairs(found: Iterable[dict[str, Any]], teams: list[Team]) -> Iterable[SimilarTeams]:
-    for one in found:
-        yield SimilarTeams(
-            first=teams[one["first"]],
-            second=teams[one["second"]],
-            wrong=(one["wrong"][0], one["wrong"][1]),
-            same_wrong=one["same_wrong"],
-            expected=one["expected"],
-        )

@@ -17,8 +17,7 @@ from leaderboard.competitions.ranking import boards, ladder
 from leaderboard.competitions.services.competitions import CannotHost
 
 from . import hooks, notices
-from .models import Announcement, Notice
-from .models.notice import NoticeKind
+from .models import Announcement, Notice, NoticeKind
 
 
 def announcement_readers(competition: Competition, audience: str, section: str = "") -> QuerySet[User]:
@@ -28,7 +27,10 @@ def announcement_readers(competition: Competition, audience: str, section: str =
         valid = Submission.objects.filter(team=OuterRef("team"), status=Submission.Status.SCORED, hidden_at=None)
         members = members.filter(~Exists(valid), team__disqualified_at=None)
     elif audience == Announcement.Audience.BELOW_BASELINE:
-        members = members.filter(team__in=_below_baseline(competition))
+        best = _best_baseline(competition)
+        standings = Standing.objects.filter(ground_truth=competition.ground_truth, split=Split.PUBLIC)
+        below = standings.none() if best is None else standings.filter(sort_key__gt=best)
+        members = members.filter(team__in=below.values("team"))
     elif audience == Announcement.Audience.SECTION:
         is_in_section = Q(pk__in=[])
         for people in hooks.people_of_section(competition=competition, section=section):
@@ -46,14 +48,6 @@ def available_audiences(competition: Competition) -> list[Announcement.Audience]
 def section_sizes(competition: Competition) -> dict[str, int]:
     """How many people an announcement to each section reaches, by the section's name; one query."""
     return {name: size for sizes in hooks.section_sizes(competition=competition) for name, size in sizes.items()}
-
-
-def _below_baseline(competition: Competition) -> QuerySet[Standing, int]:
-    """Teams that stand below the best baseline on the public board."""
-    best = _best_baseline(competition)
-    standings = Standing.objects.filter(ground_truth=competition.ground_truth, split=Split.PUBLIC)
-    below = standings.none() if best is None else standings.filter(sort_key__gt=best)
-    return below.values_list("team", flat=True)
 
 
 def _best_baseline(competition: Competition) -> float | None:
@@ -87,7 +81,15 @@ def announce(
         with transaction.atomic():
             sent = Announcement(competition=competition, by=user, key=key, reached=len(people), **fields)
             sent.save(force_insert=True)
-            _notify_readers(sent, people)
+            notices.notify(
+                people,
+                kind=NoticeKind.ANNOUNCEMENT,
+                competition=competition,
+                title=title,
+                text=text,
+                link=reverse("overview", kwargs={"slug": competition.slug}) + f"#announcement-{sent.pk}",
+                key=key,
+            )
             after = audit_values({**fields, "reached": len(people)})
             AuditEntry.append(AuditEvent.ANNOUNCED, user=user, competition=competition, about=title, after=after)
     except IntegrityError:
@@ -95,22 +97,10 @@ def announce(
     return sent
 
 
-def _notify_readers(sent: Announcement, people: list[User]) -> None:
-    notices.notify(
-        people,
-        kind=NoticeKind.ANNOUNCEMENT,
-        competition=sent.competition,
-        title=sent.title,
-        text=sent.text,
-        link=reverse("overview", kwargs={"slug": sent.competition.slug}) + f"#announcement-{sent.pk}",
-        key=sent.key,
-    )
-
-
 def edit_announcement(*, announcement: Announcement, user: User, title: str, text: str, is_pinned: bool) -> None:
     """Change the text, also in people's notices; sent e-mails cannot be changed. Raises `CannotHost`."""
     with transaction.atomic():
-        held = _standing_notices(announcement)
+        held = _lock_announcement(announcement)
         before = {name: getattr(held, name) for name in ("title", "text", "is_pinned")}
         after = {"title": title, "text": text, "is_pinned": is_pinned}
         if before == after:
@@ -131,7 +121,7 @@ def edit_announcement(*, announcement: Announcement, user: User, title: str, tex
 def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
     """Take an announcement back: it leaves the overview, its notices say so, and waiting e-mails are not sent."""
     with transaction.atomic():
-        held = _standing_notices(announcement)
+        held = _lock_announcement(announcement)
         Announcement.objects.filter(pk=held.pk).update(withdrawn_at=database_now())
         Notice.objects.filter(key=held.key).update(
             title=_("Withdrawn: %(title)s") % {"title": held.title},
@@ -147,7 +137,7 @@ def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
         )
 
 
-def _standing_notices(announcement: Announcement) -> Announcement:
+def _lock_announcement(announcement: Announcement) -> Announcement:
     held = (
         Announcement.objects.select_for_update(of=("self",)).select_related("competition").filter(pk=announcement.pk)
     ).first()

@@ -12,7 +12,7 @@ class NotificationsConfig(AppConfig):
         from leaderboard.accounts import hooks as accounts
         from leaderboard.competitions import hooks
 
-        from . import failures, host_events, notices, personal_data, tasks
+        from . import host_events, notices, personal_data, tasks
 
         accounts.viewer_facts.append(notices.viewer_facts)
         accounts.export.append(personal_data.export)
@@ -26,5 +26,5 @@ class NotificationsConfig(AppConfig):
         hooks.rescored.append(host_events.tell_rescored)
         hooks.planned_launch_done.append(host_events.tell_launched)
         hooks.planned_launch_missed.append(host_events.tell_launch_missed)
-        hooks.scoring_failed.append(failures.notify_hosts_of_failure)
+        hooks.scoring_failed.append(host_events.notify_hosts_of_failure)
         hooks.due_tasks.append(tasks.find_due)

@@ -19,6 +19,10 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+CONNECT_SECONDS, READ_SECONDS = 4, 6
+# For the whole of it: a service that answers drop by drop begins the seconds for reading again and again.
+POST_SECONDS = 15.0
+DISCORD_LONGEST = 2000
 LONGEST = 600
 SERVICE_HOSTS = ("hooks.slack.com", "discord.com", "discordapp.com", "*.logic.azure.com", "*.api.powerplatform.com")
 
@@ -41,8 +45,10 @@ class ChatAddress:
 
 
 def read_address(text: str) -> ChatAddress:
-    """Understand what a host pasted. Raises `BadAddress`."""
-    url = _with_small_host(text.strip())
+    """Understand what a host pasted. Raises `BadChatAddress`."""
+    scheme, separator, rest = text.strip().partition("://")
+    host, slash, path = rest.partition("/")
+    url = f"{scheme.lower()}{separator}{host.lower()}{slash}{path}"
     if len(url) > LONGEST:
         raise BadChatAddress(_("This address is longer than %(number)s characters.") % {"number": LONGEST})
     if not url.startswith("https://"):
@@ -50,21 +56,11 @@ def read_address(text: str) -> ChatAddress:
     for service, found in (("Slack", _SLACK.fullmatch(url)), ("Discord", _DISCORD.fullmatch(url))):
         if found:
             return ChatAddress(service, url)
-    if (flow := _TEAMS.fullmatch(url)) and _is_service(flow["host"]):
+    if (flow := _TEAMS.fullmatch(url)) and any(fnmatchcase(flow["host"], name) for name in SERVICE_HOSTS):
         return ChatAddress("Teams", url)
     if (own := _OWN.fullmatch(url)) and own["host"] in {host.lower() for host in settings.WEBHOOK_HOSTS}:
         return ChatAddress(own["host"][:40], url)
     raise BadChatAddress(_why_not(url))
-
-
-def _with_small_host(text: str) -> str:
-    scheme, separator, rest = text.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme.lower()}{separator}{host.lower()}{slash}{path}"
-
-
-def _is_service(host: str) -> bool:
-    return any(fnmatchcase(host, pattern) for pattern in SERVICE_HOSTS)
 
 
 def _why_not(url: str) -> str:
@@ -73,7 +69,7 @@ def _why_not(url: str) -> str:
         return _("Microsoft no longer serves these addresses. Make a workflow in Teams and paste the address it gives.")
     if "@" in host or (":" in host and not host.endswith(":443")):
         return _("Names, passwords and ports other than 443 are not taken in an address.")
-    if not _is_service(host.removesuffix(":443")):
+    if not any(fnmatchcase(host.removesuffix(":443"), name) for name in SERVICE_HOSTS):
         return _(
             "Messages go to Slack, Discord and Teams alone, or to a host that the operator of this site allows "
             "(WEBHOOK_HOSTS)."
@@ -81,14 +77,8 @@ def _why_not(url: str) -> str:
     return _("This is no complete address of a channel. Copy it whole from the service's page for incoming webhooks.")
 
 
-CONNECT_SECONDS, READ_SECONDS = 4, 6
-# For the whole of it: a service that answers drop by drop begins the seconds for reading again and again.
-POST_SECONDS = 15.0
-DISCORD_LONGEST = 2000
-
-
 def post_message(address: str, title: str, text: str) -> str:
-    """Post one message; gives a code for `explain`, empty when the service took it."""
+    """Post one message; gives a code for `explain_outcome`, empty when the service took it."""
     try:
         channel = read_address(address)
     except BadChatAddress:
@@ -133,7 +123,15 @@ def payload(channel: ChatAddress, title: str, text: str) -> dict[str, Any]:
         content = f"**{title}**\n{text}"[:DISCORD_LONGEST]
         return {"content": content, "allowed_mentions": {"parse": []}}
     if channel.service == "Teams":
-        return _adaptive_card(title, text)
+        heading = {"type": "TextBlock", "text": title, "weight": "bolder", "size": "medium", "wrap": True}
+        card = {
+            "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+            "type": "AdaptiveCard",
+            "version": "1.4",
+            "body": [heading, {"type": "TextBlock", "text": text, "wrap": True}],
+        }
+        attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
+        return {"type": "message", "attachments": [attachment]}
     if "/hooks/" in channel.url:  # Mattermost and Rocket.Chat
         return {"username": "Leaderboard", "text": f"**{title}**\n{text}"}
     return {"version": "1.0", "type": "info", "title": title, "message": text}
@@ -141,18 +139,3 @@ def payload(channel: ChatAddress, title: str, text: str) -> dict[str, Any]:
 
 def _slack(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _adaptive_card(title: str, text: str) -> dict[str, Any]:
-    body = [
-        {"type": "TextBlock", "text": title, "weight": "bolder", "size": "medium", "wrap": True},
-        {"type": "TextBlock", "text": text, "wrap": True},
-    ]
-    card = {
-        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
-        "type": "AdaptiveCard",
-        "version": "1.4",
-        "body": body,
-    }
-    attachment = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
-    return {"type": "message", "attachments": [attachment]}

@@ -3,8 +3,6 @@
 A claim says who sends an e-mail; while the mail server refuses, it waits longer each time. Only when a process dies
 between the server's yes and the note of it, an e-mail is sent again, with the same Message-ID, so that mail programs
 show it once.
-
-The mail server: what it may answer to an e-mail, and when to try again.
 """
 
 from __future__ import annotations
@@ -37,10 +35,14 @@ from leaderboard.common.email_lines import WIDTH, wrap_email_text
 from leaderboard.competitions.models import Competition
 
 from . import hooks
-from .models import Announcement, Notice
-from .models.notice import Delivery, NoticeKind
+from .models import Announcement, Delivery, Notice, NoticeKind
 from .notices import notice_choices_of, save_choices, sends_mail
 
+log = logging.getLogger(__name__)
+
+# A sender queries again for what is due after so long.
+ROUND_SECONDS = 2.0
+SALT = "leaderboard.stop-mail"
 LEASE = timedelta(minutes=10)
 MOST_TRIES = 12
 LONGEST_PAUSE = timedelta(hours=6)
@@ -84,13 +86,6 @@ def reply_to(competition: Competition | None) -> list[str]:
 def pause_after(tries: int) -> timedelta | None:
     """How long to wait after so many tries, each time longer; None when it was enough."""
     return min(timedelta(minutes=2**tries), LONGEST_PAUSE) if tries < MOST_TRIES else None
-
-
-log = logging.getLogger(__name__)
-
-# A sender queries again for what is due after so long.
-ROUND_SECONDS = 2.0
-SALT = "leaderboard.stop-mail"
 
 
 def is_mail_due() -> bool:
@@ -161,16 +156,23 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
     stop = _absolute_address(
         f"/notifications/stop/{unsubscribe_token(user, {NoticeKind(notice.kind) for notice in notices})}/"
     )
-    signed = _signatures(notices)
+    # Who wrote an announcement; of notices of other kinds the site writes the words.
+    keys = [notice.key for notice in notices if notice.kind == NoticeKind.ANNOUNCEMENT and notice.key]
+    written = Announcement.objects.filter(key__in=keys).select_related("by") if keys else []
+    signed = {one.key: one.by.signature for one in written if one.by}
     parts = [_notice_text(notice, signed.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
     ending = _("Choose what you get by mail: %(settings)s\nNo more e-mails of this kind: %(stop)s") % {
         "settings": _absolute_address("/account/preferences/"),
         "stop": stop,
     }
     message = EmailMessage(_subject(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
-    message.reply_to = reply_to(_common_competition(notices))
+    # Where the hosts of one competition alone wrote everything, an answer goes to them.
+    authors = {notice.competition if notice.kind == NoticeKind.ANNOUNCEMENT else None for notice in notices}
+    message.reply_to = reply_to(authors.pop() if len(authors) == 1 else None)
+    # The same for the same notices, so that an e-mail that went out unnoticed is not shown twice.
+    digest = hashlib.sha256(",".join(str(notice.pk) for notice in notices).encode()).hexdigest()[:24]
     message.extra_headers = {
-        "Message-ID": f"<{_notices_digest(notices)}@{urlsplit(settings.SITE_URL).hostname or 'leaderboard.local'}>",
+        "Message-ID": f"<notice.{digest}@{urlsplit(settings.SITE_URL).hostname or 'leaderboard.local'}>",
         "Auto-Submitted": "auto-generated",
     }
     if settings.SITE_URL:
@@ -189,24 +191,15 @@ def _subject(notices: list[Notice]) -> str:
     return " ".join(f"{where}{notice.title}".split())
 
 
-def _signatures(notices: list[Notice]) -> dict[str, str]:
-    """Key of an announcement → who wrote it; of notices of other kinds the site writes the words."""
-    keys = [notice.key for notice in notices if notice.kind == NoticeKind.ANNOUNCEMENT and notice.key]
-    written = Announcement.objects.filter(key__in=keys).select_related("by") if keys else []
-    return {one.key: one.by.signature for one in written if one.by}
-
-
-def _common_competition(notices: list[Notice]) -> Competition | None:
-    """The competition whose hosts alone wrote everything in an e-mail, so that an answer to it is one to them."""
-    classes = {notice.competition if notice.kind == NoticeKind.ANNOUNCEMENT else None for notice in notices}
-    return classes.pop() if len(classes) == 1 else None
-
-
 def _notice_text(notice: Notice, signature: str, *, is_alone: bool) -> str:
     where = f"{notice.competition}: " if _needs_competition_name(notice) and not is_alone else ""
     title = f"{where}{notice.title}"
     lines = [title, "-" * min(len(title), WIDTH)] if not is_alone else []
-    lines += [_with_absolute_links(notice)] if notice.text else [] if lines else [title]
+    text = notice.text
+    if notice.is_markdown:
+        # In an e-mail a host's link to a page of this site has to name the site.
+        text = text.replace("](/", f"]({_absolute_address('/')}")
+    lines += [text] if text else [] if lines else [title]
     lines += [f"– {signature}"] if signature else []
     lines += [_absolute_address(notice.link)] if notice.link else []
     return "\n\n".join(lines) if is_alone else "\n".join(lines)
@@ -217,19 +210,8 @@ def _needs_competition_name(notice: Notice) -> bool:
     return notice.competition is not None and notice.competition.title not in notice.title
 
 
-def _with_absolute_links(notice: Notice) -> str:
-    """In an e-mail a host's link to a page of this site has to name the site."""
-    return notice.text.replace("](/", f"]({_absolute_address('/')}") if notice.is_markdown else notice.text
-
-
 def _absolute_address(path: str) -> str:
     return f"{settings.SITE_URL.rstrip('/')}{path}"
-
-
-def _notices_digest(notices: list[Notice]) -> str:
-    """The same for the same notices, so that an e-mail that went out unnoticed is not shown twice."""
-    text = ",".join(str(notice.pk) for notice in notices)
-    return f"notice.{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
 # --- no more e-mails --------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,8 +20,8 @@ from leaderboard.competitions.models.extension import effective_limits_of
 from leaderboard.competitions.services import planned_launches
 
 from . import notices
-from .models.mentions import mark_mention
-from .models.notice import NoticeKind
+from .models import NoticeKind
+from .notices import mark_mention, notify_team
 
 # A launch that comes later than this after its time is called late. The clock asks each minute.
 PUNCTUAL = timedelta(minutes=5)
@@ -58,8 +60,11 @@ def notify_resume(competition: Competition) -> None:
 
 
 def notify_extension(extension: Extension) -> None:
-    _notify_team(
-        extension.team, NoticeKind.EXTENSION, lambda: _("Your team gets more"), lambda: _extension_text(extension)
+    notify_team(
+        extension.team,
+        kind=NoticeKind.EXTENSION,
+        title=lambda: _("Your team gets more"),
+        text=lambda: _extension_text(extension),
     )
 
 
@@ -83,11 +88,11 @@ def _extension_text(extension: Extension) -> str:
 
 
 def notify_extension_revoked(extension: Extension) -> None:
-    _notify_team(
+    notify_team(
         extension.team,
-        NoticeKind.EXTENSION,
-        lambda: _("More attempts or time are taken back"),
-        lambda: _revoked_extension_text(extension),
+        kind=NoticeKind.EXTENSION,
+        title=lambda: _("More attempts or time are taken back"),
+        text=lambda: _revoked_extension_text(extension),
     )
 
 
@@ -106,15 +111,20 @@ def notify_disqualification(team: Team, reason: str) -> None:
     text = gettext_lazy(
         "It is on no board and can hand in nothing more; its files are kept. The host says why: %(reason)s"
     )
-    _notify_team(team, NoticeKind.DECISION, lambda: _("Your team is disqualified"), lambda: text % {"reason": reason})
+    notify_team(
+        team,
+        kind=NoticeKind.DECISION,
+        title=lambda: _("Your team is disqualified"),
+        text=lambda: text % {"reason": reason},
+    )
 
 
 def notify_readmission(team: Team) -> None:
-    _notify_team(
+    notify_team(
         team,
-        NoticeKind.DECISION,
-        lambda: _("Your team is no longer disqualified"),
-        lambda: _("It stands on the boards again where its scores put it."),
+        kind=NoticeKind.DECISION,
+        title=lambda: _("Your team is no longer disqualified"),
+        text=lambda: _("It stands on the boards again where its scores put it."),
     )
 
 
@@ -200,12 +210,41 @@ def _notify_class(
 def _notify_about_file(submission: Submission, title: notices.TextOrCallable, text: notices.TextOrCallable) -> None:
     if submission.team is not None:
         parts = {"slug": submission.team.competition.slug, "submission_id": submission.pk}
-        _notify_team(submission.team, NoticeKind.DECISION, title, text, reverse("submission", kwargs=parts))
+        link = reverse("submission", kwargs=parts)
+        notify_team(submission.team, kind=NoticeKind.DECISION, title=title, text=text, link=link)
 
 
-def _notify_team(
-    team: Team, kind: NoticeKind, title: notices.TextOrCallable, text: notices.TextOrCallable, link: str = ""
-) -> None:
-    people = User.objects.filter(memberships__team=team)
-    link = link or reverse("team", kwargs={"slug": team.competition.slug})
-    notices.notify(people, kind=kind, competition=team.competition, title=title, text=text, link=link)
+# A broken metric fails every file of a class; one e-mail is enough.
+QUIET_PERIOD = timedelta(hours=1)
+
+
+def notify_hosts_of_failure(submission_id: UUID) -> bool:
+    """Notify the hosts that a file failed, once an hour and competition; True when a notice was written."""
+    failed = Submission.objects.filter(status=Submission.Status.FAILED)
+    submission = failed.select_related("competition").filter(pk=submission_id).first()
+    if submission is None:
+        return False
+    competition = submission.competition
+    lately = failed.filter(competition=competition, finished_at__gt=Now() - QUIET_PERIOD)
+    if min(lately.values_list("finished_at", "pk"), default=(None, None))[1] != submission.pk:
+        return False
+    words = gettext_lazy(
+        "“%(file)s”, received %(when)s, could not be scored through no fault of the student.\n\n%(why)s\n\n"
+        "The page tells why, and whether there are others. Nothing more is sent within the next hour."
+    )
+    notified = notices.notify(
+        competition.hosts.all(),
+        kind=NoticeKind.FILE_FAILED,
+        competition=competition,
+        title=lambda: _("A submission failed"),
+        text=lambda: (
+            words
+            % {
+                "file": mark_mention(submission),
+                "when": moment_text(submission.received_at, competition.zone),
+                "why": submission.failure_words,
+            }
+        ),
+        link=f"/host/{competition.slug}/submissions/?status=failed",
+    )
+    return notified > 0

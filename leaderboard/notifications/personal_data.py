@@ -9,10 +9,8 @@ from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Team
 
-from .models import Notice, WebhookMessage
-from .models.chat import ChatEvent
-from .models.mentions import Mention, replace_mentions
-from .models.notice import NoticeKind
+from .models import ChatEvent, Notice, NoticeKind, WebhookMessage
+from .notices import Mention, replace_mentions
 
 # Of all the languages that a reader may have.
 QUOTES = "“”„‟«»‹›‘’‚'\""
@@ -73,13 +71,9 @@ def _add_address_mentions(addresses: re.Pattern[str], where: str, text: str, men
 def _forget_in_chats(leaving: Leaving) -> None:
     """Messages already posted to a chat stay there; our copy is deleted. Invisible characters keep names from calling
     people."""
-    pattern = _quoted(leaving)
+    own_name = rf"{re.escape(leaving.account.get_username())}(?: \d+)?"
+    names = [own_name, *map(re.escape, leaving.former_team_names)]
+    pattern = re.compile(f"(?<=[{QUOTES}])({'|'.join(names)})(?=[{QUOTES}])", re.IGNORECASE)
     messages = WebhookMessage.objects.filter(webhook__competition__in=leaving.competitions, event=ChatEvent.FIRST)
     named = [pk for pk, title in messages.values_list("pk", "title") if pattern.search(title.replace("\u200b", ""))]
     WebhookMessage.objects.filter(pk__in=named).delete()
-
-
-def _quoted(leaving: Leaving) -> re.Pattern[str]:
-    own_name = rf"{re.escape(leaving.account.get_username())}(?: \d+)?"
-    names = [own_name, *map(re.escape, leaving.former_team_names)]
-    return re.compile(f"(?<=[{QUOTES}])({'|'.join(names)})(?=[{QUOTES}])", re.IGNORECASE)

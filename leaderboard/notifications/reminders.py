@@ -9,12 +9,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common import logs
@@ -25,20 +24,25 @@ from leaderboard.competitions.ranking.reveal import UnpickedFile
 from leaderboard.competitions.ranking.standings import StandingCandidate
 
 from . import notices
-from .models import Notice, NoticeChoice
-from .models.notice import Delivery, NoticeKind
+from .models import Delivery, Notice, NoticeChoice, NoticeKind
 
 DAY = timedelta(days=1)
 
 
 def notify_due(at: datetime) -> int:
     """Write the notices that are due; gives how many were written."""
-    return _notify_opened(at) + _send_reminders(at) + _notify_revealed(at)
-
-
-def _notify_opened(at: datetime) -> int:
-    opened = Competition.objects.filter(launched_at__isnull=False, opens_at__lte=at, opens_at__gt=at - DAY)
-    return _notify_each(opened, _notify_opening)
+    launched = Competition.objects.filter(launched_at__isnull=False, opens_at__lte=at)
+    opened = launched.filter(opens_at__gt=at - DAY)
+    # A team's own deadline counts, so a team with more time is reminded later.
+    soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
+    extended = Extension.objects.active().filter(soon, team__competition=OuterRef("pk"))
+    near = launched.filter(soon | Exists(extended)).select_related("ground_truth")
+    revealed = Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY)
+    return (
+        _notify_each(opened, _notify_opening)
+        + _notify_each(near, partial(_remind, at=at))
+        + _notify_each(revealed, _notify_reveal)
+    )
 
 
 def _notify_opening(competition: Competition) -> int:
@@ -55,34 +59,24 @@ def _notify_opening(competition: Competition) -> int:
     )
 
 
-def _notify_revealed(at: datetime) -> int:
-    return _notify_each(Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY), _notify_reveal)
-
-
 def _notify_reveal(competition: Competition) -> int:
     key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
     unnotified = _not_yet_notified(competition.memberships.all(), NoticeKind.REVEALED, key)
-    words: tuple[tuple[QuerySet[Membership], notices.TextOrCallable], ...] = (
-        (
-            unnotified.filter(team__disqualified_at=None),
-            lambda: _("See where your team stands in the end, and the private scores of your files."),
-        ),
-        (
-            unnotified.filter(team__disqualified_at__isnull=False),
-            lambda: _("See how the teams stand in the end. Yours is disqualified and not among them."),
-        ),
-    )
+    words = {
+        True: gettext_lazy("See where your team stands in the end, and the private scores of your files."),
+        False: gettext_lazy("See how the teams stand in the end. Yours is disqualified and not among them."),
+    }
     return sum(
         notices.notify(
-            User.objects.filter(memberships__in=members),
+            User.objects.filter(memberships__in=unnotified.filter(team__disqualified_at__isnull=is_ranked)),
             kind=NoticeKind.REVEALED,
             competition=competition,
             title=lambda: _("The private board is open"),
-            text=text,
+            text=partial(str, text),
             link=reverse("leaderboard", kwargs={"slug": competition.slug}),
             key=key,
         )
-        for members, text in words
+        for is_ranked, text in words.items()
     )
 
 
@@ -104,17 +98,11 @@ def _not_yet_notified(members: QuerySet[Membership], kind: NoticeKind, key: str)
 # --- a day before the close -------------------------------------------------------------------------------------
 
 
-def _send_reminders(at: datetime) -> int:
-    """A team's own deadline counts, so a team with more time is reminded later."""
-    soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
-    extended = Extension.objects.active().filter(soon, team__competition=OuterRef("pk"))
-    near = Competition.objects.filter(soon | Exists(extended), launched_at__isnull=False, opens_at__lte=at)
-    return _notify_each(near.select_related("ground_truth"), partial(_remind, at=at))
-
-
 def _remind(competition: Competition, at: datetime) -> int:
     by_deadline: dict[datetime, list[int]] = defaultdict(list)
-    longer = _extensions(competition)
+    granted = Extension.objects.active().filter(team__competition=competition, closes_at__isnull=False)
+    # Of several grants the latest one comes last, and so it stays.
+    longer = {one.team_id: one.closes_at for one in granted.order_by("closes_at") if one.closes_at is not None}
     teams = Team.objects.filter(competition=competition, disqualified_at=None)
     for team_id in teams.values_list("pk", flat=True):
         closes_at = max(competition.closes_at, longer.get(team_id, competition.closes_at))
@@ -124,102 +112,72 @@ def _remind(competition: Competition, at: datetime) -> int:
     return sum(_remind_teams(competition, teams, closes_at) for closes_at, teams in by_deadline.items())
 
 
-def _extensions(competition: Competition) -> dict[int, datetime]:
-    """The latest deadline granted to each team that has one."""
-    granted = Extension.objects.active().filter(team__competition=competition, closes_at__isnull=False)
-    found = granted.order_by("closes_at").values_list("team", "closes_at")
-    return {team: closes_at for team, closes_at in found if closes_at is not None}
-
-
 def _remind_teams(competition: Competition, team_ids: list[int], closes_at: datetime) -> int:
+    """Tell each team what becomes of it if it does nothing; nothing that its board keeps back."""
     key = f"reminder:{competition.pk}:{closes_at:%Y%m%dT%H%M%S}"
-    unnotified = _not_yet_notified(
-        competition.memberships.filter(team__in=team_ids), NoticeKind.REMINDER, key
-    ).select_related("user")
+    members = competition.memberships.filter(team__in=team_ids)
     people: dict[int, list[User]] = defaultdict(list)
-    for membership in unnotified:
+    for membership in _not_yet_notified(members, NoticeKind.REMINDER, key).select_related("user"):
         people[membership.team_id].append(membership.user)
     if not people:
         return 0
-    words = _reminder_texts(competition, people)
-    return sum(
-        notices.notify(
+    picks: dict[int, list[StandingCandidate]] = {team: [] for team in people}
+    forgotten: dict[int, UnpickedFile] = {}
+    if (ground_truth := competition.ground_truth) is not None:
+        found = standings.final_submissions(ground_truth)
+        picks = {team: found.get(team, []) for team in people}
+        forgotten = reveal.unpicked_better_files(ground_truth, picks)
+    wanted = [best.submission_id for bests in picks.values() for best in bests]
+    names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
+    notified = 0
+    for team_id, users in people.items():
+        files = [names[best.submission_id] for best in picks[team_id]]
+        page = "finals" if files else "submit"
+        notified += notices.notify(
             users,
             kind=NoticeKind.REMINDER,
             competition=competition,
             title=lambda: _("The deadline is near"),
-            text=partial(_reminder, competition, closes_at, words[team_id].text),
-            link=reverse(words[team_id].page, kwargs={"slug": competition.slug}),
+            text=partial(_reminder_text, competition, closes_at, files, picks[team_id], forgotten.get(team_id)),
+            link=reverse(page, kwargs={"slug": competition.slug}),
             key=key,
         )
-        for team_id, users in people.items()
-    )
-
-
-def _reminder(competition: Competition, closes_at: datetime, words: Callable[[], str]) -> str:
-    deadline = moment_text(closes_at, competition.zone)
-    return _("Your deadline is %(deadline)s.\n\n%(words)s") % {"deadline": deadline, "words": words()}
-
-
-class _ReminderText(NamedTuple):
-    """What a team is reminded of, and the page where it does something about that."""
-
-    text: Callable[[], str]
-    page: str
-
-
-def _reminder_texts(competition: Competition, teams: Iterable[int]) -> dict[int, _ReminderText]:
-    """What becomes of each team if it does nothing; nothing that its board keeps back."""
-    ground_truth = competition.ground_truth
-    picks = standings.final_submissions(ground_truth) if ground_truth is not None else {}
-    wanted = [best.submission_id for team in teams for best in picks.get(team, ())]
-    names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
-    forgotten = (
-        reveal.unpicked_better_files(ground_truth, {team: picks.get(team, []) for team in teams})
-        if ground_truth is not None
-        else {}
-    )
-    return {
-        team: _ReminderText(
-            partial(
-                _reminder_text,
-                [names[best.submission_id] for best in found],
-                found,
-                forgotten.get(team),
-                is_exact=competition.board_is_exact,
-            ),
-            "finals" if found else "submit",
-        )
-        for team in teams
-        for found in [picks.get(team, [])]
-    }
+    return notified
 
 
 def _reminder_text(
+    competition: Competition,
+    closes_at: datetime,
+    names: list[str],
+    picks: list[StandingCandidate],
+    forgotten: UnpickedFile | None,
+) -> str:
+    deadline = moment_text(closes_at, competition.zone)
+    words = _picks_text(names, picks, forgotten, is_exact=competition.board_is_exact)
+    return _("Your deadline is %(deadline)s.\n\n%(words)s") % {"deadline": deadline, "words": words}
+
+
+def _picks_text(
     names: list[str], picks: list[StandingCandidate], forgotten: UnpickedFile | None, *, is_exact: bool
 ) -> str:
     if not picks:
         return _("Your team has no valid file yet.")
-    files = ", ".join(f"“{name}”" for name in names)
-    if not picks[0].is_picked_by_system:
-        words = ngettext(
-            "You picked this file as final: %(files)s.", "You picked these files as final: %(files)s.", len(names)
-        )
-        return " ".join([words % {"files": files}, *_forgotten_best_text(forgotten)])
-    if not is_exact:
+    files = {"files": ", ".join(f"“{name}”" for name in names)}
+    if picks[0].is_picked_by_system and not is_exact:
         return _("You have picked no file as final. If you do nothing, those with your best public scores are taken.")
+    if picks[0].is_picked_by_system:
+        words = ngettext(
+            "You have picked no file as final. If you do nothing, this one is taken: %(files)s.",
+            "You have picked no file as final. If you do nothing, these are taken: %(files)s.",
+            len(names),
+        )
+        return words % files
     words = ngettext(
-        "You have picked no file as final. If you do nothing, this one is taken: %(files)s.",
-        "You have picked no file as final. If you do nothing, these are taken: %(files)s.",
-        len(names),
+        "You picked this file as final: %(files)s.", "You picked these files as final: %(files)s.", len(names)
     )
-    return words % {"files": files}
-
-
-def _forgotten_best_text(forgotten: UnpickedFile | None) -> list[str]:
     if forgotten is None:
-        return []
-    words = _(
+        return words % files
+    better = _(
         "Your best public score, %(best)s of “%(file_name)s”, is not among them. You can change your picks until then."
     )
-    return [words % {"best": forgotten.score, "file_name": forgotten.file_name}]
+    return f"{words % files} " + better % {"best": forgotten.score, "file_name": forgotten.file_name}

@@ -13,7 +13,7 @@ from leaderboard.celery import app
 from leaderboard.common.clock import database_now
 from leaderboard.competitions.tasks import has_known_schema
 
-from . import chat_events, chat_sending, emails, reminders
+from . import chat_sending, emails, reminders
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def post_due_messages(self: Any) -> None:
 def notify_due() -> None:
     """Write notices that only time triggers, and queue chat messages."""
     reminders.notify_due(database_now())
-    chat_events.queue_due_messages(database_now())
+    chat_sending.queue_due_messages(database_now())
 
 
 def find_due() -> list[Any]:

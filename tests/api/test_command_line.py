@@ -26,7 +26,7 @@ from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import checking, competitions, data_files, folder_zips
-from leaderboard.grades import saved_rules
+from leaderboard.grades import rules as grade_rules
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 from tests.web.test_host_score_again import failed
 
@@ -182,7 +182,7 @@ def test_ada_goes_through_the_page_for_teachers(adas: Terminal, ada: User, bo: U
     def rules_are_saved() -> None:
         birds = Competition.objects.get(slug="birds")
         enter(birds, bo)
-        saved_rules.set_grade_rules(competition=birds, values=RULES, user=ada)
+        grade_rules.set_grade_rules(competition=birds, values=RULES, user=ada)
 
     def a_file_failed() -> None:
         Competition.objects.update(opens_at=timezone.now())

@@ -15,7 +15,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, TruthDraft
-from leaderboard.grades import saved_rules
+from leaderboard.grades import rules as grade_rules
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition, person
 from tests.web.test_host_score_again import failed
 
@@ -200,7 +200,7 @@ def test_grades_come_as_a_file_once_there_are_rules(adas: Program, pets: Competi
     assert "rules" in output["detail"]
     steps = [{"points": 100, "top": 50}, {"points": 80, "top": 100}]
     values = {"method": "percentile", "title": "Pets", "steps": steps}
-    saved_rules.set_grade_rules(competition=pets, values=values, user=ada)
+    grade_rules.set_grade_rules(competition=pets, values=values, user=ada)
     response = adas.client.get(ROOT + "competitions/pets/grades", {"kind": "moodle"}, headers=adas.headers)
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert b"bo@example.org" in response.content

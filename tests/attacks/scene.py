@@ -25,11 +25,10 @@ from leaderboard.competitions.models import Competition, RowReport, Score, Stand
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import boards, data_files
-from leaderboard.grades import saved_rules
+from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications import announcements, emails
-from leaderboard.notifications.models import CalendarAddress, Notice
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import CalendarAddress, Notice, NoticeKind
 from tests.conftest import enter, hand_in, make_competition, person
 
 TRUTH = "truthcanary"
@@ -165,8 +164,8 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     mine, other = (competition.memberships.select_related("team").get(user=user) for user in (bo, eve))
     team_merges.offer_merge(membership=other, invitation=mine.team.invitation)
     extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
-    rules = saved_rules.grade_rules(competition)[0].as_json()
-    saved_rules.set_grade_rules(competition=competition, values=rules, user=ada)
+    rules = grade_rules.grade_rules(competition)[0].as_json()
+    grade_rules.set_grade_rules(competition=competition, values=rules, user=ada)
     book = f"Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\nPoints Possible,,,,,10\n{CLASS},1,2,x,y,\n"
     Gradebook.objects.create(competition=competition, file_name="canvas.csv", data=book.encode())
     row = {"id": "3", "truth": [TRUTH], "other": FILE, "agree": 1, "lost": 1.0, "said": [FILE], "split": "public"}

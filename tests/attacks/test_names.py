@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import joining_refusals, teams
+from leaderboard.classroom import teams
 from leaderboard.common.names import clean_text, lookalike_key
 from leaderboard.competitions.models import Competition
 from tests.conftest import enter
@@ -19,7 +19,7 @@ from tests.conftest import enter
 @pytest.mark.attack("taking a name or address that looks like another's")
 def test_no_team_takes_a_name_that_looks_like_anothers(pets: Competition, bo: User, cy: User, name: str) -> None:
     teams.rename_team(membership=enter(pets, bo), name="Red Pandas")
-    with pytest.raises(joining_refusals.CannotJoin, match="so alike"):
+    with pytest.raises(teams.CannotJoin, match="so alike"):
         teams.rename_team(membership=enter(pets, cy), name=name)
 
 
@@ -37,7 +37,7 @@ def test_no_letter_of_any_script_makes_a_look_alike_another_name(
     pets: Competition, bo: User, cy: User, name: str
 ) -> None:
     teams.rename_team(membership=enter(pets, bo), name="Bob Cay")
-    with pytest.raises(joining_refusals.CannotJoin, match="so alike"):
+    with pytest.raises(teams.CannotJoin, match="so alike"):
         teams.rename_team(membership=enter(pets, cy), name=name)
 
 

@@ -23,12 +23,12 @@ AuditEvent = Callable[[int], object]
 
 def outcome(event: AuditEvent, place: int) -> str:
     """`done`, `refused` in words for people, or what it crashed with."""
-    from leaderboard.classroom import joining_refusals
+    from leaderboard.classroom import teams
     from leaderboard.competitions.services import competitions
 
     try:
         return "nothing" if event(place) in (0, None) else "done"
-    except (joining_refusals.CannotJoin, competitions.CannotHost):
+    except (teams.CannotJoin, competitions.CannotHost):
         return "refused"
     except Exception as error:
         return f"crashed with {error!r}"
@@ -61,8 +61,7 @@ def at_once(event: AuditEvent) -> list[str]:
 def one_join_card_of_four_people(number: int) -> list[str]:
     """The link of one person is opened by four."""
     from leaderboard.classroom import joining, roster
-    from leaderboard.classroom.models import RosterEntry
-    from leaderboard.classroom.models.roster import join_card_digest
+    from leaderboard.classroom.models import RosterEntry, join_card_digest
     from leaderboard.competitions.models import Competition, Membership
     from tests.conftest import person
 
@@ -80,8 +79,7 @@ def one_join_card_of_four_people(number: int) -> list[str]:
 def two_join_cards_of_one_member(number: int) -> list[str]:
     """Somebody who has joined before opens two links that are both theirs, as they say."""
     from leaderboard.classroom import joining, roster
-    from leaderboard.classroom.models import RosterEntry
-    from leaderboard.classroom.models.roster import join_card_digest
+    from leaderboard.classroom.models import RosterEntry, join_card_digest
     from leaderboard.competitions.models import Competition, Membership
     from tests.conftest import enter, person
 
@@ -100,7 +98,7 @@ def an_address_confirmed_twice(number: int) -> list[str]:
     """The link in the letter is opened in several windows, and a role waits for the address."""
     from leaderboard.accounts.models import User
     from leaderboard.classroom import roles
-    from leaderboard.classroom.models.role import HostingRole
+    from leaderboard.classroom.models import HostingRole
     from leaderboard.common.models import AuditEntry
     from leaderboard.common.models.audit_log import AuditEvent
     from leaderboard.competitions.models import Competition
@@ -122,8 +120,7 @@ def a_role_taken_up_while_it_changes(number: int) -> list[str]:
     """Two confirm while the host makes another role of it: nothing waits for each other for ever."""
     from leaderboard.accounts.models import User
     from leaderboard.classroom import roles
-    from leaderboard.classroom.models import RoleInvitation
-    from leaderboard.classroom.models.role import HostingRole
+    from leaderboard.classroom.models import HostingRole, RoleInvitation
     from leaderboard.competitions.models import Competition
 
     pets, ada = Competition.objects.get(), User.objects.get(username="ada")
@@ -146,7 +143,7 @@ def made_a_host_while_joining(number: int) -> list[str]:
     """Whoever sees the private scores does not compete, whichever of the two came first."""
     from leaderboard.accounts.models import User
     from leaderboard.classroom import joining, roles
-    from leaderboard.classroom.models.role import HostingRole
+    from leaderboard.classroom.models import HostingRole
     from leaderboard.competitions.models import Competition
     from tests.conftest import person
 

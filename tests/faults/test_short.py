@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import joining_refusals, teams
+from leaderboard.classroom import teams
 from leaderboard.common import clock
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission
@@ -163,7 +163,7 @@ def test_28_machines_whose_clocks_are_wrong_open_no_board_early_and_take_no_pick
     )
     submission.refresh_from_db()
     assert not submission.is_selected
-    with pytest.raises(joining_refusals.CannotJoin, match="deadline has passed"):
+    with pytest.raises(teams.CannotJoin, match="deadline has passed"):
         teams.rename_team(membership=Membership.objects.get(user=bo), name="Others")
 
 

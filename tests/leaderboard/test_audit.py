@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
+from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_log_faults
 from leaderboard.competitions.models import Baseline, Competition
@@ -61,8 +62,8 @@ def test_everything_ada_does_is_in_the_audit_log_with_her_name(
     pets = make_competition(ada)
     assert events() == [AuditEvent.CREATED, AuditEvent.TRUTH_PUBLISHED, AuditEvent.LAUNCHED]
     pets = competitions.change_competition(competition=pets, user=ada, daily_attempts=7)
-    roles.add_host(competition=pets, name="cy", user=ada)
-    roles.remove_host(competition=pets, name="cy", user=ada)
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
+    roles.take_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
     data_files.add_data_file(competition=pets, file_name="x.csv", chunks=[b"id,x\n1,2\n"], user=ada)
     data_files.remove_data_file(data_file=pets.data_files.get(), user=ada)
     boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
@@ -141,9 +142,9 @@ def test_what_is_refused_leaves_no_entry(pets: Competition, ada: User, bo: User)
     before = events()
     enter(pets, bo)
     with pytest.raises(competitions.CannotHost):
-        roles.add_host(competition=pets, name="bo", user=ada)
+        roles.give_role(role=HostingRole.HOST, competition=pets, name="bo", user=ada)
     with pytest.raises(competitions.CannotHost):
-        roles.remove_host(competition=pets, name="ada", user=ada)
+        roles.take_role(role=HostingRole.HOST, competition=pets, name="ada", user=ada)
     with pytest.raises(competitions.CannotHost):
         boards.reveal_competition(competition=pets, user=ada)
     assert events() == before

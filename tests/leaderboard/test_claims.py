@@ -23,7 +23,7 @@ from leaderboard.competitions.scoring import queue as queue_module
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, submitting
 from leaderboard.notifications import emails
-from leaderboard.notifications import failures as failures_module
+from leaderboard.notifications import host_events as failures_module
 from leaderboard.operations.supervisor import supervisor
 from tests.conftest import answers, enter, hand_in, make_competition, person
 

@@ -11,7 +11,7 @@ from django.db.models import Case, QuerySet, When
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import extensions, joining, joining_refusals, teams
+from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import (
@@ -320,11 +320,11 @@ def test_nobody_leaves_a_disqualified_team_to_go_on_in_another_and_nobody_joins_
     shared = joining.join_by_invitation(user=cy, invitation=team.invitation)
     other = enter(pets, dee).team
     extensions.disqualify_team(team=team, user=ada, reason="Copied")
-    with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
+    with pytest.raises(teams.CannotJoin, match="disqualified"):
         teams.leave_team(membership=shared)
-    with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
+    with pytest.raises(teams.CannotJoin, match="disqualified"):
         joining.join_by_invitation(user=cy, invitation=other.invitation)
-    with pytest.raises(joining_refusals.CannotJoin, match="disqualified"):
+    with pytest.raises(teams.CannotJoin, match="disqualified"):
         joining.join_by_invitation(user=dee, invitation=team.invitation)
     extensions.readmit_team(team=team, user=ada)
     assert teams.leave_team(membership=shared).team != team

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.grades import canvas, moodle_brightspace
+from leaderboard.grades import canvas, files
 from leaderboard.grades.canvas import BadGradebook
-from leaderboard.grades.recipients import GradedPerson
+from leaderboard.grades.students import Student
 
 # As Canvas writes it: a line about posting, one about points, a test student, columns that it computes.
 CANVAS = (
@@ -25,17 +25,17 @@ CANVAS = (
     '"Student, Test",9999,,abc,B,,,\r\n'
 )
 PETS = "Pets (102)"
-BO = GradedPerson("Bo Bello", student_id="1001", points="81.3", is_listed=True)
-CY = GradedPerson("Cy Costa", sis_user_id="S-2", points="70.0", is_listed=True)
-DEE = GradedPerson("Dee N.", login="DEE@uni.example", points=None, is_listed=True)
+BO = Student("Bo Bello", student_id="1001", points="81.3", is_listed=True)
+CY = Student("Cy Costa", sis_user_id="S-2", points="70.0", is_listed=True)
+DEE = Student("Dee N.", login="DEE@uni.example", points=None, is_listed=True)
 
 
-def fill(data: bytes, people: list[GradedPerson], column: str = PETS) -> bytes:
+def fill(data: bytes, people: list[Student], column: str = PETS) -> bytes:
     book = canvas.read_canvas_gradebook(data)
     return canvas.fill_gradebook(book, canvas.match_students(book, people), column=column, title="Pets", most="100")
 
 
-def by(people: list[GradedPerson], text: str = CANVAS) -> dict[str, str]:
+def by(people: list[Student], text: str = CANVAS) -> dict[str, str]:
     """Whom we found, and by which column."""
     return {
         match.person.name: match.by
@@ -48,7 +48,7 @@ def test_only_the_cells_of_one_column_change() -> None:
 
 
 def test_people_are_found_by_id_then_sis_id_then_login_then_name() -> None:
-    eva = GradedPerson("Eva Ruiz", points="1", is_listed=True)
+    eva = Student("Eva Ruiz", points="1", is_listed=True)
     text = CANVAS + '"RUIZ,  Eva",1004,,,B,,,\r\n'
     assert by([BO, CY, DEE, eva], text) == {
         "Bo Bello": "ID",
@@ -59,7 +59,7 @@ def test_people_are_found_by_id_then_sis_id_then_login_then_name() -> None:
 
 
 def test_the_id_counts_more_than_a_name_that_somebody_else_has_too() -> None:
-    impostor = GradedPerson("Bo Bello", login="x", points="100")
+    impostor = Student("Bo Bello", login="x", points="100")
     assert by([BO, impostor]) == {"Bo Bello": "ID"}
 
 
@@ -73,9 +73,9 @@ def test_two_people_of_one_name_are_not_guessed() -> None:
 
 
 def test_an_id_that_a_student_could_have_chosen_does_not_count() -> None:
-    liar = GradedPerson("Somebody", student_id="1001", sis_user_id="s-1", points="100")
+    liar = Student("Somebody", student_id="1001", sis_user_id="s-1", points="100")
     assert by([liar]) == {}
-    chosen = GradedPerson("Bo Bello", points="100")
+    chosen = Student("Bo Bello", points="100")
     (match,) = canvas.match_students(canvas.read_canvas_gradebook(CANVAS.encode()), [chosen]).to_review
     assert match.by == "Student"
 
@@ -178,13 +178,13 @@ def rows_of(text: str) -> list[list[str]]:
 
 
 PEOPLE = [
-    GradedPerson("Bo Bello", "Bo", "Bello", "bo@uni.example", "1001", "s-1", "bo", "A", "Owls", "81.3", "private 0.87"),
-    GradedPerson("Dee Ngo", "Dee", "Ngo", "dee@uni.example"),
+    Student("Bo Bello", "Bo", "Bello", "bo@uni.example", "1001", "s-1", "bo", "A", "Owls", "81.3", "private 0.87"),
+    Student("Dee Ngo", "Dee", "Ngo", "dee@uni.example"),
 ]
 
 
 def test_moodle_reads_its_columns_with_a_dash_for_no_grade() -> None:
-    assert rows_of(moodle_brightspace.moodle_file(PEOPLE, "Pets")) == [
+    assert rows_of(files.moodle_file(PEOPLE, "Pets")) == [
         ["Email address", "ID number", "First name", "Last name", "Pets", "Pets (feedback)"],
         ["bo@uni.example", "s-1", "Bo", "Bello", "81.3", "private 0.87"],
         ["dee@uni.example", "", "Dee", "Ngo", "-", ""],
@@ -192,31 +192,31 @@ def test_moodle_reads_its_columns_with_a_dash_for_no_grade() -> None:
 
 
 def test_brightspace_reads_its_columns_and_whom_it_cannot_find_is_left_out() -> None:
-    assert rows_of(moodle_brightspace.brightspace_file(PEOPLE, "Pets")) == [
+    assert rows_of(files.brightspace_file(PEOPLE, "Pets")) == [
         ["OrgDefinedId", "Username", "Pets Points Grade", "End-of-Line Indicator"],
         ["s-1", "bo", "81.3", "#"],
     ]
 
 
 def test_whom_a_list_knows_by_one_number_is_found_by_it() -> None:
-    (_header, row) = rows_of(moodle_brightspace.brightspace_file([GradedPerson("Cy Costa", student_id="1002")], "Pets"))
+    (_header, row) = rows_of(files.brightspace_file([Student("Cy Costa", student_id="1002")], "Pets"))
     assert row == ["1002", "", "", "#"]
 
 
 def test_nobody_gets_the_mark_of_an_account_that_calls_itself_like_them() -> None:
     """A platform would take the last line; whose account it is nobody has said."""
-    listed = GradedPerson("Dee Ngo", "Dee", "Ngo", "dee@uni.example", "9", "s-9", "dngo", points="0.0", is_listed=True)
-    account = GradedPerson("DNgo", "DNgo", "", "Dee@uni.example", login="DNgo", team="Owls", points="95.0")
-    assert rows_of(moodle_brightspace.brightspace_file([account, listed], "Pets"))[1:] == [["s-9", "dngo", "0.0", "#"]]
-    moodle = rows_of(moodle_brightspace.moodle_file([account, listed], "Pets"))[1:]
+    listed = Student("Dee Ngo", "Dee", "Ngo", "dee@uni.example", "9", "s-9", "dngo", points="0.0", is_listed=True)
+    account = Student("DNgo", "DNgo", "", "Dee@uni.example", login="DNgo", team="Owls", points="95.0")
+    assert rows_of(files.brightspace_file([account, listed], "Pets"))[1:] == [["s-9", "dngo", "0.0", "#"]]
+    moodle = rows_of(files.moodle_file([account, listed], "Pets"))[1:]
     assert [row[0] for row in moodle] == ["", "dee@uni.example"]
-    plain = rows_of(moodle_brightspace.full_file([account, listed], "Pets"))[1:]
+    plain = rows_of(files.full_file([account, listed], "Pets"))[1:]
     assert [row[1] for row in plain] == ["Dee@uni.example", "dee@uni.example"]
 
 
-@pytest.mark.parametrize("kind", sorted(moodle_brightspace.GRADE_FILES))
+@pytest.mark.parametrize("kind", sorted(files.GRADE_FILES))
 def test_no_cell_of_our_files_is_a_formula(kind: str) -> None:
     cmd = "=cmd|' /C calc'!A0"
-    evil = GradedPerson(cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, points="1.0", reasons="+1")
-    for row in rows_of(moodle_brightspace.GRADE_FILES[kind]([evil], "@SUM(1)")):
+    evil = Student(cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, cmd, points="1.0", reasons="+1")
+    for row in rows_of(files.GRADE_FILES[kind]([evil], "@SUM(1)")):
         assert not [cell for cell in row if cell.startswith(("=", "+", "-", "@"))]

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.grades import marks as marks_module
-from leaderboard.grades import reasons
 from leaderboard.grades.marks import Anchor, GradableFile, MarkingScale, TeamWork
 from leaderboard.grades.rules import BadRules, GradeStep, GradingMethod, GradingRules
 from tests.web.languages import CODE, second_language
@@ -287,11 +286,11 @@ def test_a_kept_reason_says_what_it_said(
     rules, field = case
     mark = marks_module.mark_team(rules, field, TeamWork((GradableFile(value, days),), valid))
     stored = json.loads(json.dumps([reason.as_json() for reason in mark.reasons]))
-    assert [str(reasons.Reason.from_json(one)) for one in stored] == [str(reason) for reason in mark.reasons]
+    assert [str(marks_module.Reason.from_json(one)) for one in stored] == [str(reason) for reason in mark.reasons]
 
 
 def test_a_sentence_kept_by_an_earlier_version_is_told_as_it_is() -> None:
-    assert str(reasons.Reason.from_json("privat 0,5 → 50 % davon")) == "privat 0,5 → 50 % davon"
+    assert str(marks_module.Reason.from_json("privat 0,5 → 50 % davon")) == "privat 0,5 → 50 % davon"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, teams
-from leaderboard.classroom.joining_refusals import CannotJoin
+from leaderboard.classroom.teams import CannotJoin
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Limits, Membership, Team
@@ -155,18 +155,6 @@ def test_nobody_leaves_teams_all_day(pets: Competition, bo: User, cy: User, monk
             teams.leave_team(membership=hers)
     with pytest.raises(CannotJoin, match="Wait until tomorrow"):
         teams.leave_team(membership=hers)
-
-
-def test_the_last_member_cannot_leave(pets: Competition, bo: User) -> None:
-    with pytest.raises(CannotJoin, match="only member"):
-        teams.leave_team(membership=enter(pets, bo))
-
-
-def test_the_captain_who_leaves_hands_over(pets: Competition, bo: User, cy: User) -> None:
-    membership = enter(pets, bo)
-    joining.join_by_invitation(user=cy, invitation=membership.team.invitation)
-    teams.leave_team(membership=membership)
-    assert Team.objects.get(invitation=Team.objects.get(captain=cy).invitation).captain == cy
 
 
 def test_the_database_refuses_a_second_team_for_one_person(pets: Competition, bo: User) -> None:

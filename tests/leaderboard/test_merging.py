@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, team_merges
-from leaderboard.classroom.team_merges import CannotMerge
+from leaderboard.classroom.teams import CannotJoin
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import (
@@ -111,7 +111,7 @@ def test_more_than_one_team_could_have_used_is_refused_until_days_have_passed(
     for who, number in ((bo, 3), (cy, 3)):
         for _ in range(number):
             hand_in(pets, who, answers())
-    with pytest.raises(CannotMerge, match=r"handed in 6 files that count.* have handed in 5 by"):
+    with pytest.raises(CannotJoin, match=r"handed in 6 files that count.* have handed in 5 by"):
         team_merges.offer_merge(membership=two[0], invitation=two[1].team.invitation)
     Competition.objects.update(opens_at=timezone.now() - timedelta(days=1))
     assert united(*two).submissions.count() == 6
@@ -137,7 +137,7 @@ def test_the_rule_is_asked_again_when_the_other_accepts(
     for user in (bo, two[1].user):
         for _ in range(2):
             hand_in(pets, user, answers())
-    with pytest.raises(CannotMerge, match="4 files that count"):
+    with pytest.raises(CannotJoin, match="4 files that count"):
         team_merges.accept_merge(membership=two[1], offer_id=made.pk)
     assert Team.objects.count() == 2
 
@@ -150,7 +150,7 @@ def test_only_captains_decide(two: tuple[Membership, Membership], pets: Competit
         lambda: team_merges.withdraw_merge(membership=mate, offer_id=made.pk),
         lambda: team_merges.offer_merge(membership=mate, invitation=two[0].team.invitation),
     ):
-        with pytest.raises(CannotMerge, match="Only the captain"):
+        with pytest.raises(CannotJoin, match="Only the captain"):
             verb()
     assert MergeOffer.objects.count() == 1
 
@@ -161,7 +161,7 @@ def test_nobody_accepts_the_own_offer_or_somebody_elses(
     stranger = enter(pets, dee)
     made = team_merges.offer_merge(membership=two[0], invitation=two[1].team.invitation)
     for who in (two[0], stranger):
-        with pytest.raises(CannotMerge, match="not there any more"):
+        with pytest.raises(CannotJoin, match="not there any more"):
             team_merges.accept_merge(membership=who, offer_id=made.pk)
     team_merges.withdraw_merge(membership=stranger, offer_id=made.pk)
     assert MergeOffer.objects.count() == 1
@@ -173,12 +173,12 @@ def test_nobody_accepts_the_own_offer_or_somebody_elses(
 def test_a_team_too_large_the_own_link_and_a_wrong_one_are_refused(two: tuple[Membership, Membership]) -> None:
     bo, cy = two
     Limits.objects.update(team_size=1)
-    with pytest.raises(CannotMerge, match="you would be 2; a team has at most 1"):
+    with pytest.raises(CannotJoin, match="you would be 2; a team has at most 1"):
         team_merges.offer_merge(membership=bo, invitation=cy.team.invitation)
-    with pytest.raises(CannotMerge, match="your own team"):
+    with pytest.raises(CannotJoin, match="your own team"):
         team_merges.offer_merge(membership=bo, invitation=f"http://x/invitation/{bo.team.invitation}/")
     for wrong in ("", "/", "nonsense"):
-        with pytest.raises(CannotMerge, match="No team of this competition"):
+        with pytest.raises(CannotJoin, match="No team of this competition"):
             team_merges.offer_merge(membership=bo, invitation=wrong)
 
 
@@ -193,7 +193,7 @@ def test_teams_that_stay_as_they_are_do_not_become_one(
         Limits.objects.update(teams_close_at=timezone.now())
     else:
         Team.objects.filter(pk=two[0].team_id).update(disqualified_at=timezone.now(), disqualified_reason="Copied")
-    with pytest.raises(CannotMerge):
+    with pytest.raises(CannotJoin):
         team_merges.accept_merge(membership=two[1], offer_id=made.pk)
     assert Team.objects.count() == 2
 

@@ -18,8 +18,7 @@ from leaderboard.competitions.models import Competition, LaunchPlan, Submission
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.services import boards, competitions, pausing, planned_launches
 from leaderboard.notifications import notices, reminders
-from leaderboard.notifications.models import Notice
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import Notice, NoticeKind
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 
 HOUR = timedelta(hours=1)

@@ -15,9 +15,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import BoardSettings, Competition, Team
 from leaderboard.competitions.services import copying
-from leaderboard.notifications import announcements, chat_events, chat_posting, chat_sending
-from leaderboard.notifications.models import Webhook, WebhookMessage
-from leaderboard.notifications.models.chat import ChatEvent
+from leaderboard.notifications import announcements, chat_posting, chat_sending
+from leaderboard.notifications.models import ChatEvent, Webhook, WebhookMessage
 from tests.conftest import answers, enter, hand_in, make_competition
 
 SECRET = "abcdefghijklmnopqrstuvwx"
@@ -37,7 +36,7 @@ def listen(competition: Competition, host: User, *events: ChatEvent, address: st
 def look() -> list[str]:
     """Look for news as the clock does; the titles that are new."""
     before = set(WebhookMessage.objects.values_list("pk", flat=True))
-    chat_events.queue_due_messages(timezone.now())
+    chat_sending.queue_due_messages(timezone.now())
     return list(WebhookMessage.objects.exclude(pk__in=before).order_by("pk").values_list("title", flat=True))
 
 
@@ -291,7 +290,7 @@ def test_a_message_in_hand_is_nobody_elses_until_its_lease_ends(
 def test_an_hour_has_a_limit_and_the_rest_waits(ada: User, pets: Competition, posted: list[Any]) -> None:
     hook = listen(pets, ada)
     for number in range(chat_sending.MOST_PER_HOUR + 3):
-        chat_events.queue_message(hook, "announced", chat_events.ChatNews(f"n{number}", f"News {number}"))
+        chat_sending.queue_message(hook, "announced", chat_sending.ChatNews(f"n{number}", f"News {number}"))
     chat_sending.send_due_messages(within=60)
     assert len(posted) == chat_sending.MOST_PER_HOUR
     assert WebhookMessage.objects.filter(sent_at=None, due_at__gt=timezone.now(), tries=0).count() == 3
@@ -301,9 +300,9 @@ def test_old_news_and_channels_that_were_switched_off_meanwhile_get_nothing(
     ada: User, pets: Competition, posted: list[Any]
 ) -> None:
     hook = listen(pets, ada)
-    chat_events.queue_message(hook, "announced", chat_events.ChatNews("a", "Old"))
+    chat_sending.queue_message(hook, "announced", chat_sending.ChatNews("a", "Old"))
     WebhookMessage.objects.update(created_at=timezone.now() - timedelta(days=2))
-    chat_events.queue_message(hook, "announced", chat_events.ChatNews("b", "New"))
+    chat_sending.queue_message(hook, "announced", chat_sending.ChatNews("b", "New"))
     Webhook.objects.update(is_on=False)
     chat_sending.send_due_messages()
     assert posted == []

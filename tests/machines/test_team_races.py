@@ -9,9 +9,8 @@ import pytest
 from django.db.models import Count, F
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import joining, joining_refusals, roster, team_merges, teams
-from leaderboard.classroom.models import RosterEntry
-from leaderboard.classroom.models.roster import join_card_digest
+from leaderboard.classroom import joining, roster, team_merges, teams
+from leaderboard.classroom.models import RosterEntry, join_card_digest
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
@@ -29,7 +28,7 @@ from .test_races import at_once
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
-EVENTS = (joining_refusals.CannotJoin, team_merges.CannotMerge, submitting.SubmissionRefused)
+EVENTS = (teams.CannotJoin, submitting.SubmissionRefused)
 
 
 @pytest.fixture(autouse=True)

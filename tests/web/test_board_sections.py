@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining, roles, teams
-from leaderboard.classroom.models import RosterEntry, role
+from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Standing, Team
 from leaderboard.competitions.ranking import boards, team_search
@@ -61,7 +61,7 @@ def test_ada_reads_the_board_of_one_section_with_the_ranks_of_all(ada: User, lab
 
 
 def test_an_assistant_does_too_and_nobody_else_learns_that_there_are_sections(labs: Competition, dee: User) -> None:
-    roles.give_role(competition=labs, name="dee", role=role.HostingRole.ASSISTANT)
+    roles.give_role(competition=labs, name="dee", role=HostingRole.ASSISTANT)
     assert len(ranked(signed_in(dee).get(f"{BOARD}?section=Lab+1").content.decode())) == 6
     student = signed_in(User.objects.get(username="p00"))
     page = student.get(f"{BOARD}?section=Lab+1").content.decode()

@@ -11,6 +11,7 @@ from icalendar import Calendar
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, roles
+from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions.models import Competition
 from tests.conftest import enter, make_competition
 from tests.web.test_host import signed_in
@@ -105,7 +106,7 @@ def test_whoever_runs_it_no_longer_has_its_draft_no_longer(ada: User, cy: User) 
     draft.hosts.add(cy)
     address = address_of(cy)
     assert events(Client().get(address))
-    roles.remove_host(competition=draft, name="cy", user=ada)
+    roles.take_role(role=HostingRole.HOST, competition=draft, name="cy", user=ada)
     assert events(Client().get(address)) == {}
 
 

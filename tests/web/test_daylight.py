@@ -17,9 +17,8 @@ from leaderboard.competitions.forms.wizard import LimitsForm, ScheduleForm
 from leaderboard.competitions.models import Competition, DailyAttempts, StudentPreview
 from leaderboard.competitions.services import competitions, copying, launches, planned_launches, submitting
 from leaderboard.notifications import reminders
-from leaderboard.notifications.icalendar import CompetitionDates, as_calendar
-from leaderboard.notifications.models import Notice
-from leaderboard.notifications.models.notice import NoticeKind, next_digest
+from leaderboard.notifications.models import Notice, NoticeKind, next_digest
+from leaderboard.notifications.views.calendar import as_calendar
 from tests.conftest import enter, make_competition
 from tests.web.test_host import signed_in
 from tests.web.test_wizard import filled_in
@@ -82,9 +81,7 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
         assert f"{day.day} {day:%b} {day.year}, 23:59 {ZoneInfo(zone).tzname(pets.closes_at.replace(tzinfo=None))}" in (
             moment(pets.closes_at)
         )
-    feed = as_calendar(
-        "Dates", [CompetitionDates(pets, pets.closes_at, "https://example.org/")], timezone.now()
-    ).content.decode()
+    feed = as_calendar("Dates", [(pets, pets.closes_at, "https://example.org/")], timezone.now()).content.decode()
     assert f"DTSTART:{evening(day, offset):%Y%m%dT%H%M%SZ}" in feed
     assert "TRIGGER:-P1D" in feed
     membership = pets.memberships.get()

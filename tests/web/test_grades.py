@@ -103,6 +103,7 @@ def test_rules_that_contradict_themselves_are_refused_with_every_fault(host: Cli
     assert response.status_code == 409
     assert "The fewest points lie between 0 and the most points." in text
     assert "The line worth 150 points: the points lie between 0 and the most points." in text
+    assert not GradeRules.objects.exists()
 
 
 def test_a_proposal_is_shown_and_cannot_be_released(host: Client, pets: Competition, bo: User) -> None:

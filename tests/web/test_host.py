@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
-from leaderboard.classroom.models import role
+from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions.models import Competition, DataFile, Membership
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import copying, publishing
@@ -304,9 +304,9 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
 
 
 def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: User) -> None:
-    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT, user=ada)
-    roles.add_host(competition=pets, name="cy", user=ada)
-    roles.remove_host(competition=pets, name="cy", user=ada)
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT, user=ada)
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
+    roles.take_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
     said_to_user = [(notice.user, notice.kind, notice.title) for notice in Notice.objects.order_by("pk")]
     assert said_to_user == [
         (cy, "role", "You assist in “Cats or dogs”"),
@@ -316,7 +316,7 @@ def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: 
 
 
 def test_a_co_host_finds_their_competition_and_cannot_open_new_ones(pets: Competition, dee: User) -> None:
-    roles.add_host(competition=pets, name="dee")
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="dee")
     client = Client()
     client.force_login(dee)
     page = client.get("/host/").content.decode()

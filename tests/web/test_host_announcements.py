@@ -13,12 +13,12 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, roles
-from leaderboard.classroom.models import RosterEntry
+from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards
-from leaderboard.notifications import announcements, emails, notices
+from leaderboard.notifications import announcements, emails
 from leaderboard.notifications.models import Announcement, Notice
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
@@ -53,7 +53,7 @@ def test_an_email_is_signed_by_who_wrote_it_and_tells_no_address_of_theirs(
 ) -> None:
     """Answers go where the competition says whom to ask, if that is an address."""
     enter(pets, bo)
-    roles.add_host(competition=pets, name="cy", user=ada)
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
 
     def email(host: User, **fields: str) -> mail.EmailMessage:
         Competition.objects.update(**fields)
@@ -94,7 +94,7 @@ def test_strangers_read_nothing_of_it(ada: User, bo: User, dee: User) -> None:
     enter(pets, bo)
     write(ada)
     assert "New file" not in overview(dee)
-    assert notices.unread_count(dee) == 0
+    assert dee.notices.filter(read_at=None).count() == 0
 
 
 def test_who_joins_later_reads_what_was_written_to_all(pets: Competition, ada: User, bo: User, cy: User) -> None:
@@ -120,7 +120,7 @@ def test_only_those_without_a_valid_file_are_asked_for_one(pets: Competition, ad
     hand_in(pets, bo, answers())
     hand_in(pets, cy, b"id,label\n1,cat\n")  # invalid: it has not all rows
     write(ada, audience="no_valid_file")
-    assert (notices.unread_count(bo), notices.unread_count(cy)) == (0, 1)
+    assert (bo.notices.filter(read_at=None).count(), cy.notices.filter(read_at=None).count()) == (0, 1)
 
 
 def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ada: User, bo: User, cy: User) -> None:
@@ -173,7 +173,7 @@ def test_one_section_is_written_to_alone(pets: Competition, ada: User, bo: User,
     page = " ".join(signed_in(ada).get(PAGE).content.decode().split())
     assert "Section “Monday” (1 person)" in page
     write(ada, title="Room 5", audience="section:Friday: late")
-    assert (notices.unread_count(bo), notices.unread_count(cy)) == (0, 1)
+    assert (bo.notices.filter(read_at=None).count(), cy.notices.filter(read_at=None).count()) == (0, 1)
     assert "Room 5" in overview(cy)
     assert "Room 5" not in overview(bo)
     assert write(ada, audience="section:Sunday").status_code == 422
@@ -184,7 +184,7 @@ def test_a_double_click_sends_once(pets: Competition, ada: User, bo: User) -> No
     key = re.search(r"announcement:[0-9a-f]{32}", signed_in(ada).get(PAGE).content.decode())
     assert key
     write(ada, key=key.group()), write(ada, key=key.group())
-    assert Announcement.objects.count() == notices.unread_count(bo) == 1
+    assert Announcement.objects.count() == bo.notices.filter(read_at=None).count() == 1
 
 
 @pytest.mark.parametrize("wrong", [{"title": ""}, {"text": " "}, {"audience": "strangers"}, {"key": "mine"}])
@@ -193,7 +193,7 @@ def test_what_is_missing_is_said_and_nothing_is_sent(
 ) -> None:
     enter(pets, bo)
     assert write(ada, **wrong).status_code == 422
-    assert notices.unread_count(bo) == 0
+    assert bo.notices.filter(read_at=None).count() == 0
 
 
 def test_a_change_reaches_the_page_and_leaves_its_trace(pets: Competition, ada: User, bo: User) -> None:
@@ -206,7 +206,7 @@ def test_a_change_reaches_the_page_and_leaves_its_trace(pets: Competition, ada: 
     assert "Pinned" in page
     assert "changed" in page
     assert "corrected" in signed_in(bo).get("/notifications/").content.decode()
-    assert notices.unread_count(bo) == 1
+    assert bo.notices.filter(read_at=None).count() == 1
     assert list(AuditEntry.objects.values_list("event", flat=True)[:2]) == ["announcement_edited", "announced"]
 
 

@@ -8,6 +8,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.classroom import extensions, roles, team_merges, teams
+from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
@@ -75,7 +76,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
 
 def test_ada_reads_who_changed_what(pets: Competition, ada: User, cy: User) -> None:
     competitions.change_competition(competition=pets, user=ada, daily_attempts=7)
-    roles.add_host(competition=pets, name="cy", user=ada)
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
     for words in ("Settings changed", "daily attempts : 5 → became 7", "Host added", "ground truth 1", "ada", "cy"):
         assert words in page

@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition
-from leaderboard.notifications import chat_events, chat_sending
+from leaderboard.notifications import chat_sending
 from leaderboard.notifications.models import Webhook, WebhookMessage
 from tests.web.test_host import text_of
 from tests.web.test_join import signed_in
@@ -193,7 +193,7 @@ def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Compe
     save(ada)
     hook = Webhook.objects.get()
     for number in range(30):
-        chat_events.queue_message(hook, "announced", chat_events.ChatNews(f"n{number}", f"News {number}"))
+        chat_sending.queue_message(hook, "announced", chat_sending.ChatNews(f"n{number}", f"News {number}"))
     client = signed_in(ada)
     with CaptureQueriesContext(
         connection,
@@ -205,7 +205,7 @@ def test_the_page_costs_few_queries_however_much_was_sent(ada: User, pets: Compe
 
 def test_looking_for_news_costs_channels_and_not_competitions(ada: User, pets: Competition) -> None:
     chat_sending.set_webhook(competition=pets, user=ada, address=SLACK, events=["launched", "first", "deadline"])
-    chat_events.queue_due_messages(timezone.now())
+    chat_sending.queue_due_messages(timezone.now())
     with CaptureQueriesContext(connection) as queries:
-        chat_events.queue_due_messages(timezone.now() + timedelta(seconds=1))
+        chat_sending.queue_due_messages(timezone.now() + timedelta(seconds=1))
     assert len(queries) <= 5

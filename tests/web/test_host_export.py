@@ -13,7 +13,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
-from leaderboard.classroom.models import role
+from leaderboard.classroom.models import HostingRole
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import boards, competitions, copying, data_files, folder_zips
@@ -110,6 +110,6 @@ def test_a_draft_without_answers_goes_along_too(ada: User) -> None:
 
 
 def test_an_assistant_does_not_get_the_answers(pets: Competition, cy: User) -> None:
-    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT)
     assert signed_in(cy).get(EXPORT).status_code in (403, 404)
     assert signed_in(cy).get("/host/pets/submissions/").status_code == 200

@@ -13,15 +13,16 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import inviting, roles, roster
-from leaderboard.classroom.models import RosterEntry, role
+from leaderboard.classroom import invitations, roles, roster
+from leaderboard.classroom.models import HostingRole, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.notifications import emails
 from tests.conftest import close
 from tests.web.languages import CODE, second_language
-from tests.web.test_roster import read, signed_in, text_of
+from tests.web.test_join import signed_in
+from tests.web.test_roster import read, text_of
 
 INVITE, PEOPLE = "/host/pets/people/invite/", "/host/pets/people/"
 ALL = {"all": "yes"}
@@ -290,7 +291,7 @@ def test_a_draft_invites_nobody(hers: Client, post: list[mail.EmailMessage]) -> 
 def test_a_host_can_ask_for_so_many_emails_a_day_and_no_more(
     hers: Client, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inviting, "MAX_INVITATIONS_PER_DAY", 3)
+    monkeypatch.setattr(invitations, "MAX_INVITATIONS_PER_DAY", 3)
     hers.post(INVITE, ALL)
     emails.send_due_emails()
     both = [entry("Bo Berg").pk, entry("Cy Clay").pk]
@@ -302,7 +303,7 @@ def test_a_host_can_ask_for_so_many_emails_a_day_and_no_more(
 def test_strangers_assistants_and_other_classes_send_nothing(
     hers: Client, post: list[mail.EmailMessage], bo: User, cy: User, pets: Competition
 ) -> None:
-    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT)
     emails.send_due_emails()  # Cy reads about the new role
     post.clear()
     assert signed_in(cy).post(INVITE, ALL).status_code == 403

@@ -170,15 +170,12 @@ def test_what_so_few_teams_show_by_chance_is_called_chance(
     "values", [[1.0], [0.5, 0.5], [0.0, 1.0], [x / 7 for x in range(500)], [-1e300, 1e300], [3.0, 3.0, 4.0]]
 )
 def test_every_value_is_in_one_bin(values: list[float]) -> None:
+    assert histogram([]) == []
     for whole in (False, True):
         found = histogram([round(value) for value in values] if whole else values, whole=whole)
         assert sum(one.teams for one in found) == len(values)
         assert len(found) <= 21
         assert all(one.low <= one.high for one in found)
-
-
-def test_nothing_makes_no_bins() -> None:
-    assert histogram([]) == []
 
 
 def test_empty_bars_lead_to_a_baseline_beside_them_and_not_to_one_far_away() -> None:

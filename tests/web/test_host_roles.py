@@ -10,16 +10,16 @@ from django.conf import LazySettings
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import joining, joining_refusals, roles
-from leaderboard.classroom.models import RoleInvitation
-from leaderboard.classroom.models import role as role_module
+from leaderboard.classroom import joining, roles, teams
+from leaderboard.classroom.models import HostingRole, RoleInvitation
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications.models import Notice
 from tests.conftest import enter
 from tests.markup import tidy
-from tests.web.test_roster import signed_in, text_of
+from tests.web.test_join import signed_in
+from tests.web.test_roster import text_of
 
 ROLES = "/host/pets/people/roles/"
 LEAVE = "/host/pets/people/leave/"
@@ -89,7 +89,7 @@ def test_what_a_host_kept_is_worth_nothing_once_they_host_no_longer(
 ) -> None:
     pets.hosts.add(bo)
     offer(signed_in(bo), role="host")
-    roles.remove_host(competition=pets, name="bo")
+    roles.take_role(role=HostingRole.HOST, competition=pets, name="bo")
     confirm(dee)
     assert dee not in pets.hosts.all()
     assert not RoleInvitation.objects.exists()
@@ -138,13 +138,13 @@ def test_what_is_no_address_is_refused(hers: Client) -> None:
 
 
 def test_an_assistant_keeps_roles_for_nobody(hers: Client, cy: User, pets: Competition) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT)
     assert signed_in(cy).post(ROLES, {"action": "add", "name": "dee@x.example", "role": "host"}).status_code == 403
     assert not RoleInvitation.objects.exists()
 
 
 def test_an_assistant_reads_whose_page_it_is_and_a_stranger_nothing(pets: Competition, cy: User, dee: User) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=pets.hosts.get())
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT, user=pets.hosts.get())
     for part in ("settings", "truth", "reveal"):
         response = signed_in(cy).get(f"/host/pets/{part}/")
         assert response.status_code == 403
@@ -156,7 +156,7 @@ def test_an_assistant_reads_whose_page_it_is_and_a_stranger_nothing(pets: Compet
 
 
 def test_an_assistant_is_led_to_the_answers(pets: Competition, cy: User, hers: Client) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=pets.hosts.get())
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT, user=pets.hosts.get())
     way = '<a href="/host/pets/truth/1/file/" download>Answers</a>'
     assert way in tidy(signed_in(cy).get("/host/pets/").content.decode())
     assert signed_in(cy).get("/host/pets/truth/1/file/").getvalue().startswith(b"id,label")
@@ -166,7 +166,7 @@ def test_an_assistant_is_led_to_the_answers(pets: Competition, cy: User, hers: C
 
 @pytest.mark.parametrize("role", ["host", "assistant"])
 def test_a_role_is_lost_after_a_question_alone(hers: Client, cy: User, pets: Competition, role: str) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole(role), user=pets.hosts.get())
+    roles.give_role(competition=pets, name="cy", role=HostingRole(role), user=pets.hosts.get())
     asked = hers.post(ROLES, {"action": "remove", "name": "cy", "role": role})
     assert "Remove “cy”?" in text_of(asked)
     assert "closed to cy at once" in text_of(asked)
@@ -179,7 +179,7 @@ def test_a_role_is_lost_after_a_question_alone(hers: Client, cy: User, pets: Com
 
 
 def test_ada_reads_what_she_loses_before_she_removes_herself(hers: Client, ada: User, cy: User) -> None:
-    roles.add_host(competition=Competition.objects.get(), name="cy", user=ada)
+    roles.give_role(role=HostingRole.HOST, competition=Competition.objects.get(), name="cy", user=ada)
     mine = {"action": "remove", "name": "ada", "role": "host"}
     asked = text_of(hers.post(ROLES, mine))
     assert "This is you." in asked
@@ -197,7 +197,7 @@ def test_who_was_removed_in_another_tab_is_not_asked_about(hers: Client, cy: Use
 def test_an_assistant_gives_up_the_role_after_a_question_alone(
     hers: Client, ada: User, cy: User, pets: Competition
 ) -> None:
-    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=ada)
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT, user=ada)
     his = signed_in(cy)
     assert f'href="{LEAVE}"' in his.get("/host/pets/").content.decode()
     for asked in (his.get(LEAVE), his.post(LEAVE, {"action": "remove"})):
@@ -214,10 +214,10 @@ def test_an_assistant_gives_up_the_role_after_a_question_alone(
     said_to_user = Notice.objects.get(user=ada, kind="role")
     assert said_to_user.title == "“cy” no longer assists in “Cats or dogs”"
     assert not Notice.objects.filter(user=cy, title__contains="no longer").exists()
-    with pytest.raises(joining_refusals.CannotJoin, match="have seen the answers"):
+    with pytest.raises(teams.CannotJoin, match="have seen the answers"):
         joining.enter_competition(user=cy, competition=pets)
-    roles.give_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=ada)
-    roles.take_role(competition=pets, name="cy", role=role_module.HostingRole.ASSISTANT, user=ada)
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT, user=ada)
+    roles.take_role(competition=pets, name="cy", role=HostingRole.ASSISTANT, user=ada)
     assert joining.enter_competition(user=cy, competition=pets), "a host took it back, who decides that"
 
 
@@ -227,7 +227,7 @@ def test_hosts_leave_by_their_own_page_and_the_last_one_stays(
     assert hers.get(LEAVE)["Location"] == ROLES
     mine = {"action": "remove", "name": "ada", "role": "host", "is_meant": "yes"}
     assert "A competition needs a host" in text_of(hers.post(ROLES, mine))
-    roles.add_host(competition=pets, name="cy", user=ada)
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
     gone = signed_in(cy).post(ROLES, {**mine, "name": "cy"}, follow=True)
     assert gone.status_code == 200, "who runs nothing else is led to a page that is open"
     assert "cy no longer hosts this competition." in text_of(gone)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
-from leaderboard.classroom.models import role
+from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.scoring import queue, score, workers
@@ -191,7 +191,7 @@ def test_twice_is_once_and_a_scored_file_or_nonsense_is_refused(
 
 
 def test_an_assistant_may_and_a_foreign_file_is_not_there(pets: Competition, bo: User, cy: User) -> None:
-    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT)
     enter(pets, bo)
     file = failed(pets, bo)
     others = make_competition(person("hal", can_host=True), slug="other")

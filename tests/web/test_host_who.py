@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import identifying, roster
+from leaderboard.classroom import people, roster
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
@@ -18,6 +18,7 @@ from leaderboard.competitions.services import competitions
 from leaderboard.grades import sheets
 from tests.conftest import enter, person
 from tests.leaderboard.test_grades import set_rules
+from tests.web.test_join import signed_in
 
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,clay@example.org,8,Lab 2\n"
 WHO = "/host/pets/people/who/"
@@ -28,9 +29,7 @@ def hers(ada: User, pets: Competition) -> Client:
     """Ada's browser, with a class list read."""
     roster.save_roster_draft(competition=pets, user=ada, file_name="class.csv", data=LIST)
     roster.apply_roster(competition=pets, user=ada)
-    client = Client()
-    client.force_login(ada)
-    return client
+    return signed_in(ada)
 
 
 def entry(name: str) -> RosterEntry:
@@ -101,7 +100,7 @@ def test_two_accounts_are_not_one_person(hers: Client, pets: Competition, bo: Us
     assert answer.status_code == 422
     assert "Another account is this person already" in answer.content.decode()
     with pytest.raises(competitions.CannotHost):
-        identifying.link_accounts(
+        people.link_accounts(
             competition=pets, pairs={his.pk: entry("Bo Berg").pk, theirs.pk: entry("Bo Berg").pk}, user=bo
         )
     assert entry("Bo Berg").user is None
@@ -117,23 +116,23 @@ def test_nobody_is_taken_from_somebody_and_nobody_of_another_class_is_taken(
 ) -> None:
     his, theirs = enter(pets, bo), enter(pets, cy)
     number = entry("Bo Berg").pk
-    identifying.link_accounts(competition=pets, pairs={his.pk: number}, user=None)
+    people.link_accounts(competition=pets, pairs={his.pk: number}, user=None)
     for pairs in ({theirs.pk: number}, {his.pk: entry("Cy Clay").pk}, {10**6: entry("Cy Clay").pk}):
         with pytest.raises(competitions.CannotHost, match="Nothing was changed"):
-            identifying.link_accounts(competition=pets, pairs=pairs, user=None)
+            people.link_accounts(competition=pets, pairs=pairs, user=None)
     assert entry("Bo Berg").user == bo
 
 
 def test_a_join_join_card_ends_when_its_person_has_an_account(hers: Client, pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
     roster.make_join_cards(competition=pets, entries=[entry("Bo Berg").pk], user=None)
-    identifying.link_accounts(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
+    people.link_accounts(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
     assert entry("Bo Berg").join_card_digest == ""
 
 
 def test_a_wrong_account_is_taken_off_again_and_keeps_its_team(hers: Client, pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    identifying.link_accounts(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
+    people.link_accounts(competition=pets, pairs={membership.pk: entry("Bo Berg").pk}, user=None)
     answer = hers.post(WHO, {"action": "part", "entry": entry("Bo Berg").pk}, follow=True)
     assert "1 person has no account now." in answer.content.decode()
     assert entry("Bo Berg").user is None

@@ -19,8 +19,7 @@ from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import pausing
 from leaderboard.notifications import emails, reminders
 from leaderboard.notifications import notices as notices_module
-from leaderboard.notifications.models import Notice
-from leaderboard.notifications.models.notice import NoticeKind
+from leaderboard.notifications.models import Notice, NoticeKind
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.web.languages import CODE, second_language
 from tests.web.test_join import signed_in

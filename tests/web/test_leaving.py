@@ -13,8 +13,8 @@ from django.test import Client
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
-from leaderboard.classroom import extensions, joining, joining_refusals, roles, roster, team_merges, teams
-from leaderboard.classroom.models import RoleInvitation, RosterEntry, role
+from leaderboard.classroom import extensions, joining, roles, roster, team_merges, teams
+from leaderboard.classroom.models import HostingRole, RoleInvitation, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import BoardSettings, Competition, Membership, MergeOffer, Submission, Team
@@ -23,8 +23,7 @@ from leaderboard.competitions.services import boards, competitions, pausing
 from leaderboard.grades import files as files_module
 from leaderboard.grades import releases
 from leaderboard.grades.models import Gradebook
-from leaderboard.notifications.models import Notice, Webhook, WebhookMessage
-from leaderboard.notifications.models.chat import ChatEvent
+from leaderboard.notifications.models import ChatEvent, Notice, Webhook, WebhookMessage
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.leaderboard.test_grades import set_rules
 from tests.markup import tidy
@@ -167,7 +166,7 @@ def test_the_old_invitation_of_an_empty_team_lets_nobody_in(pets: Competition, b
     membership = enter(pets, bo)
     hand_in(pets, bo, answers())
     signed_in(bo).post("/account/delete/", PASSWORD)
-    with pytest.raises(joining_refusals.CannotJoin):
+    with pytest.raises(teams.CannotJoin):
         joining.join_by_invitation(user=dee, invitation=membership.team.invitation)
 
 
@@ -238,8 +237,8 @@ def test_nothing_anywhere_says_who_a_deleted_account_was(traces: None, bo: User)
 def test_hosts_read_no_name_of_a_deleted_account_that_had_given_up_a_role(
     pets: Competition, ada: User, bo: User
 ) -> None:
-    roles.give_role(competition=pets, name="bo", role=role.HostingRole.ASSISTANT, user=ada)
-    roles.take_role(competition=pets, name="bo", role=role.HostingRole.ASSISTANT, user=bo)
+    roles.give_role(competition=pets, name="bo", role=HostingRole.ASSISTANT, user=ada)
+    roles.take_role(competition=pets, name="bo", role=HostingRole.ASSISTANT, user=bo)
     assert Notice.objects.get(user=ada).title.startswith("“bo” no longer assists")
     delete_account(account=bo, user=bo)
     said_to_user = Notice.objects.get(user=ada)
@@ -257,8 +256,8 @@ def test_what_others_call_alike_stays_as_it_was(ada: User, bo: User, cy: User, d
     mine = enter(pets, cy)
     teams.rename_team(membership=mine, name="Rockets")
     joining.join_by_invitation(user=bo, invitation=mine.team.invitation)
-    roles.give_role(competition=pets, name="olga", role=role.HostingRole.ASSISTANT, user=ada)
-    roles.take_role(competition=pets, name="olga", role=role.HostingRole.ASSISTANT, user=olga)
+    roles.give_role(competition=pets, name="olga", role=HostingRole.ASSISTANT, user=ada)
+    roles.take_role(competition=pets, name="olga", role=HostingRole.ASSISTANT, user=olga)
     read = {user: list(Notice.objects.filter(user=user).values_list("title", "text")) for user in (ada, cy)}
     assert "“bo” joined “Rockets”" in read[cy][0][1]
     assert "in “Rockets”" in read[ada][0][0]
@@ -351,7 +350,7 @@ def test_the_only_host_and_the_only_operator_cannot_go(pets: Competition, ada: U
         page = signed_in(user).post("/account/delete/", PASSWORD)
         assert page.status_code == 422
         assert words in page.content.decode()
-    roles.add_host(competition=pets, name="cy")
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="cy")
     assert signed_in(ada).post("/account/delete/", PASSWORD).status_code == 303
     assert pets.ground_truths.get().published_by is None
 

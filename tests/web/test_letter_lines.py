@@ -8,11 +8,12 @@ from django.core import mail
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import inviting
+from leaderboard.classroom import invitations
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common import email_lines
 from leaderboard.competitions.models import Competition
 from leaderboard.notifications import emails, notices
+from leaderboard.notifications.models import NoticeKind
 
 LINK = "https://class.example/" + "x" * 90
 FIRST = "A deadline is a deadline, and whoever reads this in a terminal of"
@@ -31,9 +32,11 @@ def test_every_email_of_the_site_has_short_lines(
 ) -> None:
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     Competition.objects.update(title="Cats or dogs, and what else there is in a house with a garden and a pond")
-    notices.notify([bo], kind="other", competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/")
+    notices.notify(
+        [bo], kind=NoticeKind.OTHER, competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/"
+    )
     entry = RosterEntry.objects.create(competition=pets, name="Dee", email="dee@example.org")
-    inviting.invite_entries(competition=pets, user=ada, entries=[entry.pk])
+    invitations.invite_entries(competition=pets, user=ada, entries=[entry.pk])
     emails.send_due_emails()
     Client().post("/accounts/password/reset/", {"email": bo.email})
     assert {email.to[0] for email in post} == {"bo@example.org", "dee@example.org"}

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining, roles
-from leaderboard.classroom.models import role
+from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import boards, pausing
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -101,7 +101,7 @@ def test_bo_sees_on_every_page_that_the_team_is_out_or_the_competition_paused(
 
 
 def test_who_runs_it_is_not_sent_to_a_door_that_is_shut(pets: Competition, ada: User, cy: User) -> None:
-    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT, user=ada)
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT, user=ada)
     for who, has_baselines in ((ada, True), (cy, False)):
         text = signed_in(who).get("/c/pets/submit/").content.decode()
         assert "does not compete in it" in text

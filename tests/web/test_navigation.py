@@ -12,7 +12,7 @@ from django.urls import get_resolver
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
-from leaderboard.classroom.models import role
+from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.navigation import GROUPS
 from tests.conftest import answers, close, enter, hand_in
@@ -34,7 +34,7 @@ HELD = [(page, name) for _, pages in GROUPS for page in pages for name in (page.
 
 @pytest.fixture
 def cy_assists(pets: Competition, cy: User) -> Client:
-    roles.give_role(competition=pets, name="cy", role=role.HostingRole.ASSISTANT)
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT)
     return signed_in(cy)
 
 
@@ -135,7 +135,7 @@ def test_pages_of_students_and_hosts_ask_the_database_twelve_times_at_most(
 
 
 def test_roles_are_read_with_the_row_and_only_for_whom_they_were_read(ada: User, pets: Competition, bo: User) -> None:
-    roles.give_role(competition=pets, name="bo", role=role.HostingRole.ASSISTANT)
+    roles.give_role(competition=pets, name="bo", role=HostingRole.ASSISTANT)
     mine = Competition.objects.with_roles_of(bo).get(pk=pets.pk)
     with CaptureQueriesContext(connection) as queries:
         assert mine.is_run_by(bo)

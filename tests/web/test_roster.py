@@ -15,23 +15,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import identifying, joining, joining_refusals, roster
-from leaderboard.classroom.models import RosterEntry, RosterList
-from leaderboard.classroom.models.roster import join_card_digest, sections_of
+from leaderboard.classroom import joining, people, roster, teams
+from leaderboard.classroom.models import RosterEntry, RosterList, join_card_digest
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services import competitions
 from tests.conftest import enter, make_competition, person
+from tests.web.test_join import signed_in
 
 LIST = "Name,Email,Student ID,Section\nBo Berg,bo@example.org,7,Lab 1\nCy Clay,cy@example.org,8,Lab 2\n"
 ROSTER = "/host/pets/people/roster/"
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def confirm(user: User) -> None:
@@ -230,7 +224,7 @@ def test_only_the_roster_may_join_where_ada_says_so(pets: Competition, ada: User
     assert signed_in(bo).post(f"/join/{pets.admission.join_code}/", {"accepted": "on"}).status_code == 303
     assert RosterEntry.objects.get(user=bo).state == "joined"
     team = Membership.objects.get(user=bo).team
-    with pytest.raises(joining_refusals.CannotJoin, match="not on the roster"):
+    with pytest.raises(teams.CannotJoin, match="not on the roster"):
         joining.join_by_invitation(user=dee, invitation=team.invitation)
 
 
@@ -277,13 +271,12 @@ def test_a_list_without_an_address_is_refused(hers: Client, pets: Competition) -
 
 
 def test_members_with_a_confirmed_address_are_found_on_the_list(hers: Client, pets: Competition, bo: User) -> None:
-    team = enter(pets, bo).team
+    enter(pets, bo)
     read(hers)
     assert RosterEntry.objects.get(student_id="7").user is None
     confirm(bo)
     read(hers)
     assert RosterEntry.objects.get(student_id="7").user == bo
-    assert sections_of(pets, [team.pk]) == {team.pk: "Lab 1"}
     assert "Cy Clay" not in text_of(hers.get("/host/pets/people/?section=Lab+1"))
 
 
@@ -296,8 +289,8 @@ def test_the_join_card_of_whom_a_list_found_works_no_more_not_even_once_they_are
     [(_, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=None)
     confirm(bo)
     read(hers)
-    assert identifying.unlink_accounts(competition=pets, entries=[entry.pk], user=None) == 1
-    with pytest.raises(joining_refusals.CannotJoin, match="does not work any more"):
+    assert people.unlink_accounts(competition=pets, entries=[entry.pk], user=None) == 1
+    with pytest.raises(teams.CannotJoin, match="does not work any more"):
         joining.join_by_card(user=dee, digest=join_card_digest(code))
 
 
@@ -308,7 +301,7 @@ def test_an_assistant_sees_people_and_changes_nothing(hers: Client, pets: Compet
     assert "Bo Berg" in text_of(client.get("/host/pets/people/"))
     for page in (ROSTER, "/host/pets/people/slips/", "/host/pets/people/left/", "/host/pets/people/roles/"):
         assert client.post(page, {"action": "take"}).status_code == 403, page
-    with pytest.raises(joining_refusals.CannotJoin, match="You assist"):
+    with pytest.raises(teams.CannotJoin, match="You assist"):
         joining.enter_competition(user=dee, competition=pets)
 
 

@@ -48,12 +48,6 @@ def test_a_name_that_is_taken_or_invisible_is_refused(pets: Competition, bo: Use
     assert Membership.objects.get(user=bo).team.name == "bo"
 
 
-def test_a_new_link_replaces_the_old_one(pets: Competition, bo: User) -> None:
-    old = enter(pets, bo).team.invitation
-    signed_in(bo).post(TEAM, {"action": "renew"})
-    assert Team.objects.get().invitation != old
-
-
 def test_cy_leaves_and_bo_alone_cannot(pets: Competition, bo: User, cy: User) -> None:
     team = pair(pets, bo, cy)
     assert "The attempts that it used today count for you too." in signed_in(cy).get(TEAM).content.decode()

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
+from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import tasks
@@ -795,7 +796,7 @@ def test_a_copy_that_fails_midway_leaves_nothing(
 
 
 def test_a_co_host_who_may_not_open_competitions_makes_no_copy(pets: Competition, dee: User) -> None:
-    roles.add_host(competition=pets, name="dee")
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="dee")
     assert signed_in(dee).post("/host/pets/clone/", {"title": "Mine"}).status_code == 403
 
 

@@ -22,11 +22,11 @@ from leaderboard.common.responses import client_address_of, see_other, signed_in
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.student import CodeForm, RulesForm
 from leaderboard.competitions.models import Competition, Membership, Team
+from leaderboard.competitions.models.competition import normalize_code
 
-from .. import joining, joining_refusals
-from ..admission import obstacle_to_joining
-from ..models import RosterEntry
-from ..models.roster import join_card_digest
+from .. import joining, teams
+from ..joining import obstacle_to_joining
+from ..models import RosterEntry, join_card_digest
 
 WRONG_CODES_PER_PERSON = 10
 # A whole class may sit behind one address.
@@ -76,23 +76,20 @@ def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
     if competition is None and RosterEntry.find_by_join_card(join_card_digest(code), timezone.now()):
         return redirect("join_card", code=code)
     if competition is None:
-        return _unknown_code_page(request, code, turn)
+        # The code of a competition before its launch says when it opens; any other counts as a guess.
+        early = Competition.objects.filter(admission__join_code__iexact=normalize_code(code), launched_at=None).first()
+        if early is not None:
+            return render(request, "classroom/join_early.html", {"competition": early}, status=404)
+        turn.was_wrong()
+        form = CodeForm({"code": code})
+        form.add_error("code", _("No competition has this code. Check it with your teacher."))
+        return render(request, "classroom/join.html", {"form": form}, status=404)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, competition), code=code)
     user = signed_in_user(request.user)
     return _join_page(
         request, competition, "classroom/join_code.html", lambda: joining.join_by_code(user=user, code=code)
     )
-
-
-def _unknown_code_page(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
-    """An unknown code counts as a guess; the code of an unlaunched competition says when it opens."""
-    if early := joining.unlaunched_competition_by_code(code):
-        return render(request, "classroom/join_early.html", {"competition": early}, status=404)
-    turn.was_wrong()
-    form = CodeForm({"code": code})
-    form.add_error("code", _("No competition has this code. Check it with your teacher."))
-    return render(request, "classroom/join.html", {"form": form}, status=404)
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -162,10 +159,14 @@ def _signed_out_page(
 
     Whoever holds a way in that is valid may make one; without, the site's own setting says so.
     """
+    host = ""
+    if has_way_in:
+        hosts = competition.hosts.filter(is_active=True).order_by("username")
+        host = competition.contact or ", ".join(hosts.values_list("username", flat=True))
     context = {
         "competition": competition,
         "state": competition.state(timezone.now()),
-        "host": joining.who_invites(competition) if has_way_in else "",
+        "host": host,
         "may_sign_up": has_way_in or settings.OPEN_SIGN_UP,
         "obstacle": _closed_page(competition),
         "is_team": is_team,
@@ -202,7 +203,7 @@ def _confirm_join(
     if request.method == "POST" and form.is_valid() and not context["obstacle"]:
         try:
             membership = enter()
-        except joining_refusals.CannotJoin as error:
+        except teams.CannotJoin as error:
             context["obstacle"] = str(error)
         else:
             joining.accept_rules(membership=membership)

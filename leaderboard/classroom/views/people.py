@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
@@ -20,12 +21,13 @@ from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, ask_first, is_confirmed, posted_data
 
 from .. import people as people_module
-from .. import roles
-from ..forms import AdmissionForm, RoleForm
-from ..models import RosterEntry
-from ..models import role as role_module
+from .. import roles, roster_files
+from ..forms import AdmissionForm, LinkAccountsForm, RoleForm, posted_number
+from ..models import HostingRole, RosterEntry
 
 PER_PAGE = 50
+# Of the people that the form about accounts proposes.
+MOST_OFFERED = 500
 # In the address of the page; a section may be called anything but these.
 ANY, NONE = "", "-"
 
@@ -54,6 +56,12 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "is_filtered": bool(section or state or text),
     }
     return render(request, "classroom/host_people.html", context)
+
+
+def chosen_entries(request: HttpRequest) -> list[int]:
+    """The entries whose box is ticked."""
+    numbers = [posted_number(text) for text in request.POST.getlist("entry")[: roster_files.MOST_ROWS]]
+    return [number for number in numbers if number]
 
 
 def filter_in(given: QueryDict) -> tuple[str, str, str]:
@@ -89,19 +97,20 @@ def host_admission(request: HttpRequest, page_context: PageContext) -> HttpRespo
 @open_to(Audience.HOSTS)
 def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Hosts and assistants: who they are, add, remove."""
-    if question := _role_question(request, page_context):
-        return question
+    name, role = request.POST.get("name", ""), request.POST.get("role", "")
+    if request.POST.get("action") == "remove" and not is_confirmed(request) and role in list(HostingRole):
+        held = page_context.competition.hosts if role == HostingRole.HOST else page_context.competition.assistants
+        if held.filter(username=name).exists():
+            return ask_first(request, page_context, name, _role_loss_text(page_context, name), role=role)
     competition, form = page_context.competition, RoleForm(posted_data(request))
     if request.method == "POST":
         try:
             if words := _change_roles(request, page_context, form):
                 messages.success(request, words)
                 is_still = Competition.objects.get(pk=competition.pk).is_hosted_by(page_context.user)
-                return (
-                    see_other("host_roles", slug=competition.slug)
-                    if is_still
-                    else _redirect_after_leaving(page_context)
-                )
+                if is_still:
+                    return see_other("host_roles", slug=competition.slug)
+                return _redirect_after_leaving(page_context)
         except competitions.CannotHost as error:
             form.errors.clear()
             add_refusal(form, error)
@@ -123,15 +132,9 @@ def host_leave(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         return see_other("host_roles", slug=competition.slug)
     if not is_confirmed(request):
         dashboard = reverse("host_competition", kwargs={"slug": competition.slug})
-        return ask_first(
-            request,
-            page_context,
-            user.username,
-            _role_loss_text(page_context, user.username),
-            role=role_module.HostingRole.ASSISTANT,
-            back=dashboard,
-        )
-    roles.take_role(competition=competition, name=user.username, role=role_module.HostingRole.ASSISTANT, user=user)
+        loss = _role_loss_text(page_context, user.username)
+        return ask_first(request, page_context, user.username, loss, role=HostingRole.ASSISTANT, back=dashboard)
+    roles.take_role(competition=competition, name=user.username, role=HostingRole.ASSISTANT, user=user)
     messages.success(request, _("You no longer assist in “%(title)s”.") % {"title": competition})
     return _redirect_after_leaving(page_context)
 
@@ -140,19 +143,6 @@ def _redirect_after_leaving(page_context: PageContext) -> HttpResponse:
     """To the list of what one still runs, if there can be anything on it."""
     user = signed_in_user(page_context.user)
     return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "competitions")
-
-
-def _role_question(request: HttpRequest, page_context: PageContext) -> HttpResponse | None:
-    """Asked before somebody loses a role that they have."""
-    name, role = request.POST.get("name", ""), request.POST.get("role", "")
-    if request.POST.get("action") != "remove" or is_confirmed(request) or role not in list(role_module.HostingRole):
-        return None
-    people = (
-        page_context.competition.hosts if role == role_module.HostingRole.HOST else page_context.competition.assistants
-    )
-    if not people.filter(username=name).exists():
-        return None
-    return ask_first(request, page_context, name, _role_loss_text(page_context, name), role=role)
 
 
 def _role_loss_text(page_context: PageContext, name: str) -> str:
@@ -183,25 +173,56 @@ def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleFor
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if request.POST.get("action") == "remove":
         name, role = request.POST.get("name", ""), request.POST.get("role", "")
-        if role not in list(role_module.HostingRole):
+        if role not in list(HostingRole):
             return ""
-        roles.take_role(competition=competition, name=name, role=role_module.HostingRole(role), user=user)
-        if role == role_module.HostingRole.HOST:
+        roles.take_role(competition=competition, name=name, role=HostingRole(role), user=user)
+        if role == HostingRole.HOST:
             return _("{name} no longer hosts this competition.").format(name=name)
         return _("{name} no longer assists in this competition.").format(name=name)
     if request.POST.get("action") == "withdraw":
-        number = request.POST.get("number", "")
-        number = number if number.isascii() and number.isdecimal() and len(number) < 16 else "0"
-        address = roles.withdraw_offer(competition=competition, number=int(number), user=user)
+        number = posted_number(request.POST.get("number", ""))
+        address = roles.withdraw_offer(competition=competition, number=number, user=user)
         return _("Nothing is kept for {address} any more.").format(address=address) if address else ""
     if not form.is_valid():
         return ""
-    role, name = role_module.HostingRole(form.cleaned_data["role"]), form.cleaned_data["name"]
+    role, name = HostingRole(form.cleaned_data["role"]), form.cleaned_data["name"]
     try:
         found = roles.give_role(competition=competition, name=name, role=role, user=user)
     except roles.UnknownAddress:
         offer = roles.offer_role(competition=competition, address=name, role=role, user=user)
         return _("Kept for {address}, until somebody confirms this address.").format(address=offer.email)
-    if role is role_module.HostingRole.HOST:
+    if role is HostingRole.HOST:
         return _("{name} now hosts this competition too.").format(name=found.username)
     return _("{name} now assists in this competition.").format(name=found.username)
+
+
+@open_to(Audience.HOSTS)
+def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """GET lists the accounts that are nobody on the roster, each with a guess; POST says who they are."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    if request.POST.get("action") == "part":
+        number = people_module.unlink_accounts(competition=competition, entries=chosen_entries(request), user=user)
+        words = ngettext("{number} person has no account now.", "{number} people have no account now.", number)
+        messages.success(request, words.format(number=number))
+        return see_other("host_people", slug=competition.slug)
+    guests, waiting = people_module.unlinked_members(competition)
+    page = Paginator(guests, PER_PAGE).get_page(request.GET.get("page"))
+    # What was filled in counts, whatever the page would hold by now.
+    shown = [one for one in guests if f"who-{one.membership.pk}" in request.POST] or list(page)
+    form = LinkAccountsForm(shown, waiting, posted_data(request))
+    status = 422 if form.errors else 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            number = people_module.link_accounts(competition=competition, pairs=form.pairs, user=user)
+        except competitions.CannotHost as error:
+            status = add_refusal(form, error)
+        else:
+            words = ngettext(
+                "{number} account is now on the roster.", "{number} accounts are now on the roster.", number
+            )
+            messages.success(request, words.format(number=number))
+            return see_other("host_people", slug=competition.slug)
+    offered = [people_module.entry_label(entry) for entry in waiting.entries[:MOST_OFFERED]]
+    lines = [(guest, form[f"who-{guest.membership.pk}"]) for guest in shown]
+    context = {"page_context": page_context, "form": form, "page": page, "lines": lines, "offered": offered}
+    return render(request, "classroom/host_who.html", context, status=status)

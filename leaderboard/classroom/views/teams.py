@@ -1,26 +1,29 @@
-"""Team by team: who needs help, who got more attempts or time, who is out."""
+"""Teams: for hosts who needs help, who got more attempts or time, who is out; for members their own."""
 
 from __future__ import annotations
 
 from datetime import UTC
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
+from leaderboard.common import responses
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.host import ReasonForm
-from leaderboard.competitions.models import Extension, Membership, Team
+from leaderboard.competitions.forms.student import MergeForm, TeamNameForm
+from leaderboard.competitions.models import Extension, Membership, MergeOffer, Team
 from leaderboard.competitions.services import competitions, submitting
 
-from .. import extensions, team_lines
-from ..models.roster import people_called
-from ..team_forms import ExtensionForm
+from .. import extensions, team_lines, team_merges, teams
+from ..forms import ExtensionForm, posted_number
+from ..models import people_called
 
 PER_PAGE = 50
 
@@ -32,11 +35,15 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     below = team_lines.teams_below_baselines(page_context.competition)
     found = _filter_teams(page_context, show, below)
     if text:
+        named = Q(name__icontains=text)
+        if page_context.competition.board.uses_pseudonyms:
+            # A student who writes about another team knows this name of it.
+            named |= Q(pseudonym__icontains=text)
         found = found.filter(
             Exists(
                 Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(page_context.competition, text))
             )
-        ) | found.filter(_teams_by_name(page_context, text))
+        ) | found.filter(named)
     page = Paginator(found.order_by("name", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page_context": page_context,
@@ -47,12 +54,6 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "q": text,
     }
     return render(request, "classroom/host_teams.html", context)
-
-
-def _teams_by_name(page_context: PageContext, text: str) -> Q:
-    """Teams by their name, and by the one that others see: that is what a student who writes about one knows."""
-    named = Q(name__icontains=text)
-    return named | Q(pseudonym__icontains=text) if page_context.competition.board.uses_pseudonyms else named
 
 
 @open_to(Audience.ASSISTANTS)
@@ -72,7 +73,17 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
             extension_form.add_error(None, error)
         except competitions.CannotHost as error:
             refusal = error.message
-    context = _context(page_context, team) | {
+    day = page_context.at.astimezone(UTC).date()
+    line = team_lines.team_lines([team], page_context.competition, day)[0]
+    allowed = submitting.allowances_of_teams(
+        {team.pk: page_context.competition}, page_context.at, effective_limits={team.pk: line.effective_limits}
+    )
+    context = {
+        "page_context": page_context,
+        "team": team,
+        "line": line,
+        "allowance": allowed[team.pk] if line.memberships else None,
+        "extensions": team.extensions.select_related("by"),
         "extension_form": extension_form,
         "reason_form": reason_form,
         "refusal": refusal,
@@ -105,8 +116,7 @@ def _do_action(
         extensions.grant_extension(team=team, user=user, **extension_form.cleaned_data)
         return _("Granted to “%(team)s”.") % {"team": team}
     if action == "revoke":
-        number = request.POST.get("grant", "")
-        extension = get_object_or_404(team.extensions, pk=int(number) if number.isdecimal() else 0)
+        extension = get_object_or_404(team.extensions, pk=posted_number(request.POST.get("grant", "")))
         extensions.revoke_extension(extension=extension, user=user)
         return _("Taken back.")
     if action == "disqualify" and reason_form.is_valid():
@@ -123,16 +133,92 @@ def _do_action(
     return ""
 
 
-def _context(page_context: PageContext, team: Team) -> dict[str, object]:
-    day = page_context.at.astimezone(UTC).date()
-    line = team_lines.team_lines([team], page_context.competition, day)[0]
-    allowed = submitting.allowances_of_teams(
-        {team.pk: page_context.competition}, page_context.at, effective_limits={team.pk: line.effective_limits}
+# --- for the members of a team ------------------------------------------------------------------------------------
+
+
+@open_to(Audience.MEMBERS)
+def team(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    membership = page_context.membership
+    if membership is None:
+        messages.info(request, _("You host this competition and are in no team of it."))
+        return redirect("overview", slug=page_context.competition.slug)
+    action = request.POST.get("action", "")
+    name = TeamNameForm(
+        request.POST if action == "rename" else None,
+        initial={"name": membership.team.name},
+        competition=page_context.competition,
+        is_on_board=not page_context.is_disqualified,
     )
-    return {
+    offer = MergeForm(request.POST if action == "offer" else None)
+    if request.method == "POST":
+        try:
+            if words := _change_team(request, membership, name, offer):
+                messages.success(request, words)
+                return see_other("team", slug=page_context.competition.slug)
+        except teams.CannotJoin as error:
+            if action == "rename":
+                name.add_error("name", str(error))
+            elif action == "offer":
+                offer.add_error("invitation", str(error))
+            else:
+                messages.error(request, str(error))
+                return see_other("team", slug=page_context.competition.slug)
+    context = _team_facts(request, page_context, membership) | {"form": name, "offer_form": offer}
+    return render(request, "classroom/team.html", context, status=422 if name.errors or offer.errors else 200)
+
+
+def _team_facts(request: HttpRequest, page_context: PageContext, membership: Membership) -> dict[str, Any]:
+    competition, own = page_context.competition, membership.team
+    members = list(own.memberships.select_related("user"))
+    between = MergeOffer.between(own).filter(team__disqualified_at=None, other__disqualified_at=None)
+    offers = list(between.select_related("team__competition__board", "other__competition__board"))
+    stays = competition.why_teams_are_closed(page_context.at)
+    if page_context.is_disqualified:
+        stays = stays or _("Your team is disqualified: nobody joins or leaves it, and it becomes part of no other.")
+    context: dict[str, Any] = {
         "page_context": page_context,
-        "team": team,
-        "line": line,
-        "allowance": allowed[team.pk] if line.memberships else None,
-        "extensions": team.extensions.select_related("by"),
+        "team": own,
+        "members": members,
+        "invitation_link": responses.absolute_url(request, "invitation", own.invitation),
+        "stays": stays,
+        "names_stay": page_context.at >= competition.closes_at,
+        "is_full": len(members) >= competition.limits.team_size,
+        "is_captain": own.is_led_by(membership.user),
+        "made": [one for one in offers if one.team_id == own.pk],
+        "received": [one for one in offers if one.other_id == own.pk],
     }
+    if not stays and competition.limits.team_size > 1:
+        context["balance"] = team_merges.attempt_balance(competition, [own], page_context.at)
+    return context
+
+
+def _change_team(request: HttpRequest, membership: Membership, name: TeamNameForm, offer: MergeForm) -> str:
+    """Do what the form's button says; the words for it, empty when there is no such button or a field is wrong."""
+    action = request.POST.get("action", "")
+    # The member or the offer that a button without a field is about.
+    number = posted_number(request.POST.get("number", ""))
+    if action == "rename" and name.is_valid():
+        teams.rename_team(membership=membership, name=name.cleaned_data["name"])
+        return _("Your team has its new name.")
+    if action == "offer" and offer.is_valid():
+        made = team_merges.offer_merge(membership=membership, invitation=offer.cleaned_data["invitation"])
+        return _("Your offer is with “%(team)s”. Its captain decides.") % {"team": made.other}
+    if action == "renew":
+        teams.renew_invitation(membership=membership)
+        return _("The old invitation link stopped working; this is the new one.")
+    if action == "leave":
+        teams.leave_team(membership=membership)
+        return _("You left the team and are now a team of your own.")
+    if action == "remove":
+        gone = teams.remove_member(captain=membership, member_id=number)
+        return _("%(name)s is not in your team any more.") % {"name": gone.user.get_username()}
+    if action == "hand_over":
+        teams.hand_over_captaincy(captain=membership, member_id=number)
+        return _("Your team has its new captain.")
+    if action == "accept":
+        united = team_merges.accept_merge(membership=membership, offer_id=number)
+        return _("You are part of “%(team)s” now. Look at your final picks.") % {"team": united}
+    if action == "end_offer":
+        team_merges.withdraw_merge(membership=membership, offer_id=number)
+        return _("The offer is gone.")
+    return ""

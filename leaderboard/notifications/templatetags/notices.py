@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from django import template
 
-from leaderboard.accounts.models import User
 from leaderboard.competitions.access import PageContext
 
 from .. import notices
 from ..models import Announcement
 
 register = template.Library()
+register.simple_tag(notices.header_of)
 
 MOST_ANNOUNCEMENTS = 30
-
-
-@register.simple_tag
-def header_of(user: User) -> notices.PageHeader:
-    """What the header shows a signed-in person."""
-    return notices.header_of(user)
 
 
 @register.simple_tag

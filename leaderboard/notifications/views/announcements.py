@@ -111,23 +111,21 @@ def host_announcement(request: HttpRequest, page_context: PageContext, number: i
     announcement = get_object_or_404(Announcement, competition=page_context.competition, pk=number)
     is_withdrawing = request.POST.get("action") == "withdraw"
     form = AnnouncementTextForm(None if is_withdrawing else posted_data(request), instance=announcement)
-    status = 422 if form.is_bound and not form.is_valid() else 200
-    if request.method == "POST" and status == 200:
+    if request.method == "POST" and (is_withdrawing or form.is_valid()):
+        user = signed_in_user(page_context.user)
         try:
-            messages.success(request, _change(announcement, page_context, None if is_withdrawing else form))
-            return see_other("host_announcements", slug=page_context.competition.slug)
+            if is_withdrawing:
+                announcements.withdraw_announcement(announcement=announcement, user=user)
+                words = _("The announcement is withdrawn; its notices say so.")
+            else:
+                announcements.edit_announcement(announcement=announcement, user=user, **form.cleaned_data)
+                words = _(
+                    "The announcement is changed, also in people's notices. E-mails that have left stay as they were."
+                )
+            messages.success(request, words)
         except competitions.CannotHost as error:
             messages.error(request, str(error))
-            return see_other("host_announcements", slug=page_context.competition.slug)
+        return see_other("host_announcements", slug=page_context.competition.slug)
     context = {"page_context": page_context, "form": form, "announcement": announcement}
+    status = 422 if form.errors else 200
     return render(request, "notifications/host_announcement.html", context, status=status)
-
-
-def _change(announcement: Announcement, page_context: PageContext, form: AnnouncementTextForm | None) -> str:
-    """Do what the button says; the words for it."""
-    user = signed_in_user(page_context.user)
-    if form is None:
-        announcements.withdraw_announcement(announcement=announcement, user=user)
-        return _("The announcement is withdrawn; its notices say so.")
-    announcements.edit_announcement(announcement=announcement, user=user, **form.cleaned_data)
-    return _("The announcement is changed, also in people's notices. E-mails that have left stay as they were.")

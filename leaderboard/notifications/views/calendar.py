@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Greatest
@@ -20,8 +21,13 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.models.extension import extended_deadline
 
-from ..icalendar import CompetitionDates, as_calendar
 from ..models import CalendarAddress
+
+if TYPE_CHECKING:
+    from icalendar import Event
+
+REFRESH = "PT1H"
+REMIND = timedelta(days=-1)
 
 
 @open_page_to(SiteAudience.SIGNED_IN)
@@ -45,7 +51,7 @@ def my_calendar(request: HttpRequest, secret: str) -> HttpResponse:
     owner = CalendarAddress.owner_of(secret)
     if owner is None:
         raise Http404(_("There is no calendar here, or not any more."))
-    dates = [_dates(request, competition, deadline) for competition, deadline in _competitions_of(owner)]
+    dates = [(one, closes_at, _address(request, one)) for one, closes_at in _competitions_of(owner)]
     answer = as_calendar(_("My competitions"), dates, database_now())
     answer["Cache-Control"] = "private, no-store"
     return answer
@@ -54,12 +60,10 @@ def my_calendar(request: HttpRequest, secret: str) -> HttpResponse:
 @open_to(Audience.VISITORS)
 def competition_calendar(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The dates of one competition; for a member, with what their team was granted."""
-    answer = as_calendar(
-        page_context.competition.title,
-        [_dates(request, page_context.competition, page_context.closes_at)],
-        page_context.at,
-    )
-    answer["Content-Disposition"] = f'attachment; filename="{page_context.competition.slug}.ics"'
+    competition = page_context.competition
+    dates = [(competition, page_context.closes_at, _address(request, competition))]
+    answer = as_calendar(competition.title, dates, page_context.at)
+    answer["Content-Disposition"] = f'attachment; filename="{competition.slug}.ics"'
     return answer
 
 
@@ -76,6 +80,59 @@ def _competitions_of(user: User) -> Iterator[tuple[Competition, datetime]]:
         yield competition, own[competition.pk]
 
 
-def _dates(request: HttpRequest, competition: Competition, closes_at: datetime) -> CompetitionDates:
-    address = request.build_absolute_uri(reverse("overview", kwargs={"slug": competition.slug}))
-    return CompetitionDates(competition, closes_at, address)
+def _address(request: HttpRequest, competition: Competition) -> str:
+    return request.build_absolute_uri(reverse("overview", kwargs={"slug": competition.slug}))
+
+
+def as_calendar(name: str, dates: Iterable[tuple[Competition, datetime, str]], at: datetime) -> HttpResponse:
+    """The answer to a calendar program: of each competition the deadline that holds for the reader, and the absolute
+    address of its page.
+
+    Moments are in UTC, so they are right on every clock and on days that have 23 or 25 hours. An event keeps its UID
+    when its time moves, so that it moves there too.
+    """
+    from icalendar import Calendar  # here, because few ask, and a web server starts faster without it
+
+    calendar = Calendar()
+    calendar.add("prodid", "-//Leaderboard//EN")
+    calendar.add("version", "2.0")
+    calendar.add("x-wr-calname", name)
+    calendar.add("x-published-ttl", REFRESH)
+    for competition, closes_at, address in dates:
+        for kind, title, moment in _moments(competition, closes_at):
+            event = _event(kind, competition, title, moment)
+            event.add("dtstamp", at.astimezone(UTC))
+            event.add("url", address)
+            calendar.add_component(event)
+    return HttpResponse(calendar.to_ical(), content_type="text/calendar; charset=utf-8")
+
+
+def _moments(competition: Competition, closes_at: datetime) -> list[tuple[str, str, datetime]]:
+    title = {"title": competition.title}
+    found = [
+        ("opens", _("%(title)s opens") % title, competition.opens_at),
+        ("closes", _("Deadline: %(title)s") % title, closes_at),
+    ]
+    if competition.revealed_at is not None:
+        found.append(("revealed", _("%(title)s: the final ranking is out") % title, competition.revealed_at))
+    if competition.launched_at is None:
+        return [(kind, _("Draft: %(what)s") % {"what": what}, moment) for kind, what, moment in found]
+    return found
+
+
+def _event(kind: str, competition: Competition, title: str, moment: datetime) -> Event:
+    from icalendar import Alarm, Event
+
+    event = Event()
+    event.add("uid", f"{kind}-{competition.pk}-{competition.created_at:%Y%m%d}@leaderboard")
+    event.add("dtstart", moment.astimezone(UTC).replace(microsecond=0))
+    event.add("dtend", moment.astimezone(UTC).replace(microsecond=0))
+    event.add("summary", title)
+    event.add("transp", "TRANSPARENT")
+    if kind == "closes":
+        alarm = Alarm()
+        alarm.add("action", "DISPLAY")
+        alarm.add("description", title)
+        alarm.add("trigger", REMIND)
+        event.add_component(alarm)
+    return event

@@ -17,8 +17,7 @@ from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
 from .. import chat_sending
-from ..models import Webhook, WebhookMessage
-from ..models.chat import ChatEvent
+from ..models import ChatEvent, Webhook
 
 SHOWN = 10
 
@@ -64,7 +63,15 @@ def host_chat(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         except competitions.CannotHost as error:
             form = form if form.is_bound else ChatForm(hook, {})
             status = add_refusal(form, error)
-    context = {"page_context": page_context, "form": form, "hook": hook, **_last_messages(hook)}
+    sent_last = list(hook.messages.all()[:SHOWN]) if hook else []
+    context = {
+        "page_context": page_context,
+        "form": form,
+        "hook": hook,
+        "lines": [{"message": one, "why": chat_sending.explain_outcome(one.last_problem)} for one in sent_last],
+        # It is worth looking again soon for the first answer to a message.
+        "waits": any(one.state == "waiting" and not one.last_problem for one in sent_last),
+    }
     is_part = request.htmx and request.method == "GET"  # type: ignore[attr-defined]
     template = "notifications/chat_messages.html" if is_part else "notifications/host_chat.html"
     return render(request, template, context, status=status)
@@ -84,15 +91,3 @@ def _do_chat_action(request: HttpRequest, page_context: PageContext, form: ChatF
         chat_sending.set_webhook(competition=competition, user=user, **form.cleaned_data)
         return _("Saved.")
     return ""
-
-
-def _last_messages(hook: Webhook | None) -> dict[str, Any]:
-    """The messages sent last, each with what it came to."""
-    found = list(hook.messages.all()[:SHOWN]) if hook else []
-    lines = [{"message": one, "why": chat_sending.explain_outcome(one.last_problem)} for one in found]
-    return {"lines": lines, "waits": any(_is_awaited(one) for one in found)}
-
-
-def _is_awaited(message: WebhookMessage) -> bool:
-    """Whether it is worth looking again soon: a message before its first answer."""
-    return message.state == "waiting" and not message.last_problem

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import F
@@ -11,13 +15,49 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.csrf import csrf_exempt
 
+from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.display_time import time_zones
+from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.responses import see_other, signed_in_user
 
 from .. import emails, notices
-from ..forms import PreferencesForm
+from ..models import Delivery, NoticeKind
 
 PER_PAGE = 25
+
+
+class PreferencesForm(forms.Form):
+    """A person's clocks and keys, and how they want to be notified, one choice for each kind that can reach them."""
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kinds = [kind for kind in NoticeKind if not kind.is_for_hosts or user.is_host_anywhere]
+        known = time_zones() if user.zone in ("", *time_zones()) else (user.zone, *time_zones())
+        self.fields["zone"] = forms.ChoiceField(
+            label=_("Time zone"),
+            widget=LongSelect,
+            required=False,
+            choices=[("", _("That of my browser")), *((zone, zone.replace("_", " ")) for zone in known)],
+            initial=user.zone,
+            help_text=_("Of all pages and of the daily e-mail. Hosts' forms are in the competition's own."),
+        )
+        if len(settings.LANGUAGES) > 1:
+            self.fields["language"] = forms.ChoiceField(
+                label=_("Language"),
+                required=False,
+                choices=[("", _("That of my browser")), *settings.LANGUAGES],
+                initial=user.language if user.language in dict(settings.LANGUAGES) else "",
+                help_text=_("Of all pages, notices and e-mails."),
+            )
+        chosen = notices.notice_choices_of(user)
+        for kind in self.kinds:
+            ways = [(way.value, way.label) for way in Delivery if way != Delivery.NONE or kind.may_be_silent]
+            self.fields[kind.value] = forms.ChoiceField(label=kind.label, choices=ways, initial=chosen[kind])
+
+    @property
+    def of_notices(self) -> list[forms.BoundField]:
+        return [self[kind.value] for kind in self.kinds]
 
 
 @open_page_to(SiteAudience.SIGNED_IN)
@@ -51,8 +91,9 @@ def preferences(request: HttpRequest) -> HttpResponse:
     user = signed_in_user(request.user)
     form = PreferencesForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        form.save_profile()
-        notices.save_choices(user=user, choices=form.choices)
+        own = {name: form.cleaned_data[name] for name in ("zone", "language") if name in form.fields}
+        User.objects.filter(pk=user.pk).update(**own)
+        notices.save_choices(user=user, choices={kind: form.cleaned_data[kind.value] for kind in form.kinds})
         messages.success(request, _("Your preferences are kept."))
         return see_other("preferences")
     return render(request, "notifications/preferences.html", {"form": form}, status=422 if form.errors else 200)

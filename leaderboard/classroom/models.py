@@ -1,10 +1,13 @@
-"""Who belongs to the class: the list that a teacher has from the course, and the one-time link of each line."""
+"""Who belongs to the class: the list that a teacher has from the course, with the one-time link of each line.
+
+A role offered to an e-mail address until an account confirms that address.
+"""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from django.db import models
@@ -149,17 +152,6 @@ def join_card_digest(code: str) -> str:
     return token_digest(normalize_code(code))
 
 
-def sections_of(competition: Competition, teams: Iterable[int]) -> dict[int, str]:
-    """Team → the sections of its members on the roster, sorted, with a comma between several; no entry for none."""
-    found: dict[int, set[str]] = {}
-    rows = RosterEntry.objects.filter(
-        competition=competition, user__memberships__competition=competition, user__memberships__team__in=list(teams)
-    ).exclude(section="")
-    for team, section in rows.order_by().values_list("user__memberships__team", "section"):
-        found.setdefault(team, set()).add(section)
-    return {team: ", ".join(sorted(sections)) for team, sections in found.items()}
-
-
 def section_names(competition: Competition) -> list[str]:
     """The sections that people of the roster are in, sorted."""
     named = RosterEntry.objects.filter(competition=competition).exclude(section="")
@@ -224,3 +216,34 @@ def people_called(competition: Competition, text: str) -> QuerySet[User]:
     joined = competition.roster.filter(user__isnull=False).order_by().values_list("user", "name")
     listed = [user for user, name in joined if text.casefold() in name.casefold()]
     return User.objects.filter(Q(username__icontains=text) | Q(pk__in=listed))
+
+
+class HostingRole(StrEnum):
+    HOST = "host"
+    ASSISTANT = "assistant"
+
+
+class RoleInvitation(models.Model):
+    """An offer is deleted when it is taken up or withdrawn; the audit log records it. It lapses when the host who made
+    it hosts no longer."""
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="role_invitations")
+    email = models.CharField(max_length=254)
+    role = models.CharField(max_length=10)
+    made_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    made_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["email"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["competition", "email"], name="role_invitation_once"),
+            models.CheckConstraint(name="role_invitation_known", condition=Q(role__in=["host", "assistant"])),
+        ]
+        indexes: ClassVar = [models.Index(fields=["email"], name="role_invitation_by_email")]
+
+    def __str__(self) -> str:
+        return self.email
+
+    @property
+    def role_words(self) -> str:
+        return gettext("a host") if self.role == HostingRole.HOST else gettext("an assistant")

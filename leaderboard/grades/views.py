@@ -1,0 +1,194 @@
+"""Grades: the sheet with everybody's reasons, the rules, the release, files for learning platforms, one's own grade."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.storage import TooLarge
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.services import boards, competitions
+from leaderboard.competitions.views.host_responses import add_refusal, posted_data, refuse_too_large
+
+from . import canvas, files, releases, sheets
+from . import rules as rules_module
+from .forms import GradeRulesForm
+from .marks import Reason
+from .models import Grade, GradeRelease
+
+PER_PAGE = 100
+
+
+@open_to(Audience.GRADERS)
+def host_grades(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    text = request.GET.get("q", "").strip()[:60]
+    wanted = text.casefold()
+    rows = [row for row in sheet.rows if wanted in f"{row.student.name} {row.student.team}".casefold()]
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    context = {"page_context": page_context, "sheet": sheet, "page": page, "q": text, "numbers": _numbers(sheet)}
+    return render(request, "grades/host_grades.html", context)
+
+
+@open_to(Audience.HOSTS)
+def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
+    rules, is_saved = rules_module.grade_rules(competition)
+    scores = boards.baseline_scores(competition.ground_truth, Split.PUBLIC)
+    form = GradeRulesForm(posted_data(request), rules, scores)
+    status = 422 if request.method == "POST" else 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            rules_module.set_grade_rules(
+                competition=competition, values=form.values, user=signed_in_user(page_context.user)
+            )
+        except competitions.CannotHost as error:
+            status = add_refusal(form, error)
+        else:
+            messages.success(request, _("The grade rules are saved."))
+            return see_other("host_grades", slug=competition.slug)
+    decides = boards.baseline_scores(competition.ground_truth, Split.PRIVATE)
+    both = [(name, value, decides.get(name)) for name, value in sorted(scores.items())]
+    context = {"page_context": page_context, "form": form, "rules": rules, "is_saved": is_saved, "scores": both}
+    return render(request, "grades/host_grade_rules.html", context, status=status)
+
+
+@open_to(Audience.HOSTS)
+def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition, slug = page_context.competition, page_context.competition.slug
+    action, problems = request.POST.get("action"), []
+    try:
+        if action == "release":
+            release = releases.release_grades(competition=competition, user=signed_in_user(page_context.user))
+            number = release.grades.count()
+            messages.success(request, _("The grades of %(number)s students are released.") % {"number": number})
+            return see_other("host_grades", slug=slug)
+        if action == "withdraw":
+            releases.withdraw_grades(competition=competition, user=signed_in_user(page_context.user))
+            messages.success(request, _("The grades are withdrawn; students do not see them any more."))
+            return see_other("host_grades", slug=slug)
+    except competitions.CannotHost as error:
+        problems = [error.message]
+    sheet = sheets.grade_sheet(competition, at=page_context.at)
+    obstacles = releases.obstacles_to_release(sheet, competition)
+    numbers = _numbers(sheet)
+    context = {
+        "page_context": page_context,
+        "sheet": sheet,
+        "problems": problems,
+        "obstacles": obstacles,
+        "numbers": numbers,
+    }
+    return render(request, "grades/host_grade_release.html", context, status=409 if problems else 200)
+
+
+def _numbers(sheet: sheets.GradeSheet) -> dict[str, Any]:
+    """What a sheet comes to, in a few numbers."""
+    points = [row.mark.points for row in sheet.rows if row.mark.points is not None]
+    return {
+        "students": len(sheet.rows),
+        # Who has no account reads no grade here.
+        "readers": sum(row.student.user_id is not None for row in sheet.rows),
+        "graded": len(points),
+        "without": len(sheet.rows) - len(points),
+        "mean": round(sum(points) / len(points), 1) if points else None,
+        "changed": sum(row.is_changed for row in sheet.rows),
+    }
+
+
+class GradebookForm(forms.Form):
+    file = forms.FileField(
+        label=gettext_lazy("Gradebook of Canvas"),
+        max_length=1000,
+        error_messages={
+            "required": gettext_lazy("Choose a file first."),
+            "empty": gettext_lazy("This file is empty."),
+        },
+        help_text=gettext_lazy("In Canvas: Grades, Export, Export Entire Gradebook."),
+    )
+
+
+@open_to(Audience.GRADERS)
+def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) -> HttpResponse:
+    if kind != "canvas" and kind not in files.GRADE_FILES:
+        raise Http404(_("There is no such file."))
+    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    try:
+        data = files.grade_file(page_context.competition, sheet, kind)
+    except competitions.CannotHost as error:
+        messages.error(request, " ".join([error.message, *error.details]))
+        return see_other("host_grades", slug=page_context.competition.slug)
+    response = HttpResponse(data, content_type="text/csv")
+    response["Content-Disposition"] = f'attachment; filename="{page_context.competition.slug}-grades-{kind}.csv"'
+    return response
+
+
+@open_to(Audience.GRADERS)
+def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Upload Canvas's own gradebook, see who was found in it, choose the column, take it back filled."""
+    form = GradebookForm(posted_data(request), request.FILES or None)
+    status = 422 if request.method == "POST" else 200
+    try:
+        refuse_too_large(request)
+        if request.method == "POST" and _do_gradebook_action(request, page_context, form):
+            return see_other("host_grade_canvas", slug=page_context.competition.slug)
+    except (competitions.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
+    filling = files.gradebook_filling(page_context.competition, sheet)
+    context = {"page_context": page_context, "sheet": sheet, "form": form, "filling": filling}
+    return render(request, "grades/host_grade_canvas.html", context, status=status)
+
+
+def _do_gradebook_action(request: HttpRequest, page_context: PageContext, form: GradebookForm) -> bool:
+    """Do what was asked; False where the form has mistakes."""
+    competition, action = page_context.competition, request.POST.get("action")
+    if action == "forget":
+        files.forget_gradebook(competition=competition)
+        messages.success(request, _("The file is deleted here."))
+        return True
+    if action == "choose":
+        form.errors.clear()
+        column, is_scaled = request.POST.get("column", ""), request.POST.get("scaled") == "yes"
+        files.choose_column(competition=competition, column=column, is_scaled=is_scaled)
+        return True
+    if not form.is_valid():
+        return False
+    file = form.cleaned_data["file"]
+    if file.size > canvas.MOST_BYTES:
+        raise TooLarge(canvas.MOST_BYTES)
+    files.save_gradebook(
+        competition=competition, user=signed_in_user(page_context.user), file_name=file.name, data=file.read()
+    )
+    return True
+
+
+@open_to(Audience.HOSTS)
+def host_candidate_grades(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """The preview fetches the numbers of this page; while files are measured they are those of what is measured."""
+    competition = page_context.competition
+    if competition.candidate is None:
+        return redirect("host_truth", slug=competition.slug)
+    touched = sheets.touched_grades(competition, at=page_context.at)
+    page = Paginator(touched.moves if touched else (), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"page_context": page_context, "touched": touched, "page": page, "number": competition.candidate.number}
+    return render(request, "grades/host_candidate_grades.html", context)
+
+
+@open_to(Audience.MEMBERS)
+def grade(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Only the viewer's own, and only what was released: its reasons contain private scores."""
+    release = GradeRelease.current(page_context.competition) if page_context.sees_private else None
+    mine = Grade.objects.filter(release=release, user=page_context.user.pk).first() if release else None
+    reasons = [Reason.from_json(one) for one in mine.reasons] if mine else []
+    context = {"page_context": page_context, "release": release, "grade": mine, "reasons": reasons}
+    return render(request, "grades/grade.html", context)

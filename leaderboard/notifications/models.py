@@ -1,0 +1,301 @@
+"""Notices to a person, on the page of notifications and by e-mail as the person chooses for each kind; announcements of
+hosts; chat channels of competitions; addresses of calendars."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+import zoneinfo
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.accounts.models import User, Viewer, token_digest
+from leaderboard.competitions.models import Competition, Team
+
+# Hour of the daily e-mail, in the reader's time zone.
+DIGEST_HOUR = 7
+
+
+class NoticeKind(models.TextChoices):
+    """What a notice is about. Not a rule of the database, so that a new kind needs no migration."""
+
+    ANNOUNCEMENT = "announcement", _("A host writes to the class")
+    REMINDER = "reminder", _("A deadline is a day away")
+    OPENED = "opened", _("A competition opens")
+    DEADLINE = "deadline", _("A deadline is moved")
+    PAUSED = "paused", _("A competition is paused, or goes on")
+    EXTENSION = "extension", _("Your team gets more attempts or more time")
+    DECISION = "decision", _("Your team or a file of it is taken out, or let in again")
+    TEAM = "team", _("Somebody joins or leaves your team")
+    RESCORED = "rescored", _("Files are scored anew")
+    REVEALED = "revealed", _("A private board opens")
+    GRADE = "grade", _("Grades are released")
+    ROLE = "role", _("You get other rights in a competition")
+    LAUNCH = "launch", _("A planned launch of your competition happens, or does not")
+    FILE_FAILED = "file_failed", _("A file of your class could not be scored")
+    OTHER = "other", _("Everything else")
+
+    @property
+    def may_be_silent(self) -> bool:
+        """Whether a person may switch this kind off; changes of rights are always on their page."""
+        return self in SILENT
+
+    @property
+    def usual(self) -> Delivery:
+        """How it reaches those who chose nothing."""
+        return Delivery.PAGE if self is NoticeKind.TEAM else Delivery.AT_ONCE
+
+    @property
+    def is_for_hosts(self) -> bool:
+        return self in (NoticeKind.FILE_FAILED, NoticeKind.LAUNCH)
+
+
+SILENT = {
+    NoticeKind.REMINDER,
+    NoticeKind.OPENED,
+    NoticeKind.PAUSED,
+    NoticeKind.TEAM,
+    NoticeKind.REVEALED,
+    NoticeKind.FILE_FAILED,
+}
+
+
+class Delivery(models.TextChoices):
+    """How a kind of notice reaches a person."""
+
+    AT_ONCE = "at_once", _("Page and mail at once")
+    DIGEST = "digest", _("Page and one mail a day")
+    PAGE = "page", _("Page only")
+    NONE = "none", _("Not at all")
+
+
+class NoticeChoice(models.Model):
+    """How a person wants one kind of notice; without a row it is the kind's usual way."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notice_choices")
+    kind = models.CharField(max_length=40)
+    delivery = models.CharField(max_length=10, choices=Delivery.choices)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "kind"], name="one_choice_per_kind_of_notice"),
+            models.CheckConstraint(name="notice_delivery_known", condition=Q(delivery__in=Delivery.values)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.kind} {self.delivery}"
+
+
+class Notice(models.Model):
+    """One notice to one person. `mail_at` says when its e-mail is due (None: no longer, or never); `key` prevents a
+    second notice about the same thing, such as a reminder."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notices")
+    competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="notices")
+    kind = models.CharField(max_length=40)
+    title = models.CharField(max_length=200)
+    text = models.TextField(blank=True)
+    # Where title and text name whom: rows of a `Mention`.
+    mentions = models.JSONField(default=list, editable=False)
+    link = models.CharField(max_length=300, blank=True)
+    key = models.CharField(max_length=100, blank=True, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    read_at = models.DateTimeField(null=True, editable=False)
+    mail_at = models.DateTimeField(null=True, editable=False)
+    mail_claim = models.UUIDField(null=True, editable=False)
+    mail_tries = models.PositiveIntegerField(default=0, editable=False)
+    mailed_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at", "-pk"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "key"], condition=~Q(key=""), name="notice_once"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["user"], condition=Q(read_at=None), name="notice_unread"),
+            models.Index(fields=["user", "-created_at"], name="notice_by_user"),
+            models.Index(fields=["mail_at"], condition=Q(mail_at__isnull=False), name="notice_to_mail"),
+            models.Index(fields=["mail_claim"], condition=Q(mail_claim__isnull=False), name="notice_in_the_mail"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def is_markdown(self) -> bool:
+        return self.kind == NoticeKind.ANNOUNCEMENT
+
+
+def email_due_at(user: User, delivery: str, at: datetime) -> datetime | None:
+    """When the e-mail of a notice of `at` is due; None where none is wanted or the person has no address."""
+    if not user.email or delivery in (Delivery.PAGE, Delivery.NONE):
+        return None
+    # SQLite's clock counts milliseconds: a due moment that is finer would lie ahead of it for a blink.
+    return at.replace(microsecond=0) if delivery == Delivery.AT_ONCE else next_digest(user.zone, at)
+
+
+def next_digest(zone: str, at: datetime) -> datetime:
+    """The next time that the clocks of a zone show the hour of daily e-mails."""
+    local = at.astimezone(zoneinfo.ZoneInfo(zone or "UTC"))
+    hour = local.replace(hour=DIGEST_HOUR, minute=0, second=0, microsecond=0, fold=0)
+    if hour <= local:
+        hour += timedelta(days=1)
+    return hour.astimezone(UTC)
+
+
+class AnnouncementQuerySet(models.QuerySet["Announcement"]):
+    def for_user(self, user: Viewer) -> AnnouncementQuerySet:
+        """Those that stand and that a member may read: written to all, or to a part of the class that they were in."""
+        if user.is_anonymous:
+            return self.none()
+        notified = Notice.objects.filter(user=user, kind=NoticeKind.ANNOUNCEMENT).exclude(key="").values("key")
+        return self.filter(Q(audience=Announcement.Audience.ALL) | Q(key__in=notified), withdrawn_at=None)
+
+
+class Announcement(models.Model):
+    """One text to the class or a part of it. Edited or withdrawn it keeps its row; `key` is that of its notices."""
+
+    class Audience(models.TextChoices):
+        """Who gets it, as things are when it is sent; who joins later reads what was written to all."""
+
+        ALL = "all", _("Everybody in the competition")
+        NO_VALID_FILE = "no_valid_file", _("Who has no valid file yet")
+        SECTION = "section", _("One section")
+        BELOW_BASELINE = "below_baseline", _("Who is below the best baseline on the public board")
+
+    competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="announcements")
+    by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", editable=False)
+    title = models.CharField(_("title"), max_length=120)
+    text = models.TextField(_("text"), max_length=10_000)
+    audience = models.CharField(max_length=20, choices=Audience.choices, default=Audience.ALL)
+    section = models.CharField(max_length=200, blank=True)
+    is_pinned = models.BooleanField(_("pinned"), default=False)
+    key = models.CharField(max_length=100, unique=True, editable=False)
+    reached = models.PositiveIntegerField(default=0, editable=False)
+    sent_at = models.DateTimeField(default=timezone.now, editable=False)
+    edited_at = models.DateTimeField(null=True, editable=False)
+    withdrawn_at = models.DateTimeField(null=True, editable=False)
+
+    objects = AnnouncementQuerySet.as_manager()
+
+    class Meta:
+        ordering: ClassVar = ["-is_pinned", "-sent_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @staticmethod
+    def new_key() -> str:
+        """Made with the form, so that a double click sends once."""
+        return f"announcement:{uuid.uuid4().hex}"
+
+
+class ChatEvent(models.TextChoices):
+    """What a chat can hear of. Nothing in it is private: a channel has readers whom nobody here knows."""
+
+    LAUNCHED = "launched", _("The competition is launched")
+    DEADLINE = "deadline", _("The deadline is a day away")
+    FIRST = "first", _("The first place of the public board changes")
+    REVEALED = "revealed", _("The private board is open")
+    ANNOUNCED = "announced", _("An announcement to everybody")
+
+
+class Webhook(models.Model):
+    """The channel of a competition. Whoever has `address` can write there, so it leaves the database for the sending
+    alone; pages show `shown_address`."""
+
+    competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="webhook")
+    address = models.CharField(max_length=600)
+    service = models.CharField(max_length=40)
+    events = models.JSONField(default=list)
+    is_on = models.BooleanField(default=True)
+    # What is older than this is no news to the channel.
+    since = models.DateTimeField(default=timezone.now)
+    # The first place as last looked at; None and no moment: nobody has looked yet, so nothing has changed.
+    first_team = models.ForeignKey(Team, null=True, on_delete=models.SET_NULL, related_name="+")
+    first_seen_at = models.DateTimeField(null=True)
+    # Why the last sending to this address failed; empty when it was taken, and before there was one.
+    last_problem = models.CharField(max_length=40, blank=True)
+
+    def __str__(self) -> str:
+        return self.shown_address
+
+    @property
+    def shown_address(self) -> str:
+        """Enough to know it again, too little to write there."""
+        return f"{self.service} …{self.address[-4:]}"
+
+    @property
+    def wanted_events(self) -> list[ChatEvent]:
+        return [event for event in ChatEvent if event.value in self.events]
+
+
+class WebhookMessage(models.Model):
+    """One message to a channel. `due_at` says when it is sent (None: it was, or never will be); `key` prevents a
+    second message about the same thing."""
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="messages")
+    event = models.CharField(max_length=20)
+    title = models.CharField(max_length=300)
+    text = models.TextField(blank=True)
+    key = models.CharField(max_length=120)
+    created_at = models.DateTimeField(default=timezone.now)
+    due_at = models.DateTimeField(null=True, default=timezone.now)
+    claim = models.UUIDField(null=True)
+    tries = models.PositiveIntegerField(default=0)
+    sent_at = models.DateTimeField(null=True)
+    last_problem = models.CharField(max_length=40, blank=True)
+
+    TEST: ClassVar = "test"
+
+    class Meta:
+        ordering: ClassVar = ["-created_at", "-pk"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["webhook", "key"], name="webhook_message_once"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="webhook_message_due"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @staticmethod
+    def new_key() -> str:
+        return f"test:{uuid.uuid4().hex}"
+
+    @property
+    def state(self) -> str:
+        """`sent`, `waiting` (also for another try) or `given_up`."""
+        if self.sent_at:
+            return "sent"
+        return "waiting" if self.due_at else "given_up"
+
+
+class CalendarAddress(models.Model):
+    """At most one per person. Only the digest is stored; the address itself is shown once, and a new one ends it."""
+
+    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="calendar_address")
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return f"calendar of {self.user}"
+
+    @classmethod
+    def issue(cls, user: User) -> str:
+        """The secret of a new address; the earlier one opens nothing any more."""
+        secret = secrets.token_urlsafe(24)
+        cls.objects.update_or_create(user=user, defaults={"digest": token_digest(secret), "created_at": timezone.now()})
+        return secret
+
+    @classmethod
+    def owner_of(cls, secret: str) -> User | None:
+        """The active person whom a secret belongs to."""
+        found = cls.objects.select_related("user").filter(digest=token_digest(secret), user__is_active=True).first()
+        return found.user if found else None
