@@ -16,7 +16,7 @@ from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
 from leaderboard.competitions.scoring import measuring, score
-from leaderboard.competitions.services import competitions, pausing, submitting
+from leaderboard.competitions.services import competitions, submitting
 from leaderboard.competitions.services.submitting import SubmissionRefused
 from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -93,7 +93,7 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
 
 
 STOPS: dict[str, Callable[[Competition, User, Team], None]] = {
-    "paused": lambda competition, ada, _team: pausing.pause_competition(
+    "paused": lambda competition, ada, _team: competitions.pause_competition(
         competition=competition, user=ada, reason="Wrong truth."
     ),
     "disqualified": lambda _competition, ada, team: extensions.disqualify_team(team=team, user=ada, reason="Copied."),

@@ -10,13 +10,21 @@ from django.db.models import Count, OuterRef, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
-from .board_history import standings_before
 from .ladder import Ladder, ladder_of, ranked_files, sign_of
-from .row_details import member_names, trend_histories, with_page_facts
-from .rows import BoardPageData, BoardRowData, shown_moment
+from .rows import (
+    MAX_COMPARED,
+    BoardPageData,
+    BoardRowData,
+    ScoreUncertainty,
+    member_names,
+    shown_moment,
+    trend_histories,
+    uncertainties,
+    with_page_facts,
+    with_uncertainty,
+)
 from .secondary import secondary_metrics_of, shown_secondary_values
-from .standings import StandingCandidate
-from .uncertainties import MAX_COMPARED, ScoreUncertainty, uncertainties, with_uncertainty
+from .standings import StandingCandidate, standings_before
 
 PAGE_SIZE = 100
 LEADERS = 10

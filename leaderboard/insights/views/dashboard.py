@@ -21,7 +21,7 @@ from leaderboard.common.charts import small_bars
 from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import planned_launches
+from leaderboard.competitions.services import launches
 from leaderboard.competitions.views.launch_checklist import checklist_of
 from leaderboard.notifications import chat_sending
 
@@ -67,7 +67,7 @@ def host_competition(request: HttpRequest, page_context: PageContext) -> HttpRes
     context = {
         "page_context": page_context,
         "checklist": checklist_of(competition) if page_context.state == "draft" else [],
-        "trouble": planned_launches.missing_needs_text(competition.launch_plan.trouble),
+        "trouble": launches.missing_needs_text(competition.launch_plan.trouble),
         "parts": parts,
         "chat_trouble": _chat_trouble(parts) if page_context.is_host else {},
         "join_link": responses.absolute_url(request, "join_code", competition.admission.join_code),
