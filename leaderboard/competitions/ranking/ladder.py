@@ -15,7 +15,7 @@ from decimal import Context, Decimal, Inexact, InvalidOperation
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -265,20 +265,6 @@ def ranked_scores(
     )
 
 
-class LadderRules(Protocol):
-    """How a steady board rounds; a `Ladder`."""
-
-    @property
-    def sign(self) -> float: ...
-
-    @property
-    def is_hidden(self) -> bool: ...
-
-    def rounded(self, score: float) -> float: ...
-
-    def bar_above(self, shown: float) -> float: ...
-
-
 class Origin(NamedTuple):
     """At a moment, a member of the team `former` came to `team`."""
 
@@ -298,7 +284,7 @@ class ScoredFile(NamedTuple):
 
 
 def replay_transfers(
-    ladder: LadderRules, files: Iterable[ScoredFile], origins: Iterable[Origin]
+    ladder: Ladder, files: Iterable[ScoredFile], origins: Iterable[Origin]
 ) -> Iterator[tuple[ScoredFile, float, bool]]:
     """For each file in order of receipt: the best score that its team has been shown after it, and whether it set it.
 
@@ -309,20 +295,16 @@ def replay_transfers(
     steps = [*moves, *((file.received_at, 1, file.submission_id.int, 0, file) for file in files)]
     for _, _, team, former, file in sorted(steps, key=lambda step: step[:4]):
         if file is None:
-            _take_over(ladder, shown, team, former)
+            # The better of the two shown scores holds for the team from now on.
+            known = [shown[one] for one in (team, former) if one in shown]
+            if known:
+                shown[team] = min(known, key=lambda score: ladder.sign * score)
             continue
         bar = ladder.bar_above(shown[file.by]) if file.by in shown else None
         is_new = bar is None or ladder.sign * file.value < ladder.sign * bar
         if is_new:
             shown[file.by] = ladder.rounded(file.value)
         yield file, shown[file.by], is_new
-
-
-def _take_over(ladder: LadderRules, shown: dict[int, float], team: int, former: int) -> None:
-    """The better of two shown scores holds for the team from now on."""
-    known = [shown[one] for one in (team, former) if one in shown]
-    if known:
-        shown[team] = min(known, key=lambda score: ladder.sign * score)
 
 
 def linked_teams(origins: Sequence[Origin], teams: Iterable[int]) -> set[int]:

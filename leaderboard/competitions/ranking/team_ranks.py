@@ -50,8 +50,8 @@ def placings_of(wanted: Iterable[PlaceQuery]) -> dict[int, Placing]:
     )
     everybody = standings_in_order(OuterRef("ground_truth"), OuterRef("split")).order_by()
     found = Standing.objects.filter(asked).annotate(
-        above=_number(everybody.filter(_is_better(OuterRef("sort_key"), OuterRef("received_at")))),
-        total=_number(everybody),
+        above=count_rows(everybody.filter(_is_better(OuterRef("sort_key"), OuterRef("received_at"))), "split"),
+        total=count_rows(everybody, "split"),
         above_before=_above_before(everybody, places.values()),
     )
     return {
@@ -84,15 +84,11 @@ def _above_before(everybody: QuerySet[Standing], places: Iterable[PlaceQuery]) -
     if not with_earlier:
         return Value(0, IntegerField())
     assert len(with_earlier) == 1, "an earlier place is asked of one team alone"
-    return _number(everybody.exclude(team=OuterRef("team")).filter(_is_better(*with_earlier[0])))
+    return count_rows(everybody.exclude(team=OuterRef("team")).filter(_is_better(*with_earlier[0])), "split")
 
 
 def _is_better(sort_key: object, received_at: object) -> Q:
     return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
-
-
-def _number(rows: QuerySet[Standing]) -> Coalesce:
-    return count_rows(rows, "split")
 
 
 MOST_STEPS = 20

@@ -127,7 +127,8 @@ def next_submission() -> QueuedSubmission | None:
     """
     if not _pending_submissions().exists():  # one short query while the queue is empty instead of four long ones
         return None
-    turn = _oldest(_claimable_without_deaths()) or _oldest(claimable())
+    without_deaths = claimable().filter(Q(deaths=0) | Q(received_at__lt=Now() - RETRY_DELAY_AFTER_DEATH))
+    turn = _oldest(without_deaths) or _oldest(claimable())
     if turn is not None:
         _served["last"] = turn.competition_id
         if turn.team_id is not None:
@@ -137,10 +138,6 @@ def next_submission() -> QueuedSubmission | None:
 
 def _pending_submissions() -> QuerySet[Submission]:
     return Submission.objects.filter(status=Submission.Status.PENDING).order_by()
-
-
-def _claimable_without_deaths() -> QuerySet[Submission]:
-    return claimable().filter(Q(deaths=0) | Q(received_at__lt=Now() - RETRY_DELAY_AFTER_DEATH))
 
 
 def _in_order(rows: QuerySet[Submission]) -> QuerySet[Submission, Any]:
@@ -278,7 +275,10 @@ def _note_death(held: Submission) -> QueuedSubmission | None:
     if not _release_claim(held):
         return None
     log.error("the scorer of submission %s died (%s. time)", held.pk, held.deaths + 1)
-    return None if fail_if_spent(held.pk) else _queued_submission(held)
+    if fail_if_spent(held.pk):
+        return None
+    competition = held.competition
+    return QueuedSubmission(held.pk, held.competition_id, held.team_id, competition.ground_truth_id, competition.slug)
 
 
 def fail_overtime(wake_up_id: str, seconds: float) -> bool:
@@ -296,11 +296,6 @@ def _held_by(wake_up_id: str) -> Submission | None:
 def _release_claim(held: Submission) -> bool:
     mine = Submission.objects.filter(pk=held.pk, claim=held.claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, deaths=F("deaths") + 1))
-
-
-def _queued_submission(held: Submission) -> QueuedSubmission:
-    competition = held.competition
-    return QueuedSubmission(held.pk, held.competition_id, held.team_id, competition.ground_truth_id, competition.slug)
 
 
 def fail_spent_submissions(at_most: int = 200) -> None:

@@ -6,10 +6,9 @@ import csv
 import io
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -30,9 +29,7 @@ from ..models import Baseline, Competition, GroundTruth, Submission, Team
 from ..models.competition import Split
 from ..models.extension import last_deadline
 from ..ranking import boards, reveal, secondary, standings, team_search
-from ..ranking import boards as boards_module
 from ..ranking import rows as rows_module
-from ..ranking.standings import StandingCandidate
 from .competitions import CannotHost
 
 
@@ -165,7 +162,10 @@ def board_csv(
     writer.writerow(
         [*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in secondary_metrics)]
     )
-    rows = _rows(competition, split, is_exact)
+    if competition.revealed_at is None and (is_exact or split == Split.PRIVATE):
+        rows = _exact_rows_now(competition, split)
+    else:
+        rows = boards.ranked_lines(competition, split, sees_names=is_exact)
     for row in team_search.rows_of_section(competition, section, rows) if section else rows:
         value = "" if row.value is None else repr(row.value)
         others = ["" if one.value is None else repr(one.value) for one in row.secondary]
@@ -174,13 +174,6 @@ def board_csv(
         placed = [row.rank, row.within][: len(ranks)]
         writer.writerow([*placed, *called, value, row.attempts, row.received_at.isoformat(), *others])
     return text.getvalue()
-
-
-def _rows(competition: Competition, split: Split, is_exact: bool) -> Iterator[rows_module.BoardRowData]:
-    is_live = competition.revealed_at is None
-    if is_live and (is_exact or split == Split.PRIVATE):
-        return _exact_rows_now(competition, split)
-    return boards.ranked_lines(competition, split, sees_names=is_exact)
 
 
 def _exact_rows_now(competition: Competition, split: Split) -> Iterator[rows_module.BoardRowData]:
@@ -216,8 +209,6 @@ def _exact_rows_now(competition: Competition, split: Split) -> Iterator[rows_mod
 
 SHOWN_ROWS = 20
 """So many rows of the private board are shown before it opens."""
-
-Status = Submission.Status
 
 
 @dataclass(frozen=True)
@@ -256,17 +247,32 @@ class RevealReview:
 
 def review_before_reveal(competition: Competition) -> RevealReview:
     """The state before the reveal, private ranks included: for hosts alone."""
-    teams = list(competition.teams.all())
-    by_key = {team.pk: team for team in teams}
-    ground_truth = competition.ground_truth
-    boards = _boards(competition, ground_truth)
-    private = boards[Split.PRIVATE]
-    ranks, public_ranks = boards_module.ranks_by_team(private), boards_module.ranks_by_team(boards[Split.PUBLIC])
-    disqualified = tuple(team for team in teams if team.disqualified_at is not None)
+    teams = {team.pk: team for team in competition.teams.all()}
+    # By the files that would decide: the shake-up is computed from these afterwards.
+    by_split: dict[str, list[standings.StandingCandidate]] = {Split.PUBLIC: [], Split.PRIVATE: []}
+    if (ground_truth := competition.ground_truth) is not None:
+        ground_truth.competition = competition
+        for split, best in standings.deciding_candidates(ground_truth):
+            by_split[split].append(best)
+    private = by_split[Split.PRIVATE]
+    ranks, public_ranks = boards.ranks_by_team(private), boards.ranks_by_team(by_split[Split.PUBLIC])
+    best_first = sorted(private, key=lambda best: (best.order, best.team_id))
+    rows = [
+        ReviewRow(
+            teams[best.team_id],
+            ranks[best.team_id],
+            public_ranks.get(best.team_id),
+            best.value,
+            best.is_picked_by_system,
+        )
+        for best in best_first[:SHOWN_ROWS]
+    ]
+    disqualified = tuple(team for team in teams.values() if team.disqualified_at is not None)
+    status = Submission.Status
     numbers = competition.submissions.filter(team__isnull=False).aggregate(
-        scored=Count("pk", filter=Q(status=Status.SCORED)),
-        waiting=Count("pk", filter=Q(status=Status.PENDING, is_late=False)),
-        failed=Count("pk", filter=Q(status=Status.FAILED)),
+        scored=Count("pk", filter=Q(status=status.SCORED)),
+        waiting=Count("pk", filter=Q(status=status.PENDING, is_late=False)),
+        failed=Count("pk", filter=Q(status=status.FAILED)),
         late=Count("pk", filter=Q(is_late=True)),
         hidden=Count("pk", filter=Q(hidden_at__isnull=False)),
     )
@@ -277,31 +283,5 @@ def review_before_reveal(competition: Competition) -> RevealReview:
         disqualified=disqualified,
         without=len(teams) - len(disqualified) - len(private),
         candidate=competition.candidate,
-        rows=tuple(_review_rows(private, ranks, by_key, public_ranks)),
+        rows=tuple(rows),
     )
-
-
-def _boards(competition: Competition, ground_truth: GroundTruth | None) -> dict[Split, list[StandingCandidate]]:
-    """Both boards by the files that would decide: the shake-up is computed from these afterwards."""
-    boards: dict[Split, list[StandingCandidate]] = {Split.PUBLIC: [], Split.PRIVATE: []}
-    if ground_truth is not None:
-        ground_truth.competition = competition
-        for split, best in standings.deciding_candidates(ground_truth):
-            boards[split].append(best)
-    return boards
-
-
-def _review_rows(
-    private: Sequence[StandingCandidate], ranks: dict[int, int], teams: dict[int, Team], public: dict[int, int]
-) -> list[ReviewRow]:
-    best_first = sorted(private, key=lambda best: (best.order, best.team_id))
-    return [
-        ReviewRow(
-            teams[best.team_id],
-            ranks[best.team_id],
-            public.get(best.team_id),
-            best.value,
-            best.is_picked_by_system,
-        )
-        for best in islice(best_first, SHOWN_ROWS)
-    ]

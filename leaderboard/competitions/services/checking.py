@@ -39,11 +39,6 @@ class FileCheck(NamedTuple):
     warnings: list[dict[str, Any]]
 
 
-def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
-    """All problems of a file: `check`."""
-    return check_file_with_conditions(competition=competition, user=user, chunks=chunks).problems
-
-
 def check_file_with_conditions(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> FileCheck:
     """What is wrong with a file, spending and keeping nothing; the conditions of handing in, attempts apart.
 

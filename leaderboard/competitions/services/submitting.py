@@ -24,7 +24,7 @@ from ..models import Competition, DailyAttempts, Membership, Submission
 from ..models.extension import effective_limits_of
 from ..scoring import queue
 from . import submit_conditions
-from .checking import FileCheck, check_beginning, check_file_with_conditions, check_only
+from .checking import FileCheck, check_beginning, check_file_with_conditions
 from .submit_conditions import (
     FAILED_FILES_PER_DAY,
     AttemptAllowance,
@@ -47,7 +47,6 @@ __all__ = [
     "allowances_of_teams",
     "check_beginning",
     "check_file_with_conditions",
-    "check_only",
     "refusal_of_submission",
     "save_note",
     "select_finals",

@@ -113,7 +113,12 @@ def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str
     if chunks is not None:
         draft.file_key, draft.file_name = _store_truth(competition, plain_csv(chunks)), clean_name(file_name)
     elif not draft.file_key:
-        draft.file_key, draft.file_name = _copy_of_last(competition)
+        # Another metric, the same answers and split.
+        last = _last_ground_truth(competition)
+        if last is None:
+            raise CannotHost(_("Choose the ground-truth file first."))
+        draft.file_key = _store_truth(competition, [path_of(last.file_key).read_bytes()])
+        draft.file_name = last.file_name
     split = draft.file_key
     if not redraws_split or "Usage" not in _header(path_of(split)):
         return
@@ -138,7 +143,9 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
         truth, problems = _with_split(draft, Path(folder))
         checked = path_of(draft.file_key) if problems else truth
         report = _report_of_check(draft, checked)
-        report["findings"] = _check_leaks(draft, checked, report) + report["findings"]
+        if id_column := report["id_column"]:  # as far as the file could be read
+            leaks = leak_findings(draft.competition, checked.read_bytes(), id_column, non_answer_columns(draft))
+            report["findings"] = leaks + report["findings"]
         report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     report["findings"] += _other_ids(report.get("differs"))
     known = {finding["code"] for finding in report["findings"]}
@@ -222,14 +229,6 @@ def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
     )
     why = metrics.Message("All files handed in so far would become invalid, as each has other ids. Is that meant?")
     return [with_templates(metrics.Finding("other_ids", message, blocking=False, why=why))]
-
-
-def _check_leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Whether files for students hold the answers, as far as the file could be read."""
-    id_column = report["id_column"]
-    return (
-        leak_findings(draft.competition, truth.read_bytes(), id_column, non_answer_columns(draft)) if id_column else []
-    )
 
 
 def _suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
@@ -317,14 +316,6 @@ def _store_truth(competition: Competition, chunks: Iterable[bytes]) -> str:
 
 def _last_ground_truth(competition: Competition) -> GroundTruth | None:
     return competition.ground_truths.order_by("number").last()
-
-
-def _copy_of_last(competition: Competition) -> tuple[str, str]:
-    """Key and name for a draft of the last ground truth's file: another metric, the same answers and split."""
-    last = _last_ground_truth(competition)
-    if last is None:
-        raise CannotHost(_("Choose the ground-truth file first."))
-    return _store_truth(competition, [path_of(last.file_key).read_bytes()]), last.file_name
 
 
 def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
