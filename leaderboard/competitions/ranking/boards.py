@@ -331,7 +331,7 @@ def ranked_lines(
     hides = is_hidden(ground_truth, split)
     secondary_metrics, ladder = secondary_metrics_of(ground_truth), ladder_of_board(ground_truth, split)
     standings = list(with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)[:at_most])
-    ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
+    ranks = shared_ranks([_board_order(standing) for standing in standings])
     teams = competition.teams.order_by()
     if at_most is not None:
         teams = teams.filter(pk__in=[standing.team_id for standing in standings])

@@ -67,14 +67,11 @@ def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None
             stands = stands.filter(team__in=teams)
         known = dict(stands.values_list("team_id", "best"))
         stored = {team_id: best for team_id, best in known.items() if best is not None}
-        if len(stored) == len(known) and not _may_miss_teams(ground_truth):
+        # On a steady board a team stands nowhere while its files are no better than what a member was shown elsewhere.
+        misses_teams = len(stored) < len(known) or (ladder_of(ground_truth) and teams_with_moves(ground_truth))
+        if not misses_teams:
             return stored
     return computed_best_values(ground_truth, teams=teams)
-
-
-def _may_miss_teams(ground_truth: GroundTruth) -> bool:
-    """On a steady board a team stands nowhere while its files are no better than what a member was shown elsewhere."""
-    return ladder_of(ground_truth) is not None and bool(teams_with_moves(ground_truth))
 
 
 def computed_best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:

@@ -166,7 +166,7 @@ def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, 
             metric=str(metric["key"]),
             params=_read_table(metric, "params"),
             file_name="truth.csv",
-            chunks=_file_chunks(truth),
+            chunks=copying.file_chunks(truth),
             id_column=str(metric.get("id_column", "")),
             public_share=_read_number(split, "public_share", 0.3, above=0, below=1),
             seed=int(_read_number(split, "seed", 0, above=-1, below=2**31)),
@@ -202,7 +202,7 @@ def _import_data(folder: Path, spec: dict[str, Any], competition: Competition, u
             data_files.add_data_file(
                 competition=competition,
                 file_name=name,
-                chunks=_file_chunks(folder / "data" / name),
+                chunks=copying.file_chunks(folder / "data" / name),
                 description=words.get(name, "")[:300],
                 user=user,
             )
@@ -215,7 +215,11 @@ def _import_baselines(folder: Path, spec: dict[str, Any], competition: Competiti
         path = _safe_path(folder, entry["file"])
         with _file_errors_explained(entry["file"]):
             boards.add_baseline(
-                competition=competition, user=user, name=entry["name"], file_name=path.name, chunks=_file_chunks(path)
+                competition=competition,
+                user=user,
+                name=entry["name"],
+                file_name=path.name,
+                chunks=copying.file_chunks(path),
             )
 
 
@@ -334,12 +338,6 @@ def _safe_path(folder: Path, name: str) -> Path:
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
         raise CannotHost(_("competition.toml names %(name)s, which is not a file of the folder.") % {"name": name})
     return path
-
-
-def _file_chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            yield chunk
 
 
 def _toml_lines(values: dict[str, Any]) -> list[str]:

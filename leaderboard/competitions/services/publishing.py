@@ -165,7 +165,7 @@ def sample_submission_of(ground_truth: GroundTruth) -> bytes:
 def start_preview(*, competition: Competition, user: User) -> StudentPreview:
     """Have a worker measure the sample submission as it measures every file; an earlier preview is deleted.
 
-    Raises `CannotHost` without a ground truth, `child.JobFailed` where no sample can be made.
+    Raises `CannotHost` without a ground truth, `JobFailed` where no sample can be made.
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:

@@ -65,7 +65,7 @@ def draft_truth(
     that the draft keeps and hands on to the ground truth, so a student who knows ids and seed cannot draw them too;
     `split_secret` sets it. Raises `metrics.ParameterError` for parameters,
     `CannotHost` without a file, for secondary metrics and for a column whose name is too long to be stored,
-    `storage.TooLarge`, and `child.JobFailed` when the check itself broke. Then nothing has changed.
+    `storage.TooLarge`, and `JobFailed` when the check itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params) if metric else {}
     secondary_metrics = clean_secondary(secondary)
@@ -322,7 +322,7 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     """Check the current ground truth as its draft was checked, against the data files as they are now, and store the
     report.
 
-    Raises `CannotHost` without a ground truth, and `child.JobFailed` when the check itself broke.
+    Raises `CannotHost` without a ground truth, and `JobFailed` when the check itself broke.
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:

@@ -30,7 +30,7 @@ class ChecklistItem:
 
 
 def checklist_of(competition: Competition) -> list[ChecklistItem]:
-    """As `launching.launch_needs`; before there is an answer file, that comes first."""
+    """As `launches.launch_needs`; before there is an answer file, that comes first."""
     needs = launches.launch_needs(competition)
     has_file = _has_file(competition)
     places = WHERE if has_file else {**WHERE, "truth": "host_setup_data"}
