@@ -28,7 +28,6 @@ from leaderboard.competitions.services import (
     copying,
     data_files,
     launches,
-    pausing,
     publishing,
     submitting,
     truth_drafts,
@@ -291,7 +290,7 @@ def _run(term: Term, competition: Competition) -> None:
     )  # fmt: skip
     extensions.disqualify_team(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
     submission = _file_of(competition, "Residuals")
-    pausing.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
+    competitions_services.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
     captain = Membership.objects.get(team=teams["Null Hypothesis"])
     team_merges.offer_merge(membership=captain, invitation=teams["Residuals"].invitation)
 

@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.scoring import workers
+from leaderboard.competitions.scoring import queue
 from leaderboard.operations import health, prometheus
 from leaderboard.operations.models import ConsistencyRun
 from tests.conftest import answers, enter, hand_in
@@ -85,7 +85,7 @@ def test_rules_and_page_name_numbers_that_the_site_has(
     monkeypatch.setattr(health, "queue_length", lambda: 3)
     enter(pets, bo)
     hand_in(pets, bo, answers())
-    workers.report_worker(swept=True)
+    queue.report_worker(swept=True)
     ConsistencyRun.objects.create(
         began_at=timezone.now(), seconds=1, is_consistent=True, report={"promises": [{"number": 1, "broken": 0}]}
     )

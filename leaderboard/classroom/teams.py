@@ -15,8 +15,13 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_account, audit
 from leaderboard.common.names import clean_text
 from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.competitions.models import Competition, Membership, Team
-from leaderboard.competitions.models.pseudonyms import give_pseudonyms
-from leaderboard.competitions.models.team import name_with_number, new_invitation, next_copy_number, teams_called
+from leaderboard.competitions.models.team import (
+    give_pseudonyms,
+    name_with_number,
+    new_invitation,
+    next_copy_number,
+    teams_called,
+)
 from leaderboard.competitions.models.team_history import record_team_change
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import NoticeKind

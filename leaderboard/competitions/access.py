@@ -214,17 +214,12 @@ def _refuse(request: HttpRequest, page_context: PageContext | None, audience: Au
         return redirect_to_login(request.get_full_path())
     if page_context is not None and page_context.assists:
         # An assistant knows that it exists, and may know whom to ask.
-        raise PermissionDenied(_for_hosts_alone(page_context, audience))
+        if audience is Audience.GRADERS:
+            words = _("You assist in “%(competition)s”, and its hosts have not let assistants export grades.")
+        else:
+            words = _("You assist in “%(competition)s”; this page is for its hosts. Ask one of them.")
+        raise PermissionDenied(words % {"competition": page_context.competition})
     raise Http404(_("No competition of this name is open to you."))
-
-
-def _for_hosts_alone(page_context: PageContext, audience: Audience) -> str:
-    words = (
-        _("You assist in “%(competition)s”, and its hosts have not let assistants export grades.")
-        if audience is Audience.GRADERS
-        else _("You assist in “%(competition)s”; this page is for its hosts. Ask one of them.")
-    )
-    return words % {"competition": page_context.competition}
 
 
 def may_open(page_context: PageContext, audience: Audience) -> bool:

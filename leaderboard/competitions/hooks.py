@@ -106,7 +106,7 @@ def planned_launch_done(*, competition: Competition, planned: datetime) -> None:
 
 @Hook
 def planned_launch_missed(*, competition: Competition, lacking: list[str]) -> None:
-    """A planned launch did not happen; `lacking` are keys of `launching.NEEDS`."""
+    """A planned launch did not happen; `lacking` are keys of `launches.NEEDS`."""
 
 
 @Hook

@@ -5,7 +5,7 @@ What is shown follows from the audience that each view declares, so an assistant
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -147,11 +147,8 @@ class NavigationGroup:
 
 def groups_of(page_context: PageContext, here: str) -> list[NavigationGroup]:
     """What a viewer on the page of this URL name reads; groups in which nothing opens are left out."""
-    return list(_groups(page_context, here))
-
-
-def _groups(page_context: PageContext, here: str) -> Iterator[NavigationGroup]:
     slug = page_context.competition.slug
+    groups = []
     for label, pages in GROUPS:
         links = [
             NavigationLink(page.label, reverse(page.name, kwargs={"slug": slug}), "page" if page.holds(here) else "")
@@ -160,4 +157,5 @@ def _groups(page_context: PageContext, here: str) -> Iterator[NavigationGroup]:
         ]
         if links:
             is_here = any(page.holds(here) for page in pages)
-            yield NavigationGroup(NavigationLink(label, links[0].address, "true" if is_here else ""), links)
+            groups.append(NavigationGroup(NavigationLink(label, links[0].address, "true" if is_here else ""), links))
+    return groups

@@ -30,8 +30,8 @@ from leaderboard.common.clock import database_now
 from . import hooks
 from .models.team_history import FormerMember
 from .ranking import reveal
-from .scoring import queue, score, workers
-from .services import planned_launches
+from .scoring import queue, score
+from .services import launches
 
 log = logging.getLogger(__name__)
 
@@ -72,8 +72,8 @@ def _report_and_sweep_forever() -> None:
 
 def report_and_sweep() -> None:
     """One round: report, and sweep if the last sweep is long ago."""
-    workers.report_worker()
-    if not workers.was_swept_lately():
+    queue.report_worker()
+    if not queue.was_swept_lately():
         sweep()
 
 
@@ -197,8 +197,8 @@ def sweep() -> None:
     """Wake workers for what waits and is in no hands; a broker that takes no message is left alone until the next
     sweep."""
     waiting, ground_truths = score.sweep_queue()
-    workers.report_worker(swept=True)
-    workers.log_stuck_queue()
+    queue.report_worker(swept=True)
+    queue.log_stuck_queue()
     if queue.next_slow_file():
         score_slow_files()
     wake_ups: list[tuple[Any, tuple[object, ...]]] = [(task, ()) for due in hooks.due_tasks() for task in due]
@@ -220,7 +220,7 @@ def reveal_due() -> None:
 @app.task(name="leaderboard.competitions.tasks.launch_due_competitions")
 def launch_due_competitions() -> None:
     """Launch what its hosts wanted launched by now."""
-    planned_launches.launch_due_competitions(database_now())
+    launches.launch_due_competitions(database_now())
 
 
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")

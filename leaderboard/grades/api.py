@@ -15,7 +15,7 @@ from leaderboard.competitions.api.answers import visible_competition
 from leaderboard.competitions.api.base import Scope, Token, api, declared_answers, file_answer, token_owner
 from leaderboard.competitions.api.files import call_host_service, hosted_competition
 from leaderboard.competitions.api.schemas import GradeKind
-from leaderboard.competitions.services import folder_zips
+from leaderboard.competitions.services import folders
 
 from . import files, sheets
 
@@ -57,4 +57,4 @@ def export_grades(
 )
 def export_competition(request: HttpRequest, slug: str) -> HttpResponseBase:
     """For hosts: the competition as a zip of a folder, which makes a draft of it on any site. It holds the answers."""
-    return streamed_zip(folder_zips.export_zip(hosted_competition(request, slug)), f"{slug}.zip")
+    return streamed_zip(folders.export_zip(hosted_competition(request, slug)), f"{slug}.zip")

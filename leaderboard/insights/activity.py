@@ -13,7 +13,7 @@ from django.db.models.functions import TruncHour
 from leaderboard.classroom.team_lines import TeamsBelowBaseline, teams_below_baselines
 from leaderboard.competitions.models import Competition, Submission, Worker
 from leaderboard.competitions.models.submission import waiting_since
-from leaderboard.competitions.scoring.workers import HEARD_WITHIN
+from leaderboard.competitions.scoring.queue import HEARD_WITHIN
 
 Status = Submission.Status
 

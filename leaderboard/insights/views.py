@@ -21,7 +21,7 @@ from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, RowReport
 from leaderboard.competitions.ranking import shake_up as shake_up_module
-from leaderboard.competitions.services import competitions, planned_launches
+from leaderboard.competitions.services import competitions, launches
 from leaderboard.competitions.views.launch_checklist import checklist_of
 from leaderboard.competitions.views.overview import podium
 from leaderboard.notifications import chat_sending
@@ -79,7 +79,7 @@ def host_competition(request: HttpRequest, page_context: PageContext) -> HttpRes
     context = {
         "page_context": page_context,
         "checklist": checklist_of(competition) if page_context.state == "draft" else [],
-        "trouble": planned_launches.missing_needs_text(competition.launch_plan.trouble),
+        "trouble": launches.missing_needs_text(competition.launch_plan.trouble),
         "parts": parts,
         "chat_trouble": chat_trouble,
         "join_link": responses.absolute_url(request, "join_code", competition.admission.join_code),

@@ -17,7 +17,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.display_time import day_text, moment_text
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.competitions.models.extension import effective_limits_of
-from leaderboard.competitions.services import planned_launches
+from leaderboard.competitions.services import launches
 
 from . import notices
 from .models import NoticeKind
@@ -185,7 +185,7 @@ def tell_launch_missed(competition: Competition, lacking: list[str]) -> None:
     _tell_hosts(
         competition,
         lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
-        lambda: _("It is still a draft.") + "\n\n" + "\n".join(planned_launches.missing_needs_text(lacking)),
+        lambda: _("It is still a draft.") + "\n\n" + "\n".join(launches.missing_needs_text(lacking)),
     )
 
 

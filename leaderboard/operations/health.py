@@ -24,7 +24,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.storage import can_write, scratch_file
 from leaderboard.competitions.models import Submission, Worker
 from leaderboard.competitions.scoring import queue as queue_module
-from leaderboard.competitions.scoring.workers import (
+from leaderboard.competitions.scoring.queue import (
     FORGOTTEN_AFTER,
     HEARD_WITHIN,
     PENDING_TOO_LONG,

@@ -18,7 +18,7 @@ from leaderboard import __version__
 from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission, Worker
-from leaderboard.competitions.scoring import workers as workers_module
+from leaderboard.competitions.scoring import queue as workers_module
 
 from . import health
 from .models import ConsistencyRun

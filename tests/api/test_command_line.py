@@ -25,7 +25,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import checking, competitions, data_files, folder_zips
+from leaderboard.competitions.services import checking, competitions, data_files, folders
 from leaderboard.grades import rules as grade_rules
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 from tests.web.test_host_score_again import failed
@@ -244,7 +244,7 @@ def test_a_host_reads_whose_each_file_is(bos: Terminal, ada: User, cy: User) -> 
 
 def test_an_export_that_broke_off_leaves_no_file(adas: Terminal, ada: User, tmp_path: Path) -> None:
     make_competition(ada)
-    adas.monkeypatch.setattr(folder_zips, "export_zip", lambda _competition: iter([b"PK\x03\x04 and no more"]))
+    adas.monkeypatch.setattr(folders, "export_zip", lambda _competition: iter([b"PK\x03\x04 and no more"]))
     output = adas.run("export pets")
     assert output.code == 6
     assert "did not arrive whole" in output.err

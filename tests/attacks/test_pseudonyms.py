@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from leaderboard.classroom import team_merges
 from leaderboard.competitions.models import Membership, MergeOffer, Team
-from leaderboard.competitions.models.pseudonyms import FIRST, SECOND, draw_pseudonym
+from leaderboard.competitions.models.team import FIRST, SECOND, draw_pseudonym
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services import boards, competitions
 from leaderboard.notifications.models import Notice

@@ -16,7 +16,7 @@ from pytest_django.live_server_helper import LiveServer
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import copying, launches, publishing, truth_drafts
+from leaderboard.competitions.services import copying, publishing, truth_drafts
 from metrics.tests.answer_files import table
 from tests.browser.for_everybody import findings
 
@@ -105,7 +105,7 @@ def pond(ada: User) -> Competition:
     )
     publishing.publish_draft(competition=pond, user=ada)
     truth_drafts.draft_truth(competition=pond, metric="accuracy", params={}, wants_fits=True)
-    launches.start_preview(competition=pond, user=ada)
+    publishing.start_preview(competition=pond, user=ada)
     score.measure_preview(pond.ground_truth_id or 0)
     return pond
 

@@ -28,7 +28,7 @@ from leaderboard.competitions.models.extension import last_deadline
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, pausing, submitting
+from leaderboard.competitions.services import boards, competitions, submitting
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
@@ -348,11 +348,11 @@ def test_a_hidden_file_gives_way_to_the_teams_next_best(ada: User, bo: User, mod
     pets = make_competition(ada, board_mode=mode, board_step=0.01 if mode == "steady" else None)
     enter(pets, bo)
     worse, best = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers())
-    pausing.hide_submission(submission=best, user=ada, reason="Made by hand")
+    competitions.hide_submission(submission=best, user=ada, reason="Made by hand")
     assert {row.submission_id for row in boards_module.ranked_lines(pets, Split.PUBLIC)} == {str(worse.pk)}
     assert broken() == []
-    pausing.show_submission(submission=best, user=ada)
-    pausing.show_submission(submission=best, user=ada)
+    competitions.show_submission(submission=best, user=ada)
+    competitions.show_submission(submission=best, user=ada)
     assert broken() == []
     assert events(pets)[-2:] == ["submission_hidden", "submission_shown"]
 
@@ -363,7 +363,7 @@ def test_a_hidden_file_is_no_final_also_after_the_reveal(pets: Competition, ada:
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(picked.pk)], at=timezone.now())
     close(pets)
     boards.reveal_competition(competition=pets)
-    pausing.hide_submission(submission=picked, user=ada, reason="Made by hand")
+    competitions.hide_submission(submission=picked, user=ada, reason="Made by hand")
     assert set(Standing.objects.values_list("submission", flat=True)) == {other.pk}
     assert broken(5, 6, 7) == []
 
@@ -373,10 +373,10 @@ def test_a_hidden_pick_is_given_up_with_the_next_choice(ada: User, bo: User) -> 
     enter(pets, bo)
     first, second = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1))
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
-    pausing.hide_submission(submission=first, user=ada, reason="Made by hand")
+    competitions.hide_submission(submission=first, user=ada, reason="Made by hand")
     ids = [str(first.pk), str(second.pk)]
     submitting.select_finals(competition=pets, user=bo, submission_ids=ids, at=timezone.now())
-    pausing.show_submission(submission=first, user=ada)
+    competitions.show_submission(submission=first, user=ada)
     assert list(Submission.objects.filter(is_selected=True)) == [second]
 
 
@@ -387,16 +387,16 @@ def test_what_takes_something_away_needs_a_reason(pets: Competition, ada: User, 
     with pytest.raises(CannotHost, match="reason"):
         extensions.disqualify_team(team=team, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
-        pausing.hide_submission(submission=submission, user=ada, reason=reason)
+        competitions.hide_submission(submission=submission, user=ada, reason=reason)
     with pytest.raises(CannotHost, match="reason"):
-        pausing.pause_competition(competition=pets, user=ada, reason=reason)
+        competitions.pause_competition(competition=pets, user=ada, reason=reason)
     assert on_the_board(pets) == ["bo"]
 
 
 def test_a_baseline_is_not_hidden_but_removed(pets: Competition, ada: User) -> None:
     baseline = boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="b.csv", chunks=[answers()])
     with pytest.raises(CannotHost, match="baseline"):
-        pausing.hide_submission(submission=baseline, user=ada, reason="no")
+        competitions.hide_submission(submission=baseline, user=ada, reason="no")
 
 
 # --- a pause, and failed files ----------------------------------------------------------------------------------
@@ -405,16 +405,16 @@ def test_a_baseline_is_not_hidden_but_removed(pets: Competition, ada: User) -> N
 def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     waiting, deadline = upload(pets, bo), pets.closes_at
-    pausing.pause_competition(competition=pets, user=ada, reason="The truth is being corrected")
+    competitions.pause_competition(competition=pets, user=ada, reason="The truth is being corrected")
     pets.refresh_from_db()
     assert refusal(pets, bo).code == "paused"
     assert "The truth is being corrected" in refusal(pets, bo).message
     score.score_submission(waiting.pk)
     assert on_the_board(pets) == ["bo"]
     with pytest.raises(CannotHost, match="already"):
-        pausing.pause_competition(competition=pets, user=ada, reason="again")
-    pausing.resume_competition(competition=pets, user=ada)
-    pausing.resume_competition(competition=pets, user=ada)
+        competitions.pause_competition(competition=pets, user=ada, reason="again")
+    competitions.resume_competition(competition=pets, user=ada)
+    competitions.resume_competition(competition=pets, user=ada)
     pets.refresh_from_db()
     assert pets.closes_at == deadline
     assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED

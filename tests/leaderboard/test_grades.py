@@ -16,7 +16,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, pausing, publishing, truth_drafts
+from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
 from leaderboard.grades import releases, sheets
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.files import graded_people
@@ -301,7 +301,7 @@ def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User
     enter(pets, bo)
     best, _ = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(private=3))
     assert reasons(pets)["bo"].endswith("2 valid files, 10 more: 110; at most 100")
-    pausing.hide_submission(submission=best, user=ada, reason="Somebody else's.")
+    competitions.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
     assert reasons(pets)["bo"].startswith(
         "private score 0.5 lies between 0.5 (50) and 1 (100): 50; 1 valid file in time; the points"

@@ -19,7 +19,6 @@ from leaderboard.competitions.services import (
     boards,
     competitions,
     data_files,
-    invalid_files,
     publishing,
     scoring_again,
     submitting,
@@ -109,10 +108,10 @@ def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_receipt_stays(
 ) -> None:
     enter(pets, bo)
     scored, invalid = hand_in(pets, bo, answers()), hand_in(pets, bo, b"id,label\n1,cat\n")
-    now, stay = timezone.now(), invalid_files.INVALID_FILES_STAY
-    assert invalid_files.remove_invalid_files(at=now + stay - timedelta(minutes=1)) == 0
-    assert invalid_files.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 1
-    assert invalid_files.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 0
+    now, stay = timezone.now(), scoring_again.INVALID_FILES_STAY
+    assert scoring_again.remove_invalid_files(at=now + stay - timedelta(minutes=1)) == 0
+    assert scoring_again.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 1
+    assert scoring_again.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 0
     assert stored() == {scored.file_key, pets.ground_truths.get().file_key}
     client.force_login(bo)
     page = client.get(f"/c/pets/submissions/{invalid.pk}/").content.decode()
@@ -126,7 +125,7 @@ def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_receipt_stays(
 def test_the_checks_and_a_backup_know_of_removed_files(pets: Competition, bo: User, tmp_path: Path) -> None:
     enter(pets, bo)
     hand_in(pets, bo, b"id,label\n1,cat\n")
-    invalid_files.remove_invalid_files(at=timezone.now() + 2 * invalid_files.INVALID_FILES_STAY)
+    scoring_again.remove_invalid_files(at=timezone.now() + 2 * scoring_again.INVALID_FILES_STAY)
     assert list(check_uploads_are_whole(CheckRun())) == []
     backups.write_backup(tmp_path / "backup")
     # A file that counts and is gone is found, whatever its row says.
@@ -138,7 +137,7 @@ def test_the_checks_and_a_backup_know_of_removed_files(pets: Competition, bo: Us
 def test_what_was_removed_is_not_scored_again(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, b"id,label\n1,cat\n")
-    invalid_files.remove_invalid_files(at=timezone.now() + 2 * invalid_files.INVALID_FILES_STAY)
+    scoring_again.remove_invalid_files(at=timezone.now() + 2 * scoring_again.INVALID_FILES_STAY)
     with pytest.raises(competitions.CannotHost):
         scoring_again.score_again(competition=pets, user=ada, files=Submission.objects.all())
 

@@ -26,11 +26,15 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, reveal, standings
 from leaderboard.competitions.ranking import rows as rows_module
-from leaderboard.competitions.ranking.board_history import standings_before
 from leaderboard.competitions.ranking.boards import merge_baselines, shared_ranks
-from leaderboard.competitions.ranking.standings import computed_best_values, final_standings, shown_candidates
+from leaderboard.competitions.ranking.standings import (
+    computed_best_values,
+    final_standings,
+    shown_candidates,
+    standings_before,
+)
 from leaderboard.competitions.services import boards as boards_services
-from leaderboard.competitions.services import competitions, pausing, submitting
+from leaderboard.competitions.services import competitions, submitting
 from tests.conftest import answers, close, enter, hand_in
 
 
@@ -216,8 +220,8 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
             said_to_user()
     team = bo.memberships.get().team
     before = said_to_user()[team.pk]
-    pausing.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
-    pausing.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    competitions.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
+    competitions.hide_submission(submission=_best_file(team), user=ada, reason="Twice")
     assert said_to_user()[team.pk] <= before
     extensions.disqualify_team(team=team, user=ada, reason="Shared")
     assert set(said_to_user()) == {cy.memberships.get().team_id}

@@ -16,7 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
 from leaderboard.competitions.models import Competition, LaunchPlan, Submission
 from leaderboard.competitions.ranking import reveal
-from leaderboard.competitions.services import boards, competitions, pausing, planned_launches
+from leaderboard.competitions.services import boards, competitions, launches
 from leaderboard.notifications import notices, reminders
 from leaderboard.notifications.models import Notice, NoticeKind
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
@@ -230,8 +230,8 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
             lambda: extensions.grant_extension(team=team, user=ada, reason="A fair", extra_attempts=2),
             "2 more attempts a day",
         ),
-        (lambda: pausing.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
-        (lambda: pausing.show_submission(submission=mine, user=ada), "counts again"),
+        (lambda: competitions.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
+        (lambda: competitions.show_submission(submission=mine, user=ada), "counts again"),
         (lambda: extensions.disqualify_team(team=team, user=ada, reason="Cheating"), "Cheating"),
         (lambda: extensions.readmit_team(team=team, user=ada), "where its scores put it"),
     ]
@@ -243,9 +243,9 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
 
 def test_a_class_hears_of_a_pause_and_its_end(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    pausing.pause_competition(competition=pets, user=ada, reason="The truth is wrong")
-    pausing.resume_competition(competition=pets, user=ada)
-    pausing.resume_competition(competition=pets, user=ada)
+    competitions.pause_competition(competition=pets, user=ada, reason="The truth is wrong")
+    competitions.resume_competition(competition=pets, user=ada)
+    competitions.resume_competition(competition=pets, user=ada)
     first, second = said_to_user(bo, NoticeKind.PAUSED)
     assert "The truth is wrong" in first
     assert "Files are taken again." in second
@@ -282,8 +282,8 @@ def test_a_competition_whose_hour_cannot_be_kept_keeps_no_other_from_theirs(
     drafts = Competition.objects.filter(slug__in=["first", "second"])
     drafts.update(launched_at=None, revealed_at=None)
     LaunchPlan.objects.filter(competition__in=drafts).update(launches_at=timezone.now() - HOUR)
-    stumbles_over(first, planned_launches, "_launch_planned", monkeypatch)
-    planned_launches.launch_due_competitions(timezone.now())
+    stumbles_over(first, launches, "_launch_planned", monkeypatch)
+    launches.launch_due_competitions(timezone.now())
     assert [bool(one.launch_plan.trouble) for one in drafts.order_by("slug")] == [False, True]
     assert caplog.text.count("RuntimeError: of a sudden") == 3
 

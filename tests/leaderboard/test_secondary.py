@@ -95,7 +95,7 @@ def test_the_check_of_a_file_and_the_sample_know_the_further_columns(tides: Comp
     ground_truth = tides.ground_truth
     assert ground_truth is not None
     assert publishing.sample_submission_of(ground_truth).splitlines()[0] == b"id,y"
-    check = submitting.check_only(competition=tides, user=bo, chunks=[a_file()])
+    check = submitting.check_file_with_conditions(competition=tides, user=bo, chunks=[a_file()]).problems
     assert check == []
 
 

@@ -14,7 +14,7 @@ from leaderboard import scorer
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
-from leaderboard.competitions.scoring import measuring, queue, score, workers
+from leaderboard.competitions.scoring import measuring, queue, score
 from leaderboard.competitions.services import submitting
 from leaderboard.operations.consistency import queue as queue_module
 from leaderboard.operations.consistency.verdict import CheckRun
@@ -127,7 +127,7 @@ def test_slow_files_that_wait_for_each_other_break_no_check_and_those_that_nobod
     Submission.objects.update(received_at=long_ago)
     assert queue.claim_submission(measured.pk)
     assert not [found for found in broken() if str(waits.pk) in found]
-    assert workers.pending_files().oldest is None
+    assert queue.pending_files().oldest is None
     Submission.objects.filter(pk=measured.pk).update(claim=None, lease_until=None)
     assert [found for found in broken() if str(waits.pk) in found]
 

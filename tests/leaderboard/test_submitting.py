@@ -16,7 +16,7 @@ from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
 from leaderboard.competitions.scoring import measuring, score
-from leaderboard.competitions.services import competitions, pausing, submitting
+from leaderboard.competitions.services import competitions, submitting
 from leaderboard.competitions.services.submitting import SubmissionRefused
 from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -93,7 +93,7 @@ def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Compet
 
 
 STOPS: dict[str, Callable[[Competition, User, Team], None]] = {
-    "paused": lambda competition, ada, _team: pausing.pause_competition(
+    "paused": lambda competition, ada, _team: competitions.pause_competition(
         competition=competition, user=ada, reason="Wrong truth."
     ),
     "disqualified": lambda _competition, ada, team: extensions.disqualify_team(team=team, user=ada, reason="Copied."),
@@ -254,7 +254,7 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
     assert "through no fault of theirs" in refused.message
     assert refusal(pets, bo) == "failed_files"
     with pytest.raises(submitting.SubmissionRefused, match="could not be scored"):
-        submitting.check_only(competition=pets, user=bo, chunks=[b"id,label\n"])
+        submitting.check_file_with_conditions(competition=pets, user=bo, chunks=[b"id,label\n"])
     Competition.objects.update(closes_at=timezone.now() + timedelta(days=9))
     pets.refresh_from_db()
     assert submitting.refusal_of_submission(pets, membership, timezone.now() + timedelta(days=1)) is None
@@ -290,8 +290,8 @@ def test_a_file_over_the_limit_leaves_nothing_behind(pets: Competition, bo: User
 
 def test_checking_only_spends_nothing_and_keeps_nothing(pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    assert submitting.check_only(competition=pets, user=bo, chunks=[answers()]) == []
-    problems = submitting.check_only(competition=pets, user=bo, chunks=[b"id,label\n1,cat\n"])
+    assert submitting.check_file_with_conditions(competition=pets, user=bo, chunks=[answers()]).problems == []
+    problems = submitting.check_file_with_conditions(competition=pets, user=bo, chunks=[b"id,label\n1,cat\n"]).problems
     assert problems
     assert used(membership) == 0
     assert not Submission.objects.exists()

@@ -23,8 +23,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.team_history import FormerMember
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import ladder, standings
-from leaderboard.competitions.ranking.ladder import Ladder
-from leaderboard.competitions.ranking.team_changes import Origin, ScoredFile, replay_transfers
+from leaderboard.competitions.ranking.ladder import Ladder, Origin, ScoredFile, replay_transfers
 from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import boards, submitting
 from leaderboard.operations import consistency

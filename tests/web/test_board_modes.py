@@ -23,13 +23,7 @@ from leaderboard.competitions.ranking import reveal, standings
 from leaderboard.competitions.services import (
     boards as boards_services,
 )
-from leaderboard.competitions.services import (
-    competitions,
-    copying,
-    pausing,
-    submitting,
-    truth_drafts,
-)
+from leaderboard.competitions.services import competitions, copying, submitting, truth_drafts
 from leaderboard.competitions.views import board_cache
 from tests.conftest import close, enter, hand_in
 from tests.leaderboard.test_board_modes import file_with, steady
@@ -463,7 +457,7 @@ def test_a_hidden_file_is_called_neither_picked_nor_no_clear_improvement(ada: Us
     world = World(steady(ada), bo, cy)
     client, at = signed_in(bo), f"/c/{world.competition.slug}/submissions/"
     client.post(f"/c/{world.competition.slug}/finals/", {"final": [str(world.first.pk)]})
-    pausing.hide_submission(submission=world.first, user=ada, reason="Copied.")
+    competitions.hide_submission(submission=world.first, user=ada, reason="Copied.")
     page = client.get(at).content.decode()
     assert '<span class="muted tiny">on no board</span>' in tidy(page)
     assert "Your team picked" not in page

@@ -15,7 +15,7 @@ from leaderboard.common.display_time import moment
 from leaderboard.competitions.forms.host import moment_in
 from leaderboard.competitions.forms.wizard import LimitsForm, ScheduleForm
 from leaderboard.competitions.models import Competition, DailyAttempts, StudentPreview
-from leaderboard.competitions.services import competitions, copying, launches, planned_launches, submitting
+from leaderboard.competitions.services import competitions, copying, launches, submitting
 from leaderboard.notifications import reminders
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
 from leaderboard.notifications.views.calendar import as_calendar
@@ -146,9 +146,9 @@ def test_a_launch_planned_beside_the_change_happens_at_that_minute(
     at = form.cleaned_data["launches_at"].astimezone(UTC)
     assert at == datetime.combine(day, time(3), UTC) - timedelta(hours=offset)
     launches.schedule_launch(competition=pets, user=ada, at=at)
-    planned_launches.launch_due_competitions(at - MINUTE)
+    launches.launch_due_competitions(at - MINUTE)
     assert Competition.objects.get().launched_at is None
-    planned_launches.launch_due_competitions(at)
+    launches.launch_due_competitions(at)
     assert Competition.objects.get().launched_at is not None
     missing = ScheduleForm(pets, {"launches_at": f"{day}T02:30"})
     assert missing.is_valid() == (zone == "America/New_York" and hours == 25)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, team_lines
 from leaderboard.competitions.models import BoardSettings, Competition, Submission, Team, Worker
-from leaderboard.competitions.problem_labels import problem_label
+from leaderboard.competitions.parameter_texts import problem_label
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, submitting

@@ -16,7 +16,7 @@ from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import boards, competitions, copying, data_files, folder_zips
+from leaderboard.competitions.services import boards, competitions, copying, data_files, folders
 from tests.conftest import TRUTH, answers, close, enter, hand_in
 from tests.web.test_host import signed_in, text_of
 
@@ -92,7 +92,7 @@ def test_last_years_competition_is_brought_along_beside_itself(pets: Competition
         assert made is not None
         assert (made.slug, made.title, made.launched_at) == (f"pets-{number}", pets.title, None)
     with pytest.raises(competitions.CannotHost, match="cannot be used"):
-        folder_zips.import_zip(chunks=[data], user=ada)
+        folders.import_zip(chunks=[data], user=ada)
     assert Competition.objects.count() == 3
 
 

@@ -13,7 +13,7 @@ from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.scoring import queue, score, workers
+from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import (
     boards,
     competitions,
@@ -155,7 +155,7 @@ def test_waiting_is_counted_from_the_host_and_not_from_the_receipt(pets: Competi
     Submission.objects.update(received_at=timezone.now() - timedelta(hours=20))
     DailyAttempts.objects.update(day=(timezone.now() - timedelta(hours=20)).date())
     signed_in(ada).post(ADDRESS, {"file": str(file.pk)})
-    assert (workers.pending_files().oldest or 0) < 60
+    assert (queue.pending_files().oldest or 0) < 60
     oldest = activity.class_activity(pets, timezone.now()).oldest
     assert oldest is not None
     assert oldest < 60

@@ -16,7 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.languages import languages_in
 from leaderboard.competitions.models import Submission
 from leaderboard.competitions.scoring import queue
-from leaderboard.competitions.services import pausing
+from leaderboard.competitions.services import competitions
 from leaderboard.notifications import emails, reminders
 from leaderboard.notifications import notices as notices_module
 from leaderboard.notifications.models import Notice, NoticeKind
@@ -126,8 +126,8 @@ def test_a_notice_is_in_the_language_of_who_gets_it_whoever_writes_it(ada: User,
         enter(competition, user)
     choose_language(bo, CODE)
     with translation.override(CODE):
-        pausing.pause_competition(competition=competition, user=ada, reason="The seminar room burns.")
-    pausing.resume_competition(competition=competition, user=ada)
+        competitions.pause_competition(competition=competition, user=ada, reason="The seminar room burns.")
+    competitions.resume_competition(competition=competition, user=ada)
     said_to_user = {
         user: [(notice.title, notice.text) for notice in Notice.objects.filter(user=user).order_by("pk")]
         for user in (bo, cy)

@@ -19,7 +19,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import BoardSettings, Competition, Membership, MergeOffer, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.services import boards, competitions, pausing
+from leaderboard.competitions.services import boards, competitions
 from leaderboard.grades import files as files_module
 from leaderboard.grades import releases
 from leaderboard.grades.models import Gradebook
@@ -193,7 +193,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     captain = Membership.objects.get(user=bo)
     team_merges.offer_merge(membership=captain, invitation=enter(pets, dee).team.invitation)
     teams.hand_over_captaincy(captain=captain, member_id=mate.pk)
-    pausing.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
+    competitions.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
     extensions.grant_extension(team=team, user=ada, reason="ill", extra_attempts=1)
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     hook = Webhook.objects.create(competition=pets, address="https://x", service="Slack")

@@ -11,7 +11,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining, roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import boards, pausing
+from leaderboard.competitions.services import boards, competitions
 from tests.conftest import answers, close, enter, hand_in, make_competition
 from tests.web.test_join import signed_in
 
@@ -83,10 +83,10 @@ def test_bo_sees_on_every_page_that_the_team_is_out_or_the_competition_paused(
     pets: Competition, ada: User, bo: User
 ) -> None:
     team = enter(pets, bo).team
-    pausing.pause_competition(competition=pets, user=ada, reason="The data had a mistake.")
+    competitions.pause_competition(competition=pets, user=ada, reason="The data had a mistake.")
     client = signed_in(bo)
     assert "Paused</span>" in client.get("/teams/").content.decode()
-    pausing.resume_competition(competition=pets, user=ada)
+    competitions.resume_competition(competition=pets, user=ada)
     extensions.disqualify_team(team=team, user=ada, reason="Two accounts.")
     assert "Disqualified</span>" in client.get("/teams/").content.decode()
     assert "5 of 5" not in client.get("/teams/").content.decode(), "nothing can be handed in"

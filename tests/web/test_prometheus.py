@@ -16,7 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common import prometheus_counters
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Submission, Worker
-from leaderboard.competitions.scoring import queue, workers
+from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import health
 from leaderboard.operations.models import ConsistencyRun
@@ -72,7 +72,7 @@ def test_facts_are_those_of_the_database(client: Client, pets: Competition, bo: 
     waiting = submitting.submit_file(competition=pets, user=bo, file_name="w.csv", chunks=[answers()])
     Submission.objects.filter(pk=waiting.pk).update(received_at=timezone.now() - timedelta(seconds=90))
     assert queue.claim_submission(waiting.pk)
-    workers.report_worker(swept=True)
+    queue.report_worker(swept=True)
     samples = scrape(client)
     for status, number in {"scored": 1, "invalid": 1, "pending": 1, "failed": 0}.items():
         assert value(samples, "leaderboard_submissions", status=status) == number
@@ -146,7 +146,7 @@ def test_what_workers_did_is_told_by_each_of_them(
         for _ in range(number):
             submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
             tasks.score_submission("", 1)
-        workers.report_worker()
+        queue.report_worker()
     prometheus_counters.reset_counters()
     samples = scrape(client)
     assert value(samples, "leaderboard_scoring_seconds_count", host="one", status="scored") == 1

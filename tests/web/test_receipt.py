@@ -61,9 +61,7 @@ def test_what_was_measured_with_is_a_fact_of_that_moment(
     enter(pets, bo)
     handed_in = hand_in(pets, bo, answers())
     before = receipt(bo, handed_in)
-    monkeypatch.setattr(
-        "leaderboard.competitions.models.scoring_environment.software_versions", lambda: {"numpy": "99.0"}
-    )
+    monkeypatch.setattr("leaderboard.competitions.models.submission.software_versions", lambda: {"numpy": "99.0"})
     assert receipt(bo, handed_in) == before
     later = hand_in(pets, bo, answers(public=1))
     assert receipt(bo, later)["measured_with"] == {"numpy": "99.0"}

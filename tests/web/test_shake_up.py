@@ -17,7 +17,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import shake_up
 from leaderboard.competitions.ranking.shake_up import _reason
-from leaderboard.competitions.services import boards, competitions, pausing
+from leaderboard.competitions.services import boards, competitions
 from leaderboard.insights import report
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.web.test_host import signed_in, text_of
@@ -43,7 +43,7 @@ def test_the_shake_up_and_the_report_count_files_as_the_board_does(
     ended = competitions.change_competition(
         competition=ended, user=ada, closes_at=timezone.now() + timedelta(hours=1), allows_late=True
     )
-    pausing.hide_submission(submission=hand_in(ended, bo, answers(public=2)), user=ada, reason="Made by hand")
+    competitions.hide_submission(submission=hand_in(ended, bo, answers(public=2)), user=ada, reason="Made by hand")
     hand_in(ended, bo, b"nonsense")
     close(ended)
     assert hand_in(ended, cy, answers()).is_late

@@ -19,7 +19,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Submission, Worker
-from leaderboard.competitions.scoring import queue, workers
+from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import health
 from leaderboard.operations.supervisor import children
@@ -128,7 +128,7 @@ def test_hosts_and_students_do_not_see_it(client: Client, ada: User, bo: User) -
 
 
 def test_with_a_worker_at_work_the_site_is_able(client: Client, db: None) -> None:
-    workers.report_worker()
+    queue.report_worker()
     status, answer = deep(client)
     assert status == 200
     assert answer["able"]
@@ -139,7 +139,7 @@ def test_with_a_worker_at_work_the_site_is_able(client: Client, db: None) -> Non
 
 def test_without_a_worker_it_is_not(client: Client, db: None) -> None:
     assert deep(client)[0] == 503
-    workers.report_worker()
+    queue.report_worker()
     Worker.objects.update(last_seen_at=timezone.now() - timedelta(seconds=31))
     status, answer = deep(client)
     assert (status, answer["able"]) == (503, False)
@@ -149,7 +149,7 @@ def test_without_a_worker_it_is_not(client: Client, db: None) -> None:
 def test_a_broker_a_store_or_a_database_that_is_away_is_named(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
 ) -> None:
-    workers.report_worker()
+    queue.report_worker()
     monkeypatch.setattr(health, "queue_length", lambda: None)
     assert deep(client)[1]["broker"] is False
     settings.FILES_DIR = "/proc/nowhere"
@@ -165,7 +165,7 @@ def test_a_broker_a_store_or_a_database_that_is_away_is_named(
 
 def test_a_file_that_waits_for_two_minutes_is_one_too_many(client: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    workers.report_worker()
+    queue.report_worker()
     waiting(pets, bo, seconds=119)
     assert deep(client)[0] == 200
     waiting(pets, bo, seconds=130)
@@ -196,12 +196,12 @@ def test_workers_idle_while_files_wait_for_a_minute(client: Client, pets: Compet
     assert deep(client)[1]["idle"] is False
     Submission.objects.update(received_at=timezone.now() - timedelta(seconds=61))
     assert deep(client)[1]["idle"] is True
-    assert workers.log_stuck_queue()
+    assert queue.log_stuck_queue()
     Submission.objects.filter(pk=submission.pk).update(
         claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
     )
     assert deep(client)[1]["idle"] is False
-    assert not workers.log_stuck_queue()
+    assert not queue.log_stuck_queue()
 
 
 @pytest.mark.parametrize(
@@ -239,14 +239,14 @@ def test_a_worker_sweeps_where_the_beat_does_not(pets: Competition, bo: User, mo
 
 @pytest.mark.fault(29)
 def test_a_sweep_from_before_the_clock_was_set_back_is_none(db: None) -> None:
-    workers.report_worker(swept=True)
-    assert workers.was_swept_lately()
+    queue.report_worker(swept=True)
+    assert queue.was_swept_lately()
     Worker.objects.update(last_sweep_at=timezone.now() + timedelta(hours=1))
-    assert not workers.was_swept_lately()
+    assert not queue.was_swept_lately()
 
 
 def test_workers_that_were_silent_for_an_hour_are_forgotten(db: None) -> None:
     Worker.objects.create(host="old", process=1, version="1", last_seen_at=timezone.now() - timedelta(hours=2))
-    workers.report_worker()
+    queue.report_worker()
     assert [worker.host for worker in Worker.objects.all()] != ["old"]
     assert Worker.objects.count() == 1

@@ -34,7 +34,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, copying, data_files, planned_launches, truth_drafts
+from leaderboard.competitions.services import boards, competitions, copying, data_files, launches, truth_drafts
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import Notice
 from leaderboard.scorer import jobs_for_pages
@@ -670,13 +670,13 @@ def test_a_planned_launch_is_taken_back_while_its_moment_is_looked_at(
 ) -> None:
     student_preview(hers)
     planned(hers, ready)
-    looked_at, cancel = planned_launches.launch_needs, {"action": "cancel", **seen_on(hers)}
+    looked_at, cancel = launches.launch_needs, {"action": "cancel", **seen_on(hers)}
 
-    def slowly(competition: Competition) -> list[planned_launches.LaunchNeed]:
+    def slowly(competition: Competition) -> list[launches.LaunchNeed]:
         hers.post("/host/pond/setup/launch/", cancel)
         return looked_at(competition)
 
-    monkeypatch.setattr(planned_launches, "launch_needs", slowly)
+    monkeypatch.setattr(launches, "launch_needs", slowly)
     tasks.launch_due_competitions()
     assert Competition.objects.get().launched_at is None
     assert not Notice.objects.exists()

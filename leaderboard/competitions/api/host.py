@@ -16,7 +16,7 @@ from leaderboard.common.clock import database_now
 
 from ..access import PageContext
 from ..models import Competition, GroundTruth, TruthDraft
-from ..services import answer_spreadsheets, folder_zips, launches, publishing, rescoring, scoring_again, truth_drafts
+from ..services import folders, launches, publishing, rescoring, scoring_again, truth_drafts
 from .answers import competition_summary, visible_competition, visible_competition_with_counts
 from .base import Scope, Token, api, declared_answers, token_owner
 from .errors import ApiError
@@ -52,7 +52,7 @@ def create_competition(
     user = token_owner(request)
     if not user.is_host:
         raise ApiError(403, _("Ask the operator of this site for the right to host competitions."))
-    found = call_host_service(lambda: folder_zips.import_zip(chunks=file.chunks(), user=user))
+    found = call_host_service(lambda: folders.import_zip(chunks=file.chunks(), user=user))
     findings = [_finding_out(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
     made = CreatedCompetitionOut(
         slug=found.slug, title=found.title, join_code=found.admission.join_code, findings=findings
@@ -89,7 +89,7 @@ def check_truth(
                 metric=key,
                 params=given,
                 file_name=file.name or "",
-                chunks=answer_spreadsheets.converted_spreadsheet(file.chunks()) if as_meant else file.chunks(),
+                chunks=truth_drafts.converted_spreadsheet(file.chunks()) if as_meant else file.chunks(),
                 public_share=public_share,
                 seed=seed,
                 secondary=secondary_metrics,

@@ -19,8 +19,9 @@ from leaderboard.common.storage import TooLarge
 
 from ..models import Competition, Membership, Submission
 from ..models.competition import Split
-from ..ranking import boards, uncertainties
+from ..ranking import boards
 from ..ranking import ladder as ladder_module
+from ..ranking.rows import ScoreUncertainty
 from ..services import submitting
 from .answers import (
     board_scores_for,
@@ -259,7 +260,7 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
 # --- helpers ----------------------------------------------------------------------------------------------------
 
 
-def _interval_out(uncertainty: uncertainties.ScoreUncertainty) -> list[float | None]:
+def _interval_out(uncertainty: ScoreUncertainty) -> list[float | None]:
     return [numbers.rounded_end(end, uncertainty.error) for end in (uncertainty.low, uncertainty.high)]
 
 

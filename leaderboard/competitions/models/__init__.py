@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from .competition import Competition
+from .competition import Competition, DataFile
 from .competition_settings import Admission, BoardSettings, LaunchPlan, Limits
-from .data_file import DataFile
 from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring, RowReport, StudentPreview, TruthCheck, TruthDraft
-from .scoring_environment import ScoringEnvironment
-from .submission import Baseline, Refusal, Score, Standing, Submission, Uncertainty, Worker
+from .submission import Baseline, Refusal, Score, ScoringEnvironment, Standing, Submission, Uncertainty, Worker
 from .team import DailyAttempts, Membership, MergeOffer, Team
 
 __all__ = [

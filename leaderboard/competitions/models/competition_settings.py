@@ -181,7 +181,7 @@ class LaunchPlan(models.Model):
     asked_by = models.ForeignKey(
         User, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
     )
-    # Keys of what was missing (`launching.NEEDS`).
+    # Keys of what was missing (`launches.NEEDS`).
     trouble = models.JSONField(default=list, blank=True, editable=False)
 
     def __str__(self) -> str:

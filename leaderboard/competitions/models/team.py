@@ -1,6 +1,7 @@
 """Teams (a lone student is a team of one), their members, their daily attempts.
 
-Which names of a competition's teams are taken.
+A pseudonym is drawn by chance: nobody gets from it to the team's name, its number or the order of joining. It is stored
+once and never drawn again, so a team keeps it for ever.
 
 Without pseudonyms no two teams have names that look the same. Under pseudonyms they may: a team that is refused a name
 would learn that another one has it, which the pseudonyms hide. Hosts then distinguish such teams by pseudonym.
@@ -12,9 +13,9 @@ import secrets
 from collections import Counter
 from collections.abc import Iterable
 from datetime import date
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from django.db import models
+from django.db import IntegrityError, models, transaction
 from django.db.models import F, Max, Q, QuerySet, Value
 from django.db.models.functions import Greatest, Lower
 from django.utils import timezone
@@ -24,9 +25,6 @@ from leaderboard.accounts.models import User
 from leaderboard.common.names import lookalike_key
 
 from .competition import Competition
-
-if TYPE_CHECKING:
-    from .competition import Competition
 
 
 def new_invitation() -> str:
@@ -41,7 +39,7 @@ class Team(models.Model):
     # Counts the teams that share a name. It is 0 but under pseudonyms: there a refused name would reveal
     # that another team has it.
     name_copy = models.PositiveIntegerField(default=0, editable=False)
-    # What other teams read where the competition has pseudonyms; given once and never changed (see `pseudonyms.py`).
+    # What other teams read where the competition has pseudonyms; given once and never changed (see `give_pseudonyms`).
     pseudonym = models.CharField(max_length=60, blank=True, editable=False)
     captain = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     invitation = models.CharField(max_length=40, unique=True, default=new_invitation)
@@ -229,3 +227,67 @@ def number_shared_names(competition: Competition) -> None:
             competition.teams.filter(pk=team.pk).update(name=name_with_number(competition, team.name), name_copy=0)
             team.refresh_from_db(fields=["name"])
         seen.add(lookalike_key(team.name))
+
+
+TRIES = 30
+_FIRST = """
+Agile Amber Arctic Autumn Azure Bold Brave Breezy Bright Brisk Bronze Calm Candid Cheerful Clever Cobalt Copper
+Coral Cosmic Cosy Crimson Crystal Curious Dancing Daring Dawn Deep Distant Dotted Dusky Eager Early Earnest Easy
+Electric Emerald Fair Fearless Fluent Frosty Gentle Giant Glad Golden Graceful Grand Green Happy Hardy Hidden Honest
+Humble Icy Indigo Ivory Jade Jolly Keen Kind Lemon Light Lively Loyal Lucid Lucky Lunar Magic Maple Marble Mellow
+Merry Mighty Mild Misty Modest Nimble Noble Northern Olive Opal Open Orange Patient Pearl Plucky Polar Polite Proud
+Purple Quick Quiet Radiant Rapid Ready Rosy Royal Ruby Rustic Sandy Scarlet Secret Serene Sharp Silent Silver Simple
+Sleek Smart Smooth Snowy Solar Sonic Southern Speedy Spring Starry Steady Stellar Still Strong Summer Sunny Sure
+Swift Tall Tender Tidy Tiny Topaz Tranquil Trusty Velvet Violet Vivid Warm Western Wild Winter Wise Witty Young
+Zesty
+"""
+_SECOND = """
+Acorn Albatross Alpaca Antelope Aspen Badger Bamboo Beacon Beaver Birch Bison Bluebird Bobcat Brook Buffalo
+Butterfly Camel Canyon Caribou Cedar Cheetah Chestnut Cicada Cloud Clover Comet Condor Cove Coyote Crane Cricket
+Cypress Dingo Dolphin Dragonfly Dune Eagle Egret Elk Elm Falcon Fern Ferret Finch Firefly Fjord Flamingo Forest Fox
+Galaxy Gazelle Gecko Geyser Gibbon Glacier Goose Grove Gull Harbour Hare Harvest Hawk Hazel Hedgehog Heron Hill
+Horizon Hornbill Ibex Ibis Iguana Island Jackal Jaguar Jay Juniper Kestrel Kingfisher Kiwi Koala Lagoon Lake Lark
+Lemur Lichen Lighthouse Lilac Lion Llama Lotus Lynx Magpie Manatee Marmot Marten Meadow Meerkat Meteor Mongoose
+Moose Moth Mountain Narwhal Nebula Newt Nightingale Nutmeg Oak Ocelot Orca Orchid Oriole Osprey Otter Owl Panda
+Panther Parrot Pebble Pelican Penguin Petrel Pine Planet Plover Pony Poplar Porcupine Puffin Quail Quokka Rabbit
+Raccoon Rainbow Raven Reef Reindeer River Robin Rocket Rowan Salmon Sandpiper Seal Sequoia Shore Sparrow Spruce
+Squirrel Starling Stork Stream Swallow Swan Tapir Tern Thistle Thrush Tiger Toucan Trout Tulip Turtle Valley Walnut
+Walrus Warbler Weasel Whale Willow Wolf Wombat Woodpecker Wren Yak Zebra
+"""
+
+
+FIRST, SECOND = tuple(_FIRST.split()), tuple(_SECOND.split())
+
+
+def give_pseudonyms(competition: Competition) -> int:
+    """Give every team of a competition that has none a pseudonym of its own; returns how many got one."""
+    waiting = list(competition.teams.filter(pseudonym="").order_by().values_list("pk", flat=True))
+    taken = set(competition.teams.exclude(pseudonym="").order_by().values_list("pseudonym", flat=True))
+    for team in waiting:
+        taken.add(_give_pseudonym(competition, team, taken))
+    return len(waiting)
+
+
+def _give_pseudonym(competition: Competition, team: int, taken: set[str]) -> str:
+    for attempt in range(TRIES):
+        name = draw_pseudonym(taken)
+        try:
+            with transaction.atomic():
+                competition.teams.filter(pk=team, pseudonym="").update(pseudonym=name)
+        except IntegrityError:  # another process drew it in this moment
+            taken.add(name)
+            if attempt == TRIES - 1:
+                raise
+        else:
+            return name
+    raise AssertionError("not reached")
+
+
+def draw_pseudonym(taken: set[str]) -> str:
+    """Two words by chance that nobody has; once a quarter of all pairs is gone, with a number."""
+    number = ""
+    while True:
+        name = f"{secrets.choice(FIRST)} {secrets.choice(SECOND)}{number}"
+        if name not in taken:
+            return name
+        number = f" {secrets.randbelow(900) + 100}" if len(taken) * 4 > len(FIRST) * len(SECOND) else ""

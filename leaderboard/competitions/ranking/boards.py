@@ -10,13 +10,21 @@ from django.db.models import Count, OuterRef, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
-from .board_history import standings_before
 from .ladder import Ladder, ladder_of, ranked_files, sign_of
-from .row_details import member_names, trend_histories, with_page_facts
-from .rows import BoardPageData, BoardRowData, shown_moment
+from .rows import (
+    MAX_COMPARED,
+    BoardPageData,
+    BoardRowData,
+    ScoreUncertainty,
+    member_names,
+    shown_moment,
+    trend_histories,
+    uncertainties,
+    with_page_facts,
+    with_uncertainty,
+)
 from .secondary import secondary_metrics_of, shown_secondary_values
-from .standings import StandingCandidate
-from .uncertainties import MAX_COMPARED, ScoreUncertainty, uncertainties, with_uncertainty
+from .standings import StandingCandidate, standings_before
 
 PAGE_SIZE = 100
 LEADERS = 10
@@ -323,7 +331,7 @@ def ranked_lines(
     hides = is_hidden(ground_truth, split)
     secondary_metrics, ladder = secondary_metrics_of(ground_truth), ladder_of_board(ground_truth, split)
     standings = list(with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)[:at_most])
-    ranks = shared_ranks([(standing.sort_key, standing.received_at) for standing in standings])
+    ranks = shared_ranks([_board_order(standing) for standing in standings])
     teams = competition.teams.order_by()
     if at_most is not None:
         teams = teams.filter(pk__in=[standing.team_id for standing in standings])

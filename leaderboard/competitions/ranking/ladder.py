@@ -8,7 +8,7 @@ a ladder without rungs: the first file is answered by “valid”, and so is eve
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Context, Decimal, Inexact, InvalidOperation
@@ -25,7 +25,6 @@ import metrics
 from ..models import BoardSettings, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
 from ..models.team_history import TeamChange
-from .team_changes import Origin, ScoredFile, linked_teams, replay_transfers
 
 NO_STEP = math.inf
 # The largest number and the smallest are 632 digits apart: nothing is ever rounded on the way.
@@ -264,3 +263,57 @@ def ranked_scores(
         submission__hidden_at=None,
         submission__team__disqualified_at=None,
     )
+
+
+class Origin(NamedTuple):
+    """At a moment, a member of the team `former` came to `team`."""
+
+    team: int
+    former: int
+    at: datetime
+
+
+class ScoredFile(NamedTuple):
+    """A file with its exact public score. `by` is the team that handed it in, which may be part of `team_id` by now."""
+
+    received_at: datetime
+    submission_id: UUID
+    team_id: int
+    by: int
+    value: float
+
+
+def replay_transfers(
+    ladder: Ladder, files: Iterable[ScoredFile], origins: Iterable[Origin]
+) -> Iterator[tuple[ScoredFile, float, bool]]:
+    """For each file in order of receipt: the best score that its team has been shown after it, and whether it set it.
+
+    A hidden board shows no score, so nothing follows anybody: the first file of each team is the new one.
+    """
+    shown: dict[int, float] = {}
+    moves = [] if ladder.is_hidden else [(origin.at, 0, origin.team, origin.former, None) for origin in origins]
+    steps = [*moves, *((file.received_at, 1, file.submission_id.int, 0, file) for file in files)]
+    for _, _, team, former, file in sorted(steps, key=lambda step: step[:4]):
+        if file is None:
+            # The better of the two shown scores holds for the team from now on.
+            known = [shown[one] for one in (team, former) if one in shown]
+            if known:
+                shown[team] = min(known, key=lambda score: ladder.sign * score)
+            continue
+        bar = ladder.bar_above(shown[file.by]) if file.by in shown else None
+        is_new = bar is None or ladder.sign * file.value < ladder.sign * bar
+        if is_new:
+            shown[file.by] = ladder.rounded(file.value)
+        yield file, shown[file.by], is_new
+
+
+def linked_teams(origins: Sequence[Origin], teams: Iterable[int]) -> set[int]:
+    """These teams and all that people have come from or gone to, over any number of teams between."""
+    found, grown = set(teams), True
+    while grown:
+        before = len(found)
+        for origin in origins:
+            if origin.team in found or origin.former in found:
+                found |= {origin.team, origin.former}
+        grown = len(found) > before
+    return found

@@ -14,9 +14,7 @@ from .. import hooks
 from ..models import Competition, GroundTruth, Membership, Standing
 from ..models.competition import Split
 from .boards import PAGE_SIZE, is_hidden, ranked_rows, shared_ranks, standings_in_order
-from .row_details import with_page_facts
-from .rows import BoardRowData
-from .uncertainties import uncertainties, with_uncertainty
+from .rows import BoardRowData, uncertainties, with_page_facts, with_uncertainty
 
 FOUND_SIZE = 30
 """Teams on a page of those that a text found: each such page is one reader's own, and made for them alone."""

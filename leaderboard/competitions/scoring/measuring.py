@@ -111,7 +111,8 @@ def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: floa
     file, spec = _verified_path(submission), truth_spec_of(ground_truth)
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(spec.truth).open("rb").close()
-    return _outcome(submission, ground_truth, scorer.measure_file(spec, file, _scorer_limits(seconds)))
+    limits = scorer.MeasuringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
+    return _outcome(submission, ground_truth, scorer.measure_file(spec, file, limits))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:
@@ -149,16 +150,14 @@ def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
     )
 
 
-def _scorer_limits(seconds: float) -> scorer.MeasuringLimits:
-    return scorer.MeasuringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
-
-
 def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.ScorerAnswer) -> MeasuringOutcome:
     if answer.failure:
         where = f" ({answer.details})" if answer.details else ""
         log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)
         return MeasuringOutcome(failure=OUR_FAULT, host_details=answer.host_details[:MAX_HOST_DETAILS])
-    if answer.result is not None and not _has_both_splits(answer.result):
+    if answer.result is not None and not all(
+        value is not None and math.isfinite(value) for value in (answer.result.public, answer.result.private)
+    ):
         raise ValueError("a published ground truth has both splits")
     return MeasuringOutcome(
         result=answer.result,
@@ -166,10 +165,6 @@ def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.S
         warnings=answer.warnings,
         host_details=answer.host_details[:MAX_HOST_DETAILS],
     )
-
-
-def _has_both_splits(result: metrics.Result) -> bool:
-    return all(value is not None and math.isfinite(value) for value in (result.public, result.private))
 
 
 def _verified_path(submission: Submission) -> Path:

@@ -9,21 +9,27 @@ slept through its lease cannot be mistaken for the next one. All times are those
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
+from leaderboard import __version__
+from leaderboard.common import prometheus_counters
+from leaderboard.common.clock import database_now
+
 from .. import hooks
-from ..models import DailyAttempts, Submission, Team
+from ..models import DailyAttempts, Submission, Team, Worker
 from ..models.submission import waiting_since
 
 log = logging.getLogger(__name__)
@@ -121,7 +127,8 @@ def next_submission() -> QueuedSubmission | None:
     """
     if not _pending_submissions().exists():  # one short query while the queue is empty instead of four long ones
         return None
-    turn = _oldest(_claimable_without_deaths()) or _oldest(claimable())
+    without_deaths = claimable().filter(Q(deaths=0) | Q(received_at__lt=Now() - RETRY_DELAY_AFTER_DEATH))
+    turn = _oldest(without_deaths) or _oldest(claimable())
     if turn is not None:
         _served["last"] = turn.competition_id
         if turn.team_id is not None:
@@ -131,10 +138,6 @@ def next_submission() -> QueuedSubmission | None:
 
 def _pending_submissions() -> QuerySet[Submission]:
     return Submission.objects.filter(status=Submission.Status.PENDING).order_by()
-
-
-def _claimable_without_deaths() -> QuerySet[Submission]:
-    return claimable().filter(Q(deaths=0) | Q(received_at__lt=Now() - RETRY_DELAY_AFTER_DEATH))
 
 
 def _in_order(rows: QuerySet[Submission]) -> QuerySet[Submission, Any]:
@@ -272,7 +275,10 @@ def _note_death(held: Submission) -> QueuedSubmission | None:
     if not _release_claim(held):
         return None
     log.error("the scorer of submission %s died (%s. time)", held.pk, held.deaths + 1)
-    return None if fail_if_spent(held.pk) else _queued_submission(held)
+    if fail_if_spent(held.pk):
+        return None
+    competition = held.competition
+    return QueuedSubmission(held.pk, held.competition_id, held.team_id, competition.ground_truth_id, competition.slug)
 
 
 def fail_overtime(wake_up_id: str, seconds: float) -> bool:
@@ -290,11 +296,6 @@ def _held_by(wake_up_id: str) -> Submission | None:
 def _release_claim(held: Submission) -> bool:
     mine = Submission.objects.filter(pk=held.pk, claim=held.claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, deaths=F("deaths") + 1))
-
-
-def _queued_submission(held: Submission) -> QueuedSubmission:
-    competition = held.competition
-    return QueuedSubmission(held.pk, held.competition_id, held.team_id, competition.ground_truth_id, competition.slug)
 
 
 def fail_spent_submissions(at_most: int = 200) -> None:
@@ -327,3 +328,68 @@ def settle_attempt(submission: Submission, *, refused: bool) -> None:
         DailyAttempts.return_attempt(submission.team_id, submission.received_at.date(), refused=refused)
     if not refused:
         transaction.on_commit(lambda: hooks.scoring_failed(submission_id=submission.pk))
+
+
+HEARD_WITHIN = timedelta(seconds=30)
+FORGOTTEN_AFTER = timedelta(hours=1)
+SWEPT_LATELY = timedelta(seconds=7)
+# From here on somebody should look; a supervisor restarts workers that hold nothing meanwhile.
+PENDING_TOO_LONG = 60.0
+
+
+def report_worker(*, swept: bool = False) -> None:
+    """Say that this process is at work; forget those who have been silent for long."""
+    fields: dict[str, Any] = {
+        "last_seen_at": Now(),
+        "version": __version__,
+        "counts": prometheus_counters.counter_samples(),
+    }
+    if swept:
+        fields["last_sweep_at"] = Now()
+    host, process = socket.gethostname()[:200], os.getpid()
+    if Worker.objects.filter(host=host, process=process).update(**fields):
+        return
+    with transaction.atomic():
+        Worker.objects.filter(last_seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
+        Worker.objects.update_or_create(host=host, process=process, defaults=fields)
+
+
+def was_swept_lately() -> bool:
+    """Whether somebody sweeps; a sweep that seems to lie ahead was noted before a clock was set back."""
+    return Worker.objects.filter(
+        last_sweep_at__gte=Now() - SWEPT_LATELY, last_sweep_at__lte=Now() + SWEPT_LATELY
+    ).exists()
+
+
+@dataclass(frozen=True)
+class PendingFiles:
+    """How many files wait, for how many seconds the oldest does, and how many are being measured."""
+
+    number: int
+    oldest: float | None
+    in_hand: int
+
+
+def pending_files() -> PendingFiles:
+    """One query."""
+    waiting = Submission.objects.filter(status=Submission.Status.PENDING)
+    found = waiting.aggregate(
+        number=Count("pk"),
+        # Slow files wait for each other; that they are measured is checked on its own.
+        first=Min(waiting_since(), filter=Q(is_slow=False)),
+        in_hand=Count("pk", filter=is_held()),
+    )
+    return PendingFiles(found["number"], seconds_since(found["first"]), found["in_hand"])
+
+
+def log_stuck_queue() -> bool:
+    """Write into the log that files wait while nobody measures any; for machines where nobody restarts a worker."""
+    queue = pending_files()
+    if queue.in_hand or (queue.oldest or 0) <= PENDING_TOO_LONG:
+        return False
+    log.error("%s files wait, the oldest for %.0f s, and no worker has any in hand", queue.number, queue.oldest)
+    return True
+
+
+def seconds_since(moment: datetime | None) -> float | None:
+    return None if moment is None else max(0.0, round((database_now() - moment).total_seconds(), 1))

@@ -160,7 +160,10 @@ def _write_outcome(
     if competition.ground_truth_id != ground_truth.pk:
         queue.release_claim(submission.pk, claim)
         return "stale"
-    status = _final_status(outcome)
+    if outcome.result is not None:
+        status = Submission.Status.SCORED
+    else:
+        status = Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED
     changed = rows.filter(claim=claim, status=Submission.Status.PENDING).update(
         status=status,
         problems=list(outcome.problems),
@@ -175,18 +178,12 @@ def _write_outcome(
         return "busy"
     if outcome.result is None:
         queue.settle_attempt(submission, refused=bool(outcome.problems))
-        return status
+        return status.value
     public = _write_scores(submission, ground_truth, outcome.result)
     ground_truth.competition = competition
     if standings.update_standing(submission, ground_truth, public):
         competition.touch_board()
-    return status
-
-
-def _final_status(outcome: MeasuringOutcome) -> str:
-    if outcome.result is not None:
-        return Submission.Status.SCORED.value
-    return (Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED).value
+    return status.value
 
 
 def _write_scores(submission: Submission, ground_truth: GroundTruth, result: metrics.Result) -> float:

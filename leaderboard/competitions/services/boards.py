@@ -1,4 +1,4 @@
-"""Baselines, the reveal, the board as a file."""
+"""Baselines, the reveal and what a host looks at before it, the board as a file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -161,7 +162,10 @@ def board_csv(
     writer.writerow(
         [*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in secondary_metrics)]
     )
-    rows = _rows(competition, split, is_exact)
+    if competition.revealed_at is None and (is_exact or split == Split.PRIVATE):
+        rows = _exact_rows_now(competition, split)
+    else:
+        rows = boards.ranked_lines(competition, split, sees_names=is_exact)
     for row in team_search.rows_of_section(competition, section, rows) if section else rows:
         value = "" if row.value is None else repr(row.value)
         others = ["" if one.value is None else repr(one.value) for one in row.secondary]
@@ -170,13 +174,6 @@ def board_csv(
         placed = [row.rank, row.within][: len(ranks)]
         writer.writerow([*placed, *called, value, row.attempts, row.received_at.isoformat(), *others])
     return text.getvalue()
-
-
-def _rows(competition: Competition, split: Split, is_exact: bool) -> Iterator[rows_module.BoardRowData]:
-    is_live = competition.revealed_at is None
-    if is_live and (is_exact or split == Split.PRIVATE):
-        return _exact_rows_now(competition, split)
-    return boards.ranked_lines(competition, split, sees_names=is_exact)
 
 
 def _exact_rows_now(competition: Competition, split: Split) -> Iterator[rows_module.BoardRowData]:
@@ -208,3 +205,83 @@ def _exact_rows_now(competition: Competition, split: Split) -> Iterator[rows_mod
             attempts=team.files,
             secondary=others.get(str(best.submission_id), ()),
         )
+
+
+SHOWN_ROWS = 20
+"""So many rows of the private board are shown before it opens."""
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """A team on the private board as the reveal would make it now, with its public rank."""
+
+    team: Team
+    rank: int
+    public_rank: int | None
+    value: float
+    is_picked_by_system: bool
+
+    @property
+    def gained(self) -> int:
+        """Ranks won, negative when lost."""
+        return self.public_rank - self.rank if self.public_rank else 0
+
+
+@dataclass(frozen=True)
+class RevealReview:
+    """Files and teams to look at first, in numbers; `rows` are the first ones of the private board."""
+
+    scored: int
+    waiting: int
+    failed: int
+    late: int
+    hidden: int
+    ranked: int
+    picked_by_system: int
+    disqualified: tuple[Team, ...]
+    without: int
+    """Teams in good standing that would be on no board."""
+    candidate: GroundTruth | None
+    rows: tuple[ReviewRow, ...]
+
+
+def review_before_reveal(competition: Competition) -> RevealReview:
+    """The state before the reveal, private ranks included: for hosts alone."""
+    teams = {team.pk: team for team in competition.teams.all()}
+    # By the files that would decide: the shake-up is computed from these afterwards.
+    by_split: dict[str, list[standings.StandingCandidate]] = {Split.PUBLIC: [], Split.PRIVATE: []}
+    if (ground_truth := competition.ground_truth) is not None:
+        ground_truth.competition = competition
+        for split, best in standings.deciding_candidates(ground_truth):
+            by_split[split].append(best)
+    private = by_split[Split.PRIVATE]
+    ranks, public_ranks = boards.ranks_by_team(private), boards.ranks_by_team(by_split[Split.PUBLIC])
+    best_first = sorted(private, key=lambda best: (best.order, best.team_id))
+    rows = [
+        ReviewRow(
+            teams[best.team_id],
+            ranks[best.team_id],
+            public_ranks.get(best.team_id),
+            best.value,
+            best.is_picked_by_system,
+        )
+        for best in best_first[:SHOWN_ROWS]
+    ]
+    disqualified = tuple(team for team in teams.values() if team.disqualified_at is not None)
+    status = Submission.Status
+    numbers = competition.submissions.filter(team__isnull=False).aggregate(
+        scored=Count("pk", filter=Q(status=status.SCORED)),
+        waiting=Count("pk", filter=Q(status=status.PENDING, is_late=False)),
+        failed=Count("pk", filter=Q(status=status.FAILED)),
+        late=Count("pk", filter=Q(is_late=True)),
+        hidden=Count("pk", filter=Q(hidden_at__isnull=False)),
+    )
+    return RevealReview(
+        **numbers,
+        ranked=len(private),
+        picked_by_system=sum(best.is_picked_by_system for best in private),
+        disqualified=disqualified,
+        without=len(teams) - len(disqualified) - len(private),
+        candidate=competition.candidate,
+        rows=tuple(rows),
+    )

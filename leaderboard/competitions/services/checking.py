@@ -18,8 +18,7 @@ from leaderboard.common.storage import StoredFile, path_of, remove_file, store_f
 from leaderboard.scorer import jobs_for_pages
 
 from ..models import Competition, GroundTruth
-from .deadline import membership_with_ground_truth
-from .submit_conditions import SubmissionRefused, refusal_of_submission
+from .submit_conditions import SubmissionRefused, membership_with_ground_truth, refusal_of_submission
 
 HEAD_BYTES = 1_048_576
 CHECKS_AT_ONCE = 16
@@ -38,11 +37,6 @@ class FileCheck(NamedTuple):
 
     problems: list[dict[str, Any]]
     warnings: list[dict[str, Any]]
-
-
-def check_only(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> list[dict[str, Any]]:
-    """All problems of a file: `check`."""
-    return check_file_with_conditions(competition=competition, user=user, chunks=chunks).problems
 
 
 def check_file_with_conditions(*, competition: Competition, user: User, chunks: Iterable[bytes]) -> FileCheck:

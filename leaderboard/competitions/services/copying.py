@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -53,7 +54,7 @@ def clone_competition(
 
     Dates that have passed become now and the same length of time from now. The answers come as a checked draft, so that
     they are looked at once more; baselines are scored with a ground truth, so with them it is published at once.
-    Raises `ValidationError` for title and address, `CannotHost` and `child.JobFailed`; then nothing is left behind.
+    Raises `ValidationError` for title and address, `CannotHost` and `JobFailed`; then nothing is left behind.
     """
     fields = {name: read_setting(competition, name) for name in competitions.EDITABLE if name not in ITS_OWN}
     slug = slug or free_slug(title)
@@ -100,7 +101,7 @@ def _copy_files(source: Competition, copy: Competition, user: User) -> None:
         data_files.add_data_file(
             competition=copy,
             file_name=file.name,
-            chunks=_chunks(file.file_key, file.sha256),
+            chunks=file_chunks(path_of(file.file_key, file.sha256)),
             description=file.description,
             user=user,
         )
@@ -115,7 +116,7 @@ def _copy_truth(source: Competition, copy: Competition) -> None:
         metric=ground_truth.metric,
         params=ground_truth.params,
         file_name=ground_truth.file_name,
-        chunks=_chunks(ground_truth.file_key, ground_truth.sha256),
+        chunks=file_chunks(path_of(ground_truth.file_key, ground_truth.sha256)),
         id_column=ground_truth.id_column,
         secondary=[(key.partition("@")[0], params) for key, params in ground_truth.secondary_asked],
         wants_fits=True,
@@ -133,11 +134,12 @@ def _copy_baselines(source: Competition, copy: Competition, user: User) -> None:
             user=user,
             name=baseline.name,
             file_name=file.file_name,
-            chunks=_chunks(file.file_key, file.sha256),
+            chunks=file_chunks(path_of(file.file_key, file.sha256)),
         )
 
 
-def _chunks(key: str, sha256: str) -> Iterator[bytes]:
-    with path_of(key, sha256).open("rb") as file:
+def file_chunks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, of which one piece is in memory at a time."""
+    with path.open("rb") as file:
         while chunk := file.read(1 << 20):
             yield chunk

@@ -101,7 +101,13 @@ def leak_findings(
     found = []
     for data_file in competition.data_files.all():
         if is_table_unread(data_file.name):
-            found.append(with_templates(_unread_finding(data_file.name)))
+            message = metrics.Message(
+                "Nobody has looked whether the data file “{name}” holds the answers.", name=data_file.name
+            )
+            why = metrics.Message(
+                "Only CSV files are looked through. Make sure that it holds none, or upload it as a CSV file."
+            )
+            found.append(with_templates(metrics.Finding(DATA_UNREAD, message, blocking=False, why=why)))
         leak = describe_leak(path_of(data_file.file_key).read_bytes(), truth, id_column, other_columns)
         if leak:
             message = metrics.Message(
@@ -110,14 +116,6 @@ def leak_findings(
             why = metrics.Message("Remove the file, or upload it again without the answers of the ids that are scored.")
             found.append(with_templates(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
     return found
-
-
-def _unread_finding(name: str) -> metrics.Finding:
-    message = metrics.Message("Nobody has looked whether the data file “{name}” holds the answers.", name=name)
-    why = metrics.Message(
-        "Only CSV files are looked through. Make sure that it holds none, or upload it as a CSV file."
-    )
-    return metrics.Finding(DATA_UNREAD, message, blocking=False, why=why)
 
 
 def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> None:

@@ -1,34 +1,137 @@
-"""The student preview, the launch, and launches planned for a time."""
+"""What a launch needs, the launch itself, and launches at a time that a host chose."""
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from leaderboard.accounts.models import User
-from leaderboard.common.clock import database_now
+from leaderboard.common import logs
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
-from .. import tasks
-from ..models import Competition, LaunchPlan, StudentPreview
-from . import planned_launches
+from .. import hooks
+from ..models import BoardSettings, Competition, LaunchPlan, StudentPreview
+from ..ranking import ladder
 from .competitions import CannotHost, lock_competition
-from .publishing import sample_submission_of
 
 
-def launch_competition(*, competition: Competition, user: User | None = None, needs_preview: bool = False) -> None:
-    """As `launching.launch_competition`; raises `CannotHost` with what is missing."""
-    try:
-        planned_launches.launch_competition(competition=competition, user=user, needs_preview=needs_preview)
-    except planned_launches.NotReady as error:
-        raise CannotHost(_("The competition cannot be launched yet."), error.missing) from error
+class NotReady(CannotHost):
+    """Nothing was launched; `keys` name the needs that are missing, `details` say them to the host."""
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self.keys = list(keys)
+        super().__init__(_("The competition cannot be launched yet."), missing_needs_text(self.keys))
+
+
+@dataclass(frozen=True)
+class LaunchNeed:
+    """One thing that a launch needs; `key` is one of `NEEDS`."""
+
+    key: str
+    is_there: bool
+
+    @property
+    def text(self) -> str:
+        return str(NEEDS[self.key])
+
+
+NEEDS = {
+    "truth": gettext_lazy("A ground truth is published"),
+    "overview": gettext_lazy("The overview says what the question is"),
+    "deadline": gettext_lazy("The deadline lies in the future"),
+    "step": gettext_lazy("The steady board knows how much better a file must be before a score moves (its step)"),
+    "candidate": gettext_lazy("The ground truth that waits is applied or discarded"),
+    "student_preview": gettext_lazy("You have walked the student's way with the sample submission"),
+}
+
+
+def missing_needs_text(stored: Iterable[str]) -> list[str]:
+    """What was missing, as `LaunchPlan.trouble` keeps it: by keys. Earlier it was sentences, which are told as
+    they are."""
+    return [_("Missing: %(what)s.") % {"what": NEEDS[key]} if key in NEEDS else key for key in stored]
+
+
+def launch_needs(competition: Competition) -> list[LaunchNeed]:
+    """What a launch needs, each with whether it is there."""
+    return _launch_needs(competition, bool(_previewed([competition.ground_truth_id])))
+
+
+def incomplete_launches(competitions: Iterable[Competition]) -> set[int]:
+    """Those whose planned launch lacks something. Two queries at most, none where no launch is planned."""
+    planned = [one for one in competitions if one.launch_plan.launches_at is not None and one.launched_at is None]
+    if not planned:
+        return set()
+    prefetch_related_objects(planned, "ground_truth")
+    previewed = _previewed([one.ground_truth_id for one in planned])
+    return {
+        one.pk
+        for one in planned
+        if not all(need.is_there for need in _launch_needs(one, one.ground_truth_id in previewed))
+    }
+
+
+def _launch_needs(competition: Competition, is_previewed: bool) -> list[LaunchNeed]:
+    ground_truth = competition.ground_truth
+    needs = [
+        LaunchNeed("truth", ground_truth is not None),
+        LaunchNeed("overview", bool(competition.overview.strip())),
+        LaunchNeed("deadline", competition.closes_at > timezone.now()),
+    ]
+    if ground_truth and competition.board.mode == BoardSettings.Mode.STEADY:
+        needs.append(LaunchNeed("step", ladder.step_of(competition, ground_truth) != ladder.NO_STEP))
+    if competition.candidate_id is not None:
+        needs.append(LaunchNeed("candidate", False))
+    return [*needs, LaunchNeed("student_preview", is_previewed)]
+
+
+def _previewed(ground_truths: Iterable[int | None]) -> set[int]:
+    """The ground truths under which the sample submission got both scores."""
+    previews = StudentPreview.objects.filter(
+        ground_truth__in=[ground_truth for ground_truth in ground_truths if ground_truth is not None]
+    )
+    found = previews.filter(public__isnull=False, private__isnull=False)
+    return set(found.values_list("ground_truth", flat=True))
+
+
+def launch_competition(
+    *, competition: Competition, user: User | None = None, needs_preview: bool = False, planned: datetime | None = None
+) -> bool:
+    """Let students in; False where they are in already. Raises `NotReady` with what is missing.
+
+    With `needs_preview` the student preview must have passed: pages and planned launches require it, imported folders
+    and scripts do not. With `planned` nothing happens where the launch is
+    not planned for that moment any more.
+    """
+    needs = [need for need in launch_needs(competition) if needs_preview or need.key != "student_preview"]
+    if missing := [need.key for need in needs if not need.is_there]:
+        raise NotReady(missing)
+    with transaction.atomic():
+        now = timezone.now()
+        draft = _hold_draft(competition, planned)
+        if draft is not None:
+            Competition.objects.filter(pk=draft.pk).update(launched_at=now)
+            LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None, trouble=[])
+            AuditEntry.append(
+                AuditEvent.LAUNCHED, user=user, competition=competition, after=audit_values({"launched_at": now})
+            )
+    competition.refresh_from_db()
+    return draft is not None
+
+
+def _hold_draft(competition: Competition, planned: datetime | None) -> Competition | None:
+    """The competition, locked, where it is not launched yet and, with `planned`, the launch is still for that time."""
+    draft = Competition.objects.select_for_update().filter(pk=competition.pk, launched_at=None).first()
+    is_meant = draft is not None and planned in (None, draft.launch_plan.launches_at)
+    return draft if is_meant else None
 
 
 def schedule_launch(*, competition: Competition, user: User, at: datetime, seen: str = "") -> None:
@@ -76,19 +179,37 @@ def _check_planned_launch(draft: Competition, seen: str) -> None:
     raise CannotHost(now + " " + _("Yours was not taken: look at it, and send it again if it shall count."))
 
 
-def start_preview(*, competition: Competition, user: User) -> StudentPreview:
-    """Have a worker measure the sample submission as it measures every file; an earlier preview is deleted.
+def launch_due_competitions(at: datetime) -> None:
+    """Launch what was to be launched by now, and notify its hosts; a competition that lacks something stays a draft.
 
-    Raises `CannotHost` without a ground truth, `child.JobFailed` where no sample can be made.
+    Any number may run at once: a competition is launched, or given back to its hosts, once.
     """
-    ground_truth = competition.ground_truth
-    if ground_truth is None:
-        raise CannotHost(_("Publish a ground truth first: the sample submission is made from it."))
-    sha256 = hashlib.sha256(sample_submission_of(ground_truth)).hexdigest()
-    afresh: dict[str, Any] = {"finished_at": None, "public": None, "private": None, "problems": [], "failure": ""}
-    with transaction.atomic():
-        sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
-        found, _is_new = StudentPreview.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
-        AuditEntry.append(AuditEvent.PREVIEWED, user=user, competition=competition, about=str(ground_truth.number))
-        tasks.wake_workers_after_commit(tasks.measure_preview, ground_truth.pk)
-    return found
+    due = Competition.objects.select_related("ground_truth", "launch_plan__asked_by")
+    for competition in due.filter(launched_at=None, launch_plan__launches_at__lte=at):
+        with logs.log_errors(competition=competition.slug):
+            try:
+                _launch_planned(competition)
+            except NotReady as error:
+                _leave_as_draft(competition, error.keys)
+
+
+@transaction.atomic
+def _launch_planned(competition: Competition) -> None:
+    """Launch and notices are one transaction: after a crash the next run does both."""
+    asked_by, planned = competition.launch_plan.asked_by, competition.launch_plan.launches_at
+    assert planned is not None, "only planned launches are due"
+    if launch_competition(competition=competition, user=asked_by, needs_preview=True, planned=planned):
+        hooks.planned_launch_done(competition=competition, planned=planned)
+
+
+@transaction.atomic
+def _leave_as_draft(competition: Competition, keys: list[str]) -> None:
+    """It stays a draft, and says why."""
+    draft = _hold_draft(competition, competition.launch_plan.launches_at)
+    if draft is None:
+        return
+    LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=None, asked_by=None, trouble=keys)
+    planned = audit_values({"launches_at": competition.launch_plan.launches_at})
+    after = {"missing": " ".join(missing_needs_text(keys))}
+    AuditEntry.append(AuditEvent.LAUNCH_MISSED, user=None, competition=competition, before=planned, after=after)
+    hooks.planned_launch_missed(competition=competition, lacking=keys)

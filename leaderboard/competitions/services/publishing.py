@@ -1,7 +1,8 @@
-"""Publish a checked draft as a numbered ground truth."""
+"""Publish a checked draft as a numbered ground truth; its sample submission, and the student preview with that."""
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
@@ -22,7 +24,7 @@ from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
 
 from .. import tasks
-from ..models import Competition, GroundTruth, TruthCheck, TruthDraft
+from ..models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
 from .competitions import CannotHost
 from .secondary_metrics import published_secondary
 from .truth_drafts import check_draft, file_to_publish
@@ -158,6 +160,24 @@ def sample_submission_of(ground_truth: GroundTruth) -> bytes:
         # A class asks for it in the same minute: whole files replace each other, and all are the same.
         store_as(key, made)
         return made.read_bytes()
+
+
+def start_preview(*, competition: Competition, user: User) -> StudentPreview:
+    """Have a worker measure the sample submission as it measures every file; an earlier preview is deleted.
+
+    Raises `CannotHost` without a ground truth, `JobFailed` where no sample can be made.
+    """
+    ground_truth = competition.ground_truth
+    if ground_truth is None:
+        raise CannotHost(_("Publish a ground truth first: the sample submission is made from it."))
+    sha256 = hashlib.sha256(sample_submission_of(ground_truth)).hexdigest()
+    afresh: dict[str, Any] = {"finished_at": None, "public": None, "private": None, "problems": [], "failure": ""}
+    with transaction.atomic():
+        sent = {"user": user, "sha256": sha256, "sent_at": database_now()}
+        found, _is_new = StudentPreview.objects.update_or_create(ground_truth=ground_truth, defaults=afresh | sent)
+        AuditEntry.append(AuditEvent.PREVIEWED, user=user, competition=competition, about=str(ground_truth.number))
+        tasks.wake_workers_after_commit(tasks.measure_preview, ground_truth.pk)
+    return found
 
 
 def _make_current_or_candidate(competition: Competition, ground_truth: GroundTruth) -> None:

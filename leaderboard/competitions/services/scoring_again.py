@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from datetime import UTC, date
+from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.common import storage
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_team
@@ -79,3 +81,32 @@ def _count_attempts(files: list[Submission]) -> None:
         refused[key] += file.status == Submission.Status.INVALID
     for (team, day), number in used.items():
         DailyAttempts.count_again(team, day, number, refused=refused[team, day])
+
+
+log = logging.getLogger(__name__)
+
+INVALID_FILES_STAY = timedelta(days=14)
+"""Long enough for a host to find that the ground truth was at fault and to score the files again."""
+
+
+def remove_invalid_files(*, at: datetime) -> int:
+    """Remove the bytes of files that were invalid for so long at `at`; the number of files.
+
+    The row with its receipt, hash and problems stays. It is marked first: should this process die between the two, the
+    bytes belong to nothing and the sweep for such files removes them.
+    """
+    old = Submission.objects.filter(
+        team__isnull=False,
+        status=Submission.Status.INVALID,
+        finished_at__lt=at - INVALID_FILES_STAY,
+        file_removed_at=None,
+    )
+    number = 0
+    for pk, key in list(old.order_by().values_list("pk", "file_key")):
+        # A host may have it scored again at this very moment.
+        if old.filter(pk=pk).update(file_removed_at=at):
+            storage.remove_file(key)
+            number += 1
+    if number:
+        log.info("files of invalid submissions were removed", extra={"files": number})
+    return number

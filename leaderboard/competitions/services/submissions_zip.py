@@ -57,7 +57,9 @@ def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
         lost: set[str] = set()
         for submission in _files(competition, at):
             try:
-                yield from _add_file(archive, outlet, submission)
+                with open_stored(submission.file_key, submission.sha256) as file:
+                    entry = zipfile.ZipInfo(path_in(submission), submission.received_at.astimezone(UTC).timetuple()[:6])
+                    yield from outlet.copied(archive, entry, file)
             except FileNotFoundError:
                 lost.add(str(submission.pk))
         with archive.open("manifest.csv", "w", force_zip64=True) as target:
@@ -65,12 +67,6 @@ def submissions_zip(competition: Competition, at: datetime) -> Iterator[bytes]:
                 target.write(line.encode())
                 yield outlet.drain()
     yield outlet.drain()
-
-
-def _add_file(archive: zipfile.ZipFile, outlet: StreamingBuffer, submission: Submission) -> Iterator[bytes]:
-    with open_stored(submission.file_key, submission.sha256) as file:
-        entry = zipfile.ZipInfo(path_in(submission), submission.received_at.astimezone(UTC).timetuple()[:6])
-        yield from outlet.copied(archive, entry, file)
 
 
 def path_in(submission: Submission) -> str:

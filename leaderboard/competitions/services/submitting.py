@@ -23,8 +23,8 @@ from .. import tasks
 from ..models import Competition, DailyAttempts, Membership, Submission
 from ..models.extension import effective_limits_of
 from ..scoring import queue
-from . import deadline
-from .checking import FileCheck, check_beginning, check_file_with_conditions, check_only
+from . import submit_conditions
+from .checking import FileCheck, check_beginning, check_file_with_conditions
 from .submit_conditions import (
     FAILED_FILES_PER_DAY,
     AttemptAllowance,
@@ -47,7 +47,6 @@ __all__ = [
     "allowances_of_teams",
     "check_beginning",
     "check_file_with_conditions",
-    "check_only",
     "refusal_of_submission",
     "save_note",
     "select_finals",
@@ -79,7 +78,7 @@ def submit_file(
     moment decides: deadline, pause, disqualification. A file whose beginning already shows that it cannot be read
     becomes *invalid* at once and uses no attempt.
     """
-    membership = deadline.membership_of(competition, user)
+    membership = submit_conditions.membership_of(competition, user)
     if membership:
         membership.competition, membership.user = competition, user
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
@@ -138,7 +137,7 @@ def _log_refusals(competition: Competition) -> Iterator[None]:
 
 def _create_submission(membership: Membership, stored: StoredFile, key: str, file_name: str, note: str) -> Submission:
     received_at = database_now()
-    membership, ground_truth = deadline.refresh_membership(membership)
+    membership, ground_truth = submit_conditions.refresh_membership(membership)
     competition = membership.competition
     day = received_at.astimezone(UTC).date()
     problems = check_beginning(stored, ground_truth)
@@ -160,11 +159,11 @@ def _create_submission(membership: Membership, stored: StoredFile, key: str, fil
         submission.finished_at = received_at
     try:
         with transaction.atomic():
-            held = deadline.lock_competition(competition)
-            if refusal := deadline.refusal_begun_before(held, membership.team_id, received_at):
+            held = submit_conditions.lock_competition(competition)
+            if refusal := submit_conditions.refusal_begun_before(held, membership.team_id, received_at):
                 raise refusal
             effective_limits = effective_limits_of(membership.team_id, held, day)
-            submission.is_late = deadline.is_late(held, effective_limits, received_at)
+            submission.is_late = submit_conditions.is_late(held, effective_limits, received_at)
             _take_attempt(membership, received_at, effective_limits.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems and not queue.is_queue_long_enough():
@@ -172,7 +171,7 @@ def _create_submission(membership: Membership, stored: StoredFile, key: str, fil
     except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:
-            if deadline.refresh_membership(membership)[0].team_id != membership.team_id:
+            if submit_conditions.refresh_membership(membership)[0].team_id != membership.team_id:
                 return _create_submission(membership, stored, key, file_name, note)
             raise
         remove_file(stored.key)
@@ -182,14 +181,14 @@ def _create_submission(membership: Membership, stored: StoredFile, key: str, fil
 
 def select_finals(*, competition: Competition, user: User, submission_ids: Sequence[str], at: datetime) -> None:
     """Pick the submissions that decide; raises `SubmissionRefused` after the deadline or for more than allowed."""
-    membership = deadline.membership_with_ground_truth(competition, user)
+    membership = submit_conditions.membership_with_ground_truth(competition, user)
     if membership is None:
         raise SubmissionRefused("not_joined", _("Join the competition first."))
     with transaction.atomic():
         if (
             at
             >= effective_limits_of(
-                membership.team_id, deadline.lock_competition(competition), at.astimezone(UTC).date()
+                membership.team_id, submit_conditions.lock_competition(competition), at.astimezone(UTC).date()
             ).closes_at
         ):
             raise SubmissionRefused("closed", _("The deadline has passed; the final picks stand."))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ from leaderboard.common.storage import clean_name, path_of, store_file
 from leaderboard.common.storage import remove_file as remove_file
 from leaderboard.scorer import jobs_for_pages
 from metrics.core.messages import with_templates
+from metrics.reading.containers import read_container
 from metrics.reading.headers import read_header
 
 from ..models import Competition, GroundTruth, TruthCheck, TruthDraft
 from ..models.ground_truth import LONGEST_NAME, new_split_secret
-from .answer_spreadsheets import CONVERTIBLE_PROBLEMS, plain_csv, spreadsheet_changes
 from .competitions import CannotHost
 from .data_files import ANSWERS_IN_DATA, leak_findings
 from .secondary_metrics import MetricWithParams, asked_secondary, clean_secondary, non_answer_columns, role_columns
@@ -65,7 +65,7 @@ def draft_truth(
     that the draft keeps and hands on to the ground truth, so a student who knows ids and seed cannot draw them too;
     `split_secret` sets it. Raises `metrics.ParameterError` for parameters,
     `CannotHost` without a file, for secondary metrics and for a column whose name is too long to be stored,
-    `storage.TooLarge`, and `child.JobFailed` when the check itself broke. Then nothing has changed.
+    `storage.TooLarge`, and `JobFailed` when the check itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params) if metric else {}
     secondary_metrics = clean_secondary(secondary)
@@ -113,7 +113,12 @@ def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str
     if chunks is not None:
         draft.file_key, draft.file_name = _store_truth(competition, plain_csv(chunks)), clean_name(file_name)
     elif not draft.file_key:
-        draft.file_key, draft.file_name = _copy_of_last(competition)
+        # Another metric, the same answers and split.
+        last = _last_ground_truth(competition)
+        if last is None:
+            raise CannotHost(_("Choose the ground-truth file first."))
+        draft.file_key = _store_truth(competition, [path_of(last.file_key).read_bytes()])
+        draft.file_name = last.file_name
     split = draft.file_key
     if not redraws_split or "Usage" not in _header(path_of(split)):
         return
@@ -138,7 +143,9 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
         truth, problems = _with_split(draft, Path(folder))
         checked = path_of(draft.file_key) if problems else truth
         report = _report_of_check(draft, checked)
-        report["findings"] = _check_leaks(draft, checked, report) + report["findings"]
+        if id_column := report["id_column"]:  # as far as the file could be read
+            leaks = leak_findings(draft.competition, checked.read_bytes(), id_column, non_answer_columns(draft))
+            report["findings"] = leaks + report["findings"]
         report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     report["findings"] += _other_ids(report.get("differs"))
     known = {finding["code"] for finding in report["findings"]}
@@ -222,14 +229,6 @@ def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
     )
     why = metrics.Message("All files handed in so far would become invalid, as each has other ids. Is that meant?")
     return [with_templates(metrics.Finding("other_ids", message, blocking=False, why=why))]
-
-
-def _check_leaks(draft: TruthDraft, truth: Path, report: dict[str, Any]) -> list[dict[str, Any]]:
-    """Whether files for students hold the answers, as far as the file could be read."""
-    id_column = report["id_column"]
-    return (
-        leak_findings(draft.competition, truth.read_bytes(), id_column, non_answer_columns(draft)) if id_column else []
-    )
 
 
 def _suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
@@ -319,19 +318,11 @@ def _last_ground_truth(competition: Competition) -> GroundTruth | None:
     return competition.ground_truths.order_by("number").last()
 
 
-def _copy_of_last(competition: Competition) -> tuple[str, str]:
-    """Key and name for a draft of the last ground truth's file: another metric, the same answers and split."""
-    last = _last_ground_truth(competition)
-    if last is None:
-        raise CannotHost(_("Choose the ground-truth file first."))
-    return _store_truth(competition, [path_of(last.file_key).read_bytes()]), last.file_name
-
-
 def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     """Check the current ground truth as its draft was checked, against the data files as they are now, and store the
     report.
 
-    Raises `CannotHost` without a ground truth, and `child.JobFailed` when the check itself broke.
+    Raises `CannotHost` without a ground truth, and `JobFailed` when the check itself broke.
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
@@ -353,3 +344,111 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     values = {"report": report, "checked_at": timezone.now()}
     return TruthCheck.objects.update_or_create(ground_truth=ground_truth, defaults=values)[0]
+
+
+CONVERTIBLE_PROBLEMS = frozenset({"separator", "column_unnamed", "usage_name", "encoding", "row_width", "quote"})
+"""Findings that a file gets which a spreadsheet saved in its own way."""
+
+
+def converted_spreadsheet(chunks: Iterable[bytes]) -> list[bytes]:
+    """An unstored upload with its spreadsheet conversion applied; unchanged where no conversion helps."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "truth", Path(folder) / "as_meant.csv"
+        source.write_bytes(b"".join(plain_csv(chunks)))
+        jobs_for_pages.run_page_job("as_meant", truth=str(source), target=str(target))
+        return [target.read_bytes() or source.read_bytes()]
+
+
+def spreadsheet_changes(draft: TruthDraft, target: Path | None = None) -> list[dict[str, Any]]:
+    """What reading the file as a spreadsheet's would change; the CSV goes to `target`."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = target or Path(folder) / "as_meant.csv"
+        try:
+            answer = jobs_for_pages.run_page_job("as_meant", truth=str(path_of(draft.file_key)), target=str(place))
+        except jobs_for_pages.JobFailed:
+            log.exception("%s could not be read as a spreadsheet's", draft.file_key)
+            return []
+    changes: list[dict[str, Any]] = answer["changes"]
+    return changes
+
+
+def plain_csv(chunks: Iterable[bytes]) -> Iterable[bytes]:
+    """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is stored, so that the check can
+    name the problem."""
+    data = b"".join(chunks)
+    try:
+        return [read_container(data, 1 << 30)]
+    except metrics.MetricError:
+        return [data]
+
+
+TOO_MANY_COLUMNS = "target_columns"
+
+
+def taken_for_answers(draft: TruthDraft) -> list[str]:
+    """Columns of a draft's file that would have to be predicted, also where its metric reads fewer."""
+    if draft.report.get("target_columns"):
+        return list(draft.report["target_columns"])
+    if TOO_MANY_COLUMNS not in {one["code"] for one in blocking_in(draft.report)}:
+        return []
+    other_columns = non_answer_columns(draft)
+    return [name for name in columns_at_hand(draft.competition) if name not in other_columns]
+
+
+def select_answer_columns(*, competition: Competition, names: Collection[str], group: str = "") -> TruthDraft:
+    """Of the columns taken for answers keep `names` alone, and check again: a whole test set has its features too.
+
+    What a metric or the split reads stays; `group` is one of the columns that are no answers, by which the split is
+    made from now on. Raises `CannotHost` where no answer would remain or the file cannot be read, and what
+    `draft_truth` raises.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    taken = taken_for_answers(draft) if draft else []
+    left_out = [name for name in taken if name not in names]
+    group = group if group in left_out else ""
+    if draft is None or len(left_out) == len(taken):
+        raise CannotHost(_("Tick at least one column: without answers nothing can be scored."))
+    if CONVERTIBLE_PROBLEMS & {one["code"] for one in blocking_in(draft.report)}:
+        raise CannotHost(_("First the file must be one that can be read: correct it and choose it again."))
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "answers.csv"
+        jobs_for_pages.run_page_job(
+            "drop_columns",
+            truth=str(path_of(draft.file_key)),
+            columns=[name for name in left_out if name != group],
+            target=str(target),
+        )
+        draft.group_column = group or draft.group_column
+        return _draft_of_same_split(draft, target.read_bytes())
+
+
+def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
+    """Read the draft's file as its spreadsheet meant it, as its report offers, and check what comes of it.
+
+    Raises `CannotHost` where nothing is known that would help, and what `draft_truth` raises.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "as_meant.csv"
+        if draft is None or not spreadsheet_changes(draft, target):
+            raise CannotHost(_("There is no file that could be read in another way. Choose one."))
+        return _draft_of_same_split(draft, target.read_bytes())
+
+
+def _draft_of_same_split(draft: TruthDraft, data: bytes) -> TruthDraft:
+    """What a file that could not be read was checked with is nobody's choice, unless a metric counts already."""
+    keeps_split = draft.competition.launched_at is not None
+    return draft_truth(
+        competition=draft.competition,
+        metric=draft.metric if keeps_split else "",
+        params=draft.params if keeps_split else {},
+        file_name=draft.file_name,
+        chunks=[data],
+        id_column=draft.id_column,
+        public_share=draft.public_share,
+        seed=draft.seed,
+        is_stratified=draft.is_stratified,
+        group_column=draft.group_column,
+        secondary=asked_secondary(draft.secondary) if keeps_split else (),
+        wants_fits=True,
+    )

@@ -23,7 +23,7 @@ from leaderboard.common import markdown as markdown_module
 from leaderboard.common.display_time import moment
 from leaderboard.common.subqueries import count_rows
 
-from .. import navigation, parameter_texts, problem_labels
+from .. import navigation, parameter_texts
 from ..access import PageContext
 from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty
 from ..ranking import secondary
@@ -147,7 +147,7 @@ def line(text: str | None) -> SafeString:
 register.filter("in_words", parameter_texts.parameter_value_text)
 register.filter("kind_words", parameter_texts.parameter_kind_text)
 register.filter("allowed", parameter_texts.allowed_values_text)
-register.filter("in_plain", problem_labels.problem_label)
+register.filter("in_plain", parameter_texts.problem_label)
 
 
 @register.filter

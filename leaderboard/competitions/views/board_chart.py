@@ -14,7 +14,7 @@ from leaderboard.common import numbers
 
 from ..models import Competition, Team
 from ..ranking import ladder
-from ..ranking import score_histories as courses_module
+from ..ranking import team_ranks as courses_module
 
 WIDTH, HEIGHT, MARGIN = 1000, 240, 6
 HEADROOM = 1.5

@@ -16,7 +16,7 @@ from leaderboard.common.responses import as_download, streamed_zip
 from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
-from ..services import folder_zips, publishing, submissions_zip
+from ..services import folders, publishing, submissions_zip
 
 log = logging.getLogger(__name__)
 
@@ -77,4 +77,4 @@ def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> Htt
 @open_to(Audience.HOSTS)
 def host_export(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
     """The competition as a folder that any site of this kind makes a draft of. It holds the answers."""
-    return streamed_zip(folder_zips.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")
+    return streamed_zip(folders.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")

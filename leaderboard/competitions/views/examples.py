@@ -182,7 +182,7 @@ class ExampleDraft:
         return cache.find(_key(self.metric, *self.texts, self.params or {})) is not None
 
     def answer(self) -> dict[str, Any]:
-        """What the child says. Raises `child.JobFailed`."""
+        """What the child says. Raises `JobFailed`."""
         cache = changed if self.is_changed else settled
         return _answer(cache, self.metric, *self.texts, self.params or {})
 

@@ -14,7 +14,7 @@ from leaderboard.scorer.job_slots import JobFailed
 from ..access import Audience, PageContext, open_to
 from ..forms.wizard import CloneForm, ScheduleForm
 from ..models import StudentPreview, TruthCheck
-from ..services import competitions, copying, launches, planned_launches
+from ..services import competitions, copying, launches, publishing
 from .host_responses import add_refusal, posted_data
 from .launch_checklist import checklist_of
 from .overview import competition_metric
@@ -69,7 +69,7 @@ def _review(
         "form": form,
         "problem": problem,
         "checklist": needs,
-        "trouble": planned_launches.missing_needs_text(competition.launch_plan.trouble),
+        "trouble": launches.missing_needs_text(competition.launch_plan.trouble),
         "is_ready": all(need.is_there for need in needs),
         "measure": competition_metric(competition.ground_truth),
         "report": check.report if check else None,
@@ -85,7 +85,7 @@ def host_preview(request: HttpRequest, page_context: PageContext) -> HttpRespons
     competition = page_context.competition
     if request.method == "POST":
         try:
-            launches.start_preview(competition=competition, user=signed_in_user(page_context.user))
+            publishing.start_preview(competition=competition, user=signed_in_user(page_context.user))
         except competitions.CannotHost as error:
             messages.error(request, error.message)
         except JobFailed:

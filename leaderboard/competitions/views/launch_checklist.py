@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from ..models import Competition
-from ..services import planned_launches
+from ..services import launches
 from .truth_context import draft_of, needs_other_file
 
 WHERE = {
@@ -30,8 +30,8 @@ class ChecklistItem:
 
 
 def checklist_of(competition: Competition) -> list[ChecklistItem]:
-    """As `launching.launch_needs`; before there is an answer file, that comes first."""
-    needs = planned_launches.launch_needs(competition)
+    """As `launches.launch_needs`; before there is an answer file, that comes first."""
+    needs = launches.launch_needs(competition)
     has_file = _has_file(competition)
     places = WHERE if has_file else {**WHERE, "truth": "host_setup_data"}
     return [ChecklistItem(need.text, need.is_there, places[need.key]) for need in needs]
@@ -75,7 +75,7 @@ def _has_file(competition: Competition) -> bool:
 
 
 def _completed_steps(competition: Competition) -> dict[str, bool]:
-    needs = {need.key: need.is_there for need in planned_launches.launch_needs(competition)}
+    needs = {need.key: need.is_there for need in launches.launch_needs(competition)}
     return {
         "basics": needs["overview"],
         "data": _has_file(competition),

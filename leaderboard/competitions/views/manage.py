@@ -24,7 +24,7 @@ from ..forms.host import BaselineForm, DataFileForm, SlugForm
 from ..models import Competition, Score, Submission
 from ..models.competition import Split
 from ..ranking import secondary as secondary_module
-from ..services import boards, competitions, data_files, reveal_review
+from ..services import boards, competitions, data_files
 from .host_responses import add_refusal, ask_first, is_confirmed, message_data_file_added, posted_data, refuse_too_large
 
 PER_PAGE = 50
@@ -150,7 +150,7 @@ def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse
             messages.success(request, _("The private board is open."))
             return see_other("leaderboard", slug=page_context.competition.slug)
     has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
-    review = reveal_review.review_before_reveal(page_context.competition) if has_choice else None
+    review = boards.review_before_reveal(page_context.competition) if has_choice else None
     context = {"page_context": page_context, "form": form, "review": review}
     return render(request, "competitions/host_reveal.html", context, status=status)
 

@@ -16,7 +16,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.host import ReasonForm
 from ..models import Submission
 from ..models.competition import Split
-from ..services import competitions, pausing
+from ..services import competitions
 from .host_responses import add_refusal, posted_data
 
 
@@ -51,12 +51,14 @@ def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     status = 422 if request.method == "POST" else 200
     try:
         if request.POST.get("action") == "resume":
-            pausing.resume_competition(competition=competition, user=signed_in_user(page_context.user))
+            competitions.resume_competition(competition=competition, user=signed_in_user(page_context.user))
             messages.success(request, _("Files are taken again."))
             return see_other("host_pause", slug=competition.slug)
         if form.is_bound and form.is_valid():
             reason = form.cleaned_data["reason"]
-            pausing.pause_competition(competition=competition, user=signed_in_user(page_context.user), reason=reason)
+            competitions.pause_competition(
+                competition=competition, user=signed_in_user(page_context.user), reason=reason
+            )
             messages.success(request, _("Paused: no files are taken until you end the pause."))
             return see_other("host_pause", slug=competition.slug)
     except competitions.CannotHost as error:
@@ -66,10 +68,10 @@ def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 def _hide_or_show(request: HttpRequest, page_context: PageContext, submission: Submission, form: ReasonForm) -> str:
     if request.POST.get("action") == "show":
-        pausing.show_submission(submission=submission, user=signed_in_user(page_context.user))
+        competitions.show_submission(submission=submission, user=signed_in_user(page_context.user))
         return _("The file is shown again.")
     if form.is_bound and form.is_valid():
         reason = form.cleaned_data["reason"]
-        pausing.hide_submission(submission=submission, user=signed_in_user(page_context.user), reason=reason)
+        competitions.hide_submission(submission=submission, user=signed_in_user(page_context.user), reason=reason)
         return _("The file is hidden; its team reads why.")
     return ""

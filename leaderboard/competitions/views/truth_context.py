@@ -16,7 +16,7 @@ from leaderboard.sandbox import outside_metrics
 
 from ..forms.metric_parameters import ParameterForm
 from ..models import Competition, TruthCheck, TruthDraft
-from ..services import truth_conversion, truth_drafts
+from ..services import truth_drafts
 
 BROKEN = gettext_lazy("The check did not work, through no fault of your file. Try it again in a moment.")
 
@@ -50,13 +50,13 @@ class AnswerColumns:
 def answer_columns(draft: TruthDraft | None) -> AnswerColumns | None:
     """Where further columns block, those that the ground truth has are proposed, else the last one: there a whole
     test set has its answers, as a rule."""
-    names = truth_conversion.taken_for_answers(draft) if draft else []
+    names = truth_drafts.taken_for_answers(draft) if draft else []
     if draft is None or len(names) < 2:
         return None
     may_group = bool(draft.report["is_split_by_system"]) and not draft.group_column
     blocking = {one["code"]: one["column"] for one in draft.report["findings"] if one["blocking"]}
     is_stuck = needs_other_file(draft) and not set(names).isdisjoint(blocking.values())
-    if not is_stuck and truth_conversion.TOO_MANY_COLUMNS not in blocking:
+    if not is_stuck and truth_drafts.TOO_MANY_COLUMNS not in blocking:
         return AnswerColumns(names, names, may_group=may_group)
     ground_truth = draft.competition.ground_truth
     known = [name for name in names if ground_truth and name in ground_truth.submission_columns]

@@ -21,7 +21,7 @@ from leaderboard.common.storage import TooLarge
 from ..access import Audience, PageContext, open_to
 from ..forms.wizard import BasicsForm, EntryForm, FolderForm, LimitsForm, WizardStepForm
 from ..models import Competition
-from ..services import competitions, copying, folder_zips
+from ..services import competitions, copying, folders
 from .host_responses import add_refusal, posted_data, refuse_too_large
 from .launch_checklist import checklist_of, next_step, steps_of
 
@@ -124,7 +124,7 @@ def _import_zip(request: HttpRequest) -> HttpResponse:
         if form.is_valid():
             chunks = form.cleaned_data["folder"].chunks()
             # Who brings last year's along has it here still, and nobody can write another address into a zip file here.
-            made = folder_zips.import_zip(chunks=chunks, user=signed_in_user(request.user), finds_address=True)
+            made = folders.import_zip(chunks=chunks, user=signed_in_user(request.user), finds_address=True)
             words = _("“%(title)s” is a draft that only you see, at /c/%(slug)s/.")
             messages.success(request, words % {"title": made, "slug": made.slug})
             return see_other("host_setup", slug=made.slug)

@@ -19,7 +19,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import AnswersForm
 from ..forms.host import DataFileForm
 from ..models import Competition
-from ..services import competitions, data_files, secondary_metrics, truth_conversion, truth_drafts
+from ..services import competitions, data_files, secondary_metrics, truth_drafts
 from .host_responses import add_refusal, message_data_file_added, refuse_too_large
 from .truth_context import BROKEN, draft_of, file_at_hand, initial_split, last_check_report
 from .wizard import origin_query, truth_page_name, wizard_context, wizard_step
@@ -88,7 +88,7 @@ def _apply_spreadsheet_conversion(request: HttpRequest, page_context: PageContex
     return _convert_draft(
         request,
         page_context,
-        lambda: truth_conversion.apply_spreadsheet_conversion(competition=page_context.competition),
+        lambda: truth_drafts.apply_spreadsheet_conversion(competition=page_context.competition),
     )
 
 
@@ -98,7 +98,7 @@ def _select_answer_columns(request: HttpRequest, page_context: PageContext) -> H
     return _convert_draft(
         request,
         page_context,
-        lambda: truth_conversion.select_answer_columns(competition=page_context.competition, names=names, group=group),
+        lambda: truth_drafts.select_answer_columns(competition=page_context.competition, names=names, group=group),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from leaderboard.competitions.services import invalid_files
+from leaderboard.competitions.services import scoring_again
 
 from ... import backup_manifest, orphan_files
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         try:
-            invalid = invalid_files.remove_invalid_files(at=timezone.now())
+            invalid = scoring_again.remove_invalid_files(at=timezone.now())
             number = orphan_files.sweep_files(at=timezone.now(), force=options["force"])
         except backup_manifest.BackupError as error:
             raise CommandError("\n".join([error.message, *error.details])) from None
