@@ -212,7 +212,7 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files and begins to count at nothing."""
     settings.FILES_DIR = tmp_path / "files"
     queue._teams_served.clear()
-    board_cache.clear_caches()
+    board_cache.boards.clear()
     for cache in caches.all():
         cache.clear()
 

@@ -12,7 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
 from leaderboard.competitions.ranking import boards, reveal, score_histories, standings
 from leaderboard.competitions.ranking.score_histories import MOST_STEPS
-from leaderboard.competitions.views.board_chart import FAR, HEIGHT, board_chart
+from leaderboard.competitions.views.charts import BOARD_HEIGHT, FAR, board_chart
 from tests.conftest import enter, make_competition
 from tests.leaderboard.test_ranking import scored
 from tests.markup import tidy
@@ -122,7 +122,7 @@ def test_an_early_slip_does_not_flatten_the_field(pets: Competition, bo: User, c
     assert chart
     assert chart.bottom == "0.85000"
     heights = [float(y) for y in re.findall(r"[,V]([\d.]+)", chart.drawing)]
-    assert HEIGHT < max(heights) <= FAR * HEIGHT
+    assert BOARD_HEIGHT < max(heights) <= FAR * BOARD_HEIGHT
 
 
 def test_the_private_board_has_no_chart(pets: Competition, bo: User) -> None:

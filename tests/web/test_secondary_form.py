@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.forms.secondary_metrics import params_line
+from leaderboard.competitions.forms.ground_truth import params_line
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from tests.conftest import make_competition
 

@@ -15,7 +15,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import BoardSettings, Competition, Limits, Score, Submission
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.team_chart import score_chart
+from leaderboard.competitions.views.charts import score_chart
 from tests.conftest import answers, close, enter, hand_in
 from tests.markup import tidy
 from tests.web.test_join import signed_in

@@ -15,7 +15,7 @@ from ..models import Competition, GroundTruth, Membership, Score, Submission
 from ..models.competition import Split
 from ..ranking import boards, secondary
 from ..ranking import ladder as ladder_module
-from .errors import ApiError
+from .base import ApiError
 from .schemas import MetricOut, ProblemOut, SecondaryOut, SubmissionOut
 
 PAGE_SIZE = boards.PAGE_SIZE

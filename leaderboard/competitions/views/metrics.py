@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Iterable
 from itertools import groupby
 from shlex import quote
 from textwrap import dedent
@@ -26,10 +27,7 @@ from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
 
-from .examples import ExampleDraft
-from .front import home_command
-from .metric_search import matching_metrics
-from .worked_examples import WorkedExample, best_value_text, end_of_scale
+from .examples import ExampleDraft, WorkedExample, best_value_text, end_of_scale, home_command
 
 DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
 # The tasks that classes have most come first; what is not named here stands at the end.
@@ -54,6 +52,85 @@ EXAMPLE_UNAVAILABLE_TEXT = gettext_lazy(
     "The example cannot be computed at this moment. Everything else on this page holds."
 )
 
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
+    "ari": ("adjusted_rand",),
+    "auc": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "concordance_index", "average_precision", "gini"),
+    "auprc": ("average_precision", "columnwise_average_precision"),
+    "auroc": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "concordance_index"),
+    "bce": ("log_loss", "weighted_multilabel_log_loss"),
+    "boxes": ("box_map",),
+    "cer": ("character_error_rate",),
+    "cindex": ("survival_concordance", "concordance_index"),
+    "classification": ("Labels", "Probabilities"),
+    "clustering": ("Clusterings",),
+    "correlation": ("pearson", "spearman", "columnwise_spearman", "kendall_tau", "matthews_correlation"),
+    "count": ("poisson_deviance", "rmsle", "columnwise_rmsle"),
+    "cross": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
+    "crossentropy": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
+    "crps": ("pinball",),
+    "detection": ("box_map", "mean_precision_at_iou"),
+    "edit": ("levenshtein", "character_error_rate", "word_error_rate"),
+    "entropy": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss", "kl_divergence"),
+    "gap": ("global_average_precision",),
+    "geo": ("mean_haversine",),
+    "gps": ("mean_haversine",),
+    "harrell": ("survival_concordance",),
+    "hitrate": ("hit_rate_at_k",),
+    "imbalanced": ("balanced_accuracy", "f1", "matthews_correlation", "average_precision", "cohen_kappa"),
+    "kappa": ("cohen_kappa",),
+    "kl": ("kl_divergence",),
+    "logloss": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
+    "lrap": ("label_ranking_average_precision", "label_weighted_ranking_precision"),
+    "lwlrap": ("label_ranking_average_precision", "label_weighted_ranking_precision"),
+    "map": (
+        "map_at_k",
+        "box_map",
+        "mean_precision_at_iou",
+        "average_precision",
+        "columnwise_average_precision",
+        "global_average_precision",
+        "label_ranking_average_precision",
+    ),
+    "mask": ("dice", "iou", "mean_precision_at_iou"),
+    "mcc": ("matthews_correlation",),
+    "multiclass": ("accuracy", "balanced_accuracy", "f1", "multiclass_log_loss", "top_k_accuracy", "cohen_kappa"),
+    "multilabel": (
+        "multilabel_f1",
+        "thresholded_f1",
+        "hamming_loss",
+        "jaccard",
+        "exact_match",
+        "weighted_multilabel_log_loss",
+        "columnwise_roc_auc",
+        "label_ranking_average_precision",
+    ),
+    "ndcg": ("ndcg_at_k",),
+    "dcg": ("ndcg_at_k",),
+    "nll": ("log_loss", "multiclass_log_loss", "laplace_log_likelihood"),
+    "nmi": ("normalised_mutual_information",),
+    "ordinal": ("cohen_kappa", "spearman", "kendall_tau"),
+    "outliers": ("mae", "median_absolute_error", "weighted_mae"),
+    "pfbeta": ("probabilistic_f1",),
+    "prauc": ("average_precision", "columnwise_average_precision"),
+    "quadratic": ("cohen_kappa",),
+    "quantile": ("pinball",),
+    "qwk": ("cohen_kappa",),
+    "r²": ("r2",),
+    "recommendation": ("Rankings",),
+    "recommender": ("Rankings",),
+    "regression": ("Numbers",),
+    "retrieval": ("Rankings", "label_ranking_average_precision"),
+    "rle": ("dice", "iou", "mean_precision_at_iou"),
+    "segmentation": ("dice", "iou", "mean_precision_at_iou"),
+    "sensitivity": ("recall",),
+    "sorensen": ("dice",),
+    "specificity": ("recall", "balanced_accuracy"),
+    "top5": ("top_k_accuracy", "map_at_k"),
+    "wer": ("word_error_rate",),
+}
+"""A word → keys of metrics and names of groups. Keys that are not installed find nothing."""
+
 DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
 log = logging.getLogger(__name__)
@@ -62,11 +139,8 @@ log = logging.getLogger(__name__)
 @open_page_to(SiteAudience.ANYONE)
 def metrics(request: HttpRequest) -> HttpResponse:
     text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
-    found = [
-        m
-        for m in matching_metrics(library.catalogue(), text)
-        if direction not in DIRECTIONS or m.direction == direction
-    ]
+    direction = direction if direction in DIRECTIONS else ""
+    found = [m for m in matching_metrics(library.catalogue(), text) if direction in ("", m.direction)]
     # Metrics from outside stand at the end of the catalogue, whatever their group.
     found.sort(key=lambda m: m.group)
     groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
@@ -74,7 +148,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     context = {
         "groups": groups,
         "q": text,
-        "direction": direction if direction in DIRECTIONS else "",
+        "direction": direction,
         "directions": [("", _("All")), *DIRECTIONS.items()],
         "number": len(found),
         "outside": outside_metrics.outside_metrics_status() if getattr(request.user, "is_staff", False) else None,
@@ -85,6 +159,36 @@ def metrics(request: HttpRequest) -> HttpResponse:
         if "HX-Request" in request.headers
         else response
     )
+
+
+def matching_metrics(found: Iterable[library.Metric], text: str) -> list[library.Metric]:
+    """Metrics that fit every word of a text: the words people have for them, in their language or English, which are
+    often not those of their titles."""
+    left = list(found)
+    for word in re.findall(r"[\w²]+", text.lower()):
+        left = _metrics_for(left, word)
+    return left
+
+
+def _metrics_for(left: list[library.Metric], word: str) -> list[library.Metric]:
+    """Those that a word names: a known synonym or a whole word of the name, else any part of the head, else of the
+    definition."""
+    means = SYNONYMS.get(word, ())
+    if named := [m for m in left if m.key in means or m.group in means or word in _words_of_name(m)]:
+        return named
+    if partly := [m for m in left if word in _head(m)]:
+        return partly
+    return [m for m in left if word in f"{m.description}\n{translated_message(m.description)}".lower()]
+
+
+def _words_of_name(metric: library.Metric) -> list[str]:
+    names = (metric.key, metric.key.replace("_", " "), metric.title, translated_message(metric.title))
+    return re.findall(r"[\w²]+", " ".join(names).lower())
+
+
+def _head(metric: library.Metric) -> str:
+    texts = (metric.title, metric.group, metric.summary, metric.columns)
+    return " ".join([metric.key, *texts, *map(translated_message, texts)]).lower()
 
 
 @open_page_to(SiteAudience.ANYONE)

@@ -22,7 +22,7 @@ from leaderboard.common.responses import see_other
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import planned_launches
-from leaderboard.competitions.views.launch_checklist import checklist_of
+from leaderboard.competitions.views.wizard import checklist_of
 from leaderboard.notifications import chat_sending
 
 from .. import activity
