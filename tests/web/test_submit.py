@@ -337,7 +337,7 @@ def test_the_same_file_again_is_pointed_out(as_bo: Client, pets: Competition, bo
 
 def again(client: Client, page: Any, **changed: object) -> Any:
     """Answer the question about the same bytes with yes."""
-    given = {field.name: field.value() for field in page.context["same"].form}
+    given = {field.name: field.value() for field in page.context["same"]["form"]}
     return client.post(SUBMIT, {**given, **changed})
 
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Count, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
@@ -25,7 +25,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.host import CompetitionForm, SlugForm, TeamChangesForm
 from ..models import Competition, Submission, Team
 from ..services import competitions, planned_launches
-from .host_responses import posted_data
+from .host_responses import posted_data, save_competition
 
 AUDIT_ENTRIES_PER_PAGE = 50
 NUMBERED = re.compile(r"(team|account) #([0-9]{1,18})")
@@ -54,16 +54,9 @@ def host_settings(request: HttpRequest, page_context: PageContext) -> HttpRespon
     # A copy, because filling the form in changes it and the head of the page must not.
     copy = Competition.objects.get(pk=page_context.competition.pk)
     form = CompetitionForm(posted_data(request), instance=copy)
-    if request.method == "POST" and form.is_valid():
-        try:
-            changed = competitions.change_competition(
-                competition=page_context.competition, user=signed_in_user(page_context.user), **form.fields_for_verb
-            )
-        except ValidationError as error:
-            form.add_error(None, error)
-        else:
-            messages.success(request, _("Saved."))
-            return see_other("host_settings", slug=changed.slug)
+    if changed := save_competition(page_context, form):
+        messages.success(request, _("Saved."))
+        return see_other("host_settings", slug=changed.slug)
     context = {"page_context": page_context, "form": form}
     return render(request, "competitions/host_settings.html", context, status=422 if form.errors else 200)
 

@@ -17,7 +17,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.host import DataFileForm
 from ..services import competitions, data_files, folder_zips, publishing, submissions_zip
 from ..services.answer_leaks import is_table_unread
-from .host_responses import add_refusal, ask_first, is_confirmed, posted_data, refuse_too_large
+from .host_responses import add_refusal, ask_first, csv_response, is_confirmed, posted_data, refuse_too_large
 
 log = logging.getLogger(__name__)
 
@@ -56,9 +56,7 @@ def sample_submission(request: HttpRequest, page_context: PageContext) -> HttpRe
         log.exception("sample submission of %s", ground_truth)
         messages.error(request, _("The sample submission could not be made. Please tell your host."))
         return redirect("data", slug=page_context.competition.slug)
-    answer = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="sample_submission.csv"'
-    return answer
+    return csv_response(text, "sample_submission")
 
 
 @open_to(Audience.HOSTS)

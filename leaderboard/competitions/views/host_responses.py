@@ -18,10 +18,13 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.common.library_messages import stored_text
+from leaderboard.common.responses import signed_in_user
 from leaderboard.common.storage import TooLarge
 
 from ..access import PageContext
-from ..models import Submission
+from ..forms.host import CompetitionForm
+from ..models import Competition, Submission
+from ..services import competitions
 from ..services.competitions import CannotHost
 
 
@@ -35,6 +38,12 @@ def refuse_too_large(request: HttpRequest) -> None:
     request.FILES  # noqa: B018 - reading the body is what notices it
     if request.META.get("leaderboard.too_large"):
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
+
+
+def csv_response(text: str | bytes, name: str) -> HttpResponse:
+    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
 
 
 def is_confirmed(request: HttpRequest) -> bool:
@@ -71,6 +80,19 @@ def add_refusal(form: BaseForm, error: Exception) -> int:
     for line in lines:
         form.add_error(None, line)
     return 413 if isinstance(error, TooLarge) else 409
+
+
+def save_competition(page_context: PageContext, form: CompetitionForm) -> Competition | None:
+    """Change the competition as a form says. None without such a form, and where something in it is wrong."""
+    if not form.is_valid():
+        return None
+    try:
+        return competitions.change_competition(
+            competition=page_context.competition, user=signed_in_user(page_context.user), **form.fields_for_verb
+        )
+    except ValidationError as error:
+        form.add_error(None, error)
+        return None
 
 
 def own_submission(page_context: PageContext, submission_id: UUID | str) -> Submission:

@@ -37,6 +37,7 @@ from ..services import boards
 from . import board_cache
 from .board_table import anchor_of, board_table
 from .charts import BoardChart, board_chart
+from .host_responses import csv_response
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
 SHARED_COOKIES = {"theme", "csrftoken", display_time.COOKIE}
@@ -224,7 +225,7 @@ def leaderboard_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
         return redirect("leaderboard", slug=competition.slug)
     text = boards.board_csv(competition, query.split, own=query.team, section=query.section)
     section = f"-{slugify(query.section) or 'section'}" if query.section else ""
-    return _csv_response(text, f"{competition.slug}-{query.split}{section}")
+    return csv_response(text, f"{competition.slug}-{query.split}{section}")
 
 
 @open_to(Audience.ASSISTANTS)
@@ -232,13 +233,7 @@ def host_board_csv(request: HttpRequest, page_context: PageContext) -> HttpRespo
     """A board as a file, exact whatever students see; the private one before the reveal as it would be revealed now."""
     split = Split.PRIVATE if request.GET.get("board") == "private" else Split.PUBLIC
     text = boards.board_csv(page_context.competition, split, is_exact=True)
-    return _csv_response(text, f"{page_context.competition.slug}-{split}")
-
-
-def _csv_response(text: str, name: str) -> HttpResponse:
-    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
+    return csv_response(text, f"{page_context.competition.slug}-{split}")
 
 
 def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) -> dict[str, Any]:

@@ -154,11 +154,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "outside": outside_metrics.outside_metrics_status() if getattr(request.user, "is_staff", False) else None,
     }
     response = render(request, "competitions/metrics.html", context)
-    return (
-        announce_to_screen_readers(response, _("%(number)s found.") % {"number": len(found)})
-        if "HX-Request" in request.headers
-        else response
-    )
+    return _announced(request, response, _("%(number)s found.") % {"number": len(found)})
 
 
 def matching_metrics(found: Iterable[library.Metric], text: str) -> list[library.Metric]:
@@ -203,11 +199,15 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     outcome = _example_outcome(request, draft)
     context = {
         "metric": shown,
-        "description": _described(shown),
+        # Examples at Python's prompt, which files from outside have, are code.
+        "description": DOCTEST.sub(
+            lambda found: f"```\n{dedent(found[0])}\n```", translated_message(shown.description)
+        ),
         "draft": draft,
         "settings": [(parameter, (draft.params or {}).get(parameter.name)) for parameter in shown.parameters],
         **outcome,
-        "install": _install(request),
+        # pip reads from the file's name what it is.
+        "install": f"pip install {quote(request.build_absolute_uri(reverse('home_scorer_file', args=[name_wheel()])))}",
         "command": home_command(shown, draft.params or draft.own_params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
         "is_from_outside": shown.is_outside,
@@ -217,12 +217,13 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     }
     status = 429 if outcome.get("refusal") == TOO_MANY_EXAMPLES_TEXT else 200
     response = render(request, "competitions/metric.html", context, status=status)
-    return announce_to_screen_readers(response, _spoken(outcome)) if "HX-Request" in request.headers else response
+    return _announced(request, response, _spoken(outcome))
 
 
-def announce_to_screen_readers(response: HttpResponse, words: str) -> HttpResponse:
-    """Have the page's live region say something after a part of it was exchanged."""
-    response["HX-Trigger"] = json.dumps({"announce": words})
+def _announced(request: HttpRequest, response: HttpResponse, words: str) -> HttpResponse:
+    """Where a part of the page was exchanged, its live region says so to screen readers."""
+    if "HX-Request" in request.headers:
+        response["HX-Trigger"] = json.dumps({"announce": words})
     return response
 
 
@@ -264,23 +265,12 @@ def _example_refusal(request: HttpRequest, draft: ExampleDraft) -> str:
     return ""
 
 
-def _described(metric: library.Metric) -> str:
-    """The description as Markdown; examples at Python's prompt, which files from outside have, are code."""
-    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", translated_message(metric.description))
-
-
 def _spoken(outcome: dict[str, Any]) -> str:
     if worked := outcome.get("worked"):
         return _("The score is %(score)s.") % {"score": worked.line[-1]}
     if outcome.get("refusal"):
         return str(outcome["refusal"])
     return _("The truth cannot be read.") if outcome["faults_of"] == "truth" else _("The submission cannot be read.")
-
-
-def _install(request: HttpRequest) -> str:
-    """The scorer as pip takes it; pip reads from the file's name what it is."""
-    address = request.build_absolute_uri(reverse("home_scorer_file", args=[name_wheel()]))
-    return f"pip install {quote(address)}"
 
 
 def _source(metric: library.Metric) -> str:

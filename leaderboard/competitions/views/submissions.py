@@ -24,7 +24,7 @@ from ..models.competition import Split
 from ..ranking import ladder, reveal, shake_up, standings, team_ranks
 from ..services import receipts, submitting
 from .charts import score_chart
-from .host_responses import own_submission, problems_csv
+from .host_responses import csv_response, own_submission, problems_csv
 from .submission_progress import NO_SCORES, SubmissionProgress, TodayCard, shown_scores_of
 
 PAGE = 50
@@ -201,9 +201,7 @@ def submission_file(request: HttpRequest, page_context: PageContext, submission_
 @open_to(Audience.MEMBERS)
 def submission_problems(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     found = own_submission(page_context, submission_id)
-    response = HttpResponse(problems_csv(found.problems), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="problems-{str(found.pk)[:8]}.csv"'
-    return response
+    return csv_response(problems_csv(found.problems), f"problems-{str(found.pk)[:8]}")
 
 
 @open_to(Audience.MEMBERS)

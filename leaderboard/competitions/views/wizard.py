@@ -23,7 +23,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.host import BasicsForm, EntryForm, FolderForm, LimitsForm, WizardStepForm
 from ..models import Competition, TruthDraft
 from ..services import competitions, copying, folder_zips, planned_launches
-from .host_responses import add_refusal, posted_data, refuse_too_large
+from .host_responses import add_refusal, posted_data, refuse_too_large, save_competition
 
 StepView = Callable[..., HttpResponse]
 CHECKLISTS = ("host_competition", "host_setup_launch")
@@ -264,16 +264,9 @@ def _fields_step(
     """A step that is a form: save, and go on to the next one, or back to the checklist."""
     # A copy, because filling the form in changes it and the head of the page must not.
     form = form_class(posted_data(request), instance=Competition.objects.get(pk=page_context.competition.pk))
-    if request.method == "POST" and form.is_valid():
-        try:
-            changed = competitions.change_competition(
-                competition=page_context.competition, user=signed_in_user(page_context.user), **form.fields_for_verb
-            )
-        except ValidationError as error:
-            form.add_error(None, error)
-        else:
-            keys = list(AFTERWARDS)
-            following = keys[keys.index(key) + 1]
-            return see_other(origin_of(request) or f"host_setup_{following}", slug=changed.slug)
+    if changed := save_competition(page_context, form):
+        keys = list(AFTERWARDS)
+        following = keys[keys.index(key) + 1]
+        return see_other(origin_of(request) or f"host_setup_{following}", slug=changed.slug)
     context = {**wizard_context(request, page_context, key), "form": form, **(more or {})}
     return render(request, f"competitions/host_setup_{key}.html", context, status=422 if form.errors else 200)
