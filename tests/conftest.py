@@ -335,6 +335,15 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
 
 
 @pytest.fixture
+def draft(ada: User) -> Competition:
+    """Ada's competition before its answers."""
+    now = timezone.now()
+    return competitions.create_competition(
+        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
+    )
+
+
+@pytest.fixture
 def pets(ada: User) -> Competition:
     return make_competition(ada)
 

@@ -6,12 +6,10 @@ import gzip
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
@@ -66,15 +64,6 @@ def no_advice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """Which metrics fit is asked of the strangest files alone: of all of them it would take long."""
     if "Lines and quotes" not in request.node.name:
         monkeypatch.setattr("leaderboard.competitions.services.truth_drafts._suggest_metrics", lambda draft: [])
-
-
-@pytest.fixture
-def draft(ada: User) -> Competition:
-    """Ada's competition before its answers."""
-    now = timezone.now()
-    return competitions.create_competition(
-        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
-    )
 
 
 def through_the_page(competition: Competition, ada: User, given: Given, folder: Path) -> str:

@@ -9,7 +9,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.forms.ground_truth import params_line
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
 from tests.conftest import make_competition
 
@@ -98,9 +97,3 @@ def test_an_unfinished_row_that_needs_a_column_is_said_so(as_ada: Client, tides:
     look(as_ada)
     as_ada.post(METRIC, filled(**{"also-metric_1": "weighted_mae", "also-params_1": "weight=weights"}))
     assert "Something blocks" in as_ada.get(METRIC).content.decode()
-
-
-def test_a_line_of_parameters_says_what_is_not_at_its_default() -> None:
-    assert params_line("pinball", {"quantile": 0.5}) in ("", "quantile=0.5")
-    assert params_line("weighted_mae", {"weight": "weight"}) == ""
-    assert params_line("gone", {"a": 1}) == ""

@@ -246,7 +246,7 @@ def apply_rescoring(
     notified = call_host_service(
         lambda: rescoring.apply_candidate(competition=competition, user=token_owner(request), words=text, tells=tells)
     )
-    return _current_out(competition, notified)
+    return _ground_truth_out(competition, competition.ground_truth, notified)
 
 
 @api.post(
@@ -261,7 +261,7 @@ def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
     if competition.candidate is None:
         raise ApiError(409, _("No ground truth is waiting."))
     rescoring.discard_candidate(competition=competition, user=token_owner(request))
-    return _current_out(competition)
+    return _ground_truth_out(competition, competition.ground_truth)
 
 
 @api.post(
@@ -332,13 +332,8 @@ def _finding_out(found: dict[str, Any]) -> FindingOut:
     return FindingOut.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
 
 
-def _current_out(competition: Competition, notified: int = 0) -> GroundTruthOut:
-    ground_truth = competition.ground_truth
+def _ground_truth_out(competition: Competition, ground_truth: GroundTruth | None, notified: int = 0) -> GroundTruthOut:
     assert ground_truth is not None
-    return _ground_truth_out(competition, ground_truth, notified)
-
-
-def _ground_truth_out(competition: Competition, ground_truth: GroundTruth, notified: int = 0) -> GroundTruthOut:
     becomes: Literal["current", "candidate"] = "candidate" if competition.candidate_id == ground_truth.pk else "current"
     names = ("number", "metric", "params", "rows", "public_rows", "private_rows", "ignored_rows", "note")
     return GroundTruthOut(becomes=becomes, told=notified, **{name: getattr(ground_truth, name) for name in names})

@@ -21,7 +21,7 @@ from leaderboard.common.storage import TooLarge
 from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import PageContext
-from ..models import Competition, DataFile, Membership, Submission
+from ..models import DataFile, Membership, Submission
 from ..models.competition import Split
 from ..ranking import boards, uncertainties
 from ..ranking import ladder as ladder_module
@@ -93,6 +93,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     )
     ground_truth = competition.ground_truth
     allowed = submitting.allowance_of(membership, at) if membership else None
+    ladder = ladder_module.ladder_of(ground_truth) if ground_truth else None
     names, limits = ("overview", "rules", "contact", "zone"), competition.limits
     return CompetitionOut(
         **competition_summary(competition, at),
@@ -108,7 +109,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
         submission_columns=list(ground_truth.submission_columns) if ground_truth else [],
         public_share=ground_truth.public_share if ground_truth else None,
         board_mode=cast(Mode, competition.board.mode),
-        board_step=_board_step(competition),
+        board_step=ladder.step if ladder and not ladder.is_hidden else None,
         attempts_left=allowed.left if allowed else None,
         team_closes_at=allowed.closes_at if allowed else None,
         paused_at=limits.paused_at,
@@ -316,11 +317,6 @@ def check_file(
 
 def _interval_out(uncertainty: uncertainties.ScoreUncertainty) -> list[float | None]:
     return [numbers.rounded_end(end, uncertainty.error) for end in (uncertainty.low, uncertainty.high)]
-
-
-def _board_step(competition: Competition) -> float | None:
-    ladder = ladder_module.ladder_of(competition.ground_truth) if competition.ground_truth else None
-    return ladder.step if ladder and not ladder.is_hidden else None
 
 
 def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:

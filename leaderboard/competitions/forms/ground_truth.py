@@ -94,7 +94,7 @@ class AnswersForm(forms.Form):
 
     @property
     def split(self) -> dict[str, Any]:
-        """The split as `hosting.draft_truth` takes it. Whole groups are drawn with the classes in proportion too, as
+        """The split as `draft_truth` takes it. Whole groups are drawn with the classes in proportion too, as
         far as that can be; a column that was typed before another choice was made says nothing."""
         filled = self.cleaned_data
         return {
@@ -108,12 +108,11 @@ class AnswersForm(forms.Form):
 class MetricForm(forms.Form):
     """The metric for a file that was looked at; its parameters are a form of their own."""
 
-    metric = forms.ChoiceField(label=_("Metric"), widget=forms.RadioSelect)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        choices = [(metric.key, metric.title) for metric in outside_metrics.selectable_metrics()]
-        self.fields["metric"].choices = choices  # type: ignore[attr-defined]
+    metric = forms.ChoiceField(
+        label=_("Metric"),
+        widget=forms.RadioSelect,
+        choices=lambda: [(metric.key, metric.title) for metric in outside_metrics.selectable_metrics()],
+    )
 
 
 class ParameterForm(forms.Form):
@@ -201,7 +200,11 @@ class SecondaryForm(forms.Form):
     def __init__(self, *args: Any, held: Iterable[Mapping[str, Any]] = (), **kwargs: Any) -> None:
         """`held` are those of a draft or a ground truth."""
         super().__init__(*args, **kwargs)
-        known = [("", gettext("None")), *_choices()]
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for metric in outside_metrics.selectable_metrics():
+            group = groups.setdefault(translated_message(metric.group), [])
+            group.append((metric.key, translated_message(metric.title)))
+        known = [("", gettext("None")), *groups.items()]
         rows = [*held, *({} for _ in range(MOST_SECONDARY))]
         for number, one in enumerate(rows[:MOST_SECONDARY], start=1):
             key = one.get("key", "")
@@ -245,13 +248,6 @@ class SecondaryForm(forms.Form):
             except ValidationError as error:
                 self.add_error(f"params_{number}", error)
         return {"asked": asked}
-
-
-def _choices() -> list[tuple[str, list[tuple[str, str]]]]:
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for metric in outside_metrics.selectable_metrics():
-        groups.setdefault(translated_message(metric.group), []).append((metric.key, translated_message(metric.title)))
-    return list(groups.items())
 
 
 def parse_params_line(text: str) -> dict[str, str]:

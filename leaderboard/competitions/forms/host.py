@@ -223,8 +223,16 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         for name in ("opens_at", "closes_at"):
-            if cleaned.get(name):
-                self._set_moment(cleaned, name, cleaned.get("zone") or "UTC")
+            if not cleaned.get(name):
+                continue
+            if self.instance.pk and not {name, "zone"} & set(self.changed_data):
+                # One that nobody touched keeps its fractions.
+                cleaned[name] = getattr(Competition.objects.get(pk=self.instance.pk), name)
+                continue
+            try:
+                cleaned[name] = moment_in(cleaned[name], cleaned.get("zone") or "UTC")
+            except ValidationError as error:
+                self.add_error(name, error)
         if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["opens_at"] >= cleaned["closes_at"]:
             self.add_error("closes_at", _("The competition must open before it closes."))
         if "max_megabytes" in self.changed_data or ("max_megabytes" in self.fields and not self.instance.pk):
@@ -235,19 +243,9 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error(None, error)
         return cleaned
 
-    def _set_moment(self, cleaned: dict[str, Any], name: str, zone: str) -> None:
-        """Put the moment in the place of its wall-clock time; one that nobody touched keeps its fractions."""
-        if self.instance.pk and not {name, "zone"} & set(self.changed_data):
-            cleaned[name] = getattr(Competition.objects.get(pk=self.instance.pk), name)
-            return
-        try:
-            cleaned[name] = moment_in(cleaned[name], zone)
-        except ValidationError as error:
-            self.add_error(name, error)
-
     @property
     def fields_for_verb(self) -> dict[str, Any]:
-        """What `hosting.create_competition` and `hosting.change_competition` take."""
+        """What `create_competition` and `change_competition` take."""
         return {name: value for name, value in self.cleaned_data.items() if name not in ("max_megabytes", "hosts")}
 
 
@@ -257,28 +255,20 @@ def board_hints(competition: Competition) -> tuple[str, str]:
     why = _(
         "Many exact scores tell a team the answers of single rows; a step prevents that, and costs honest teams little."
     )
+    numbers_known = {"few": f"{few:,}", "number": f"{ground_truth.public_rows:,}" if ground_truth else ""}
     if ground_truth is None:
-        proposal = _("Steady is proposed for fewer than %(few)s public rows.") % {"few": f"{few:,}"}
-        return (
-            f"{why} {proposal}",
-            gettext("A number, or empty: then it follows from the ground truth, once there is one."),
-        )
-    if ground_truth.public_rows < few:
-        proposal = _("Steady is proposed: this ground truth has %(number)s public rows, fewer than %(few)s.") % {
-            "number": f"{ground_truth.public_rows:,}",
-            "few": f"{few:,}",
-        }
+        proposal = _("Steady is proposed for fewer than %(few)s public rows.")
+        step = gettext("A number, or empty: then it follows from the ground truth, once there is one.")
     else:
-        proposal = _("With %(number)s public rows a plain board does little harm.") % {
-            "number": f"{ground_truth.public_rows:,}"
-        }
-    if ground_truth.step is None:
-        return f"{why} {proposal}", gettext("Write a number: nobody can work one out for this ground truth.")
-    found = f"{ground_truth.step:.12g}"
-    step = _("A number, or empty for %(step)s: so far apart, two good files differ by more than chance.") % {
-        "step": found
-    }
-    return f"{why} {proposal}", f"{step} {_steps_there_are(ground_truth, ground_truth.step)}".strip()
+        proposal = _("With %(number)s public rows a plain board does little harm.")
+        if ground_truth.public_rows < few:
+            proposal = _("Steady is proposed: this ground truth has %(number)s public rows, fewer than %(few)s.")
+        step = gettext("Write a number: nobody can work one out for this ground truth.")
+        if ground_truth.step is not None:
+            step = gettext("A number, or empty for %(step)s: so far apart, two good files differ by more than chance.")
+            step %= {"step": f"{ground_truth.step:.12g}"}
+            step = f"{step} {_steps_there_are(ground_truth, ground_truth.step)}".strip()
+    return f"{why} {proposal % numbers_known}", step
 
 
 def _steps_there_are(ground_truth: GroundTruth, step: float) -> str:

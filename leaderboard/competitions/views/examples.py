@@ -287,7 +287,7 @@ class ExampleDraft:
         return self._cache.find(_key(self.metric, *self.texts, self.params or {})) is not None
 
     def answer(self) -> dict[str, Any]:
-        """What the child says. Raises `child.JobFailed`."""
+        """What the process says that explains it. Raises `JobFailed`."""
         return _answer(self._cache, self.metric, *self.texts, self.params or {})
 
 

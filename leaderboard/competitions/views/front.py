@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -138,7 +137,10 @@ def my_teams(request: HttpRequest) -> HttpResponse:
     held = list(found.select_related("team", *related))
     teams = {one.team_id: one.competition for one in held}
     placings, allowances = team_ranks.placings_now(teams, at), submitting.allowances_of_teams(teams, at)
-    mates = _team_mates(teams, user.pk)
+    mates: dict[int, list[str]] = defaultdict(list)
+    others = Membership.objects.filter(team__in=list(teams)).exclude(user=user)
+    for team_id, name in others.values_list("team_id", "user__username"):
+        mates[team_id].append(name)
     rows = [
         MyTeam(one, placings.get(one.team_id), allowances[one.team_id], mates[one.team_id], at)
         for one in sorted(held, key=lambda one: allowances[one.team_id].closes_at)
@@ -148,12 +150,3 @@ def my_teams(request: HttpRequest) -> HttpResponse:
         "over": [row for row in reversed(rows) if not row.is_running],
     }
     return render(request, "competitions/my_teams.html", context)
-
-
-def _team_mates(teams: Iterable[int], user_id: int) -> dict[int, list[str]]:
-    """Team → the names of its other members."""
-    names: dict[int, list[str]] = defaultdict(list)
-    others = Membership.objects.filter(team__in=list(teams)).exclude(user=user_id)
-    for team_id, name in others.values_list("team_id", "user__username"):
-        names[team_id].append(name)
-    return names

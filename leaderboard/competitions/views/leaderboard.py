@@ -1,7 +1,7 @@
 """The leaderboard. Its table is rendered once per version of the board and shared by everybody who looks at it.
 
 A reader's own row is marked in a copy of the shared text; for readers without a session the whole page is shared.
-Private standings are asked for only behind `visit.sees_private`, and their keys name the split.
+Private standings are asked for only behind `page_context.sees_private`, and their keys name the split.
 """
 
 from __future__ import annotations

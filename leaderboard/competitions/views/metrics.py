@@ -41,17 +41,6 @@ TOO_MANY_EXAMPLES_TEXT = gettext_lazy(
     "Many examples were computed within a minute. Wait a little and press Compute again. People who are signed in can "
     "have more."
 )
-NO_EXAMPLE_TEXT = gettext_lazy(
-    "This metric came without an example. Type two small files below to see what it makes of them."
-)
-METRIC_FAILED_TEXT = gettext_lazy(
-    "The code of this metric, which the operator of this site added, cannot score these files."
-)
-METRIC_TOO_SLOW_TEXT = gettext_lazy("{limit} Longer than that no example is computed, so there is nothing to show.")
-EXAMPLE_UNAVAILABLE_TEXT = gettext_lazy(
-    "The example cannot be computed at this moment. Everything else on this page holds."
-)
-
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
     "ari": ("adjusted_rand",),
@@ -196,6 +185,10 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     draft = ExampleDraft(shown, request.GET)
     if what := request.GET.get("do", ""):
         return redirect(f"{request.path}?{draft.change(what)}#change")
+    try:
+        source = shown.source_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):  # a file from outside may be gone by now
+        source = ""
     outcome = _example_outcome(request, draft)
     context = {
         "metric": shown,
@@ -213,7 +206,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "is_from_outside": shown.is_outside,
         "best": best_value_text(shown, draft.params or draft.own_params),
         "worst": end_of_scale(shown.worst),
-        "source": _source(shown),
+        "source": source,
     }
     status = 429 if outcome.get("refusal") == TOO_MANY_EXAMPLES_TEXT else 200
     response = render(request, "competitions/metric.html", context, status=status)
@@ -238,12 +231,15 @@ def _example_outcome(request: HttpRequest, draft: ExampleDraft) -> dict[str, Any
         answer = draft.answer()
     except jobs_for_pages.JobFailed as error:
         log.warning("no worked example of %s: %s", draft.metric.key, error)
-        return {"refusal": EXAMPLE_UNAVAILABLE_TEXT}
+        return {"refusal": _("The example cannot be computed at this moment. Everything else on this page holds.")}
     if answer["faults_of"] in ("truth", "submission"):
         return {"problems": answer["problems"], "faults_of": answer["faults_of"]}
+    if answer["faults_of"] and (limit := answer.get("limit")):
+        words = _("{limit} Longer than that no example is computed, so there is nothing to show.")
+        return {"refusal": words.format(limit=limit)}
     if answer["faults_of"]:
-        limit = answer.get("limit")
-        return {"refusal": METRIC_TOO_SLOW_TEXT.format(limit=limit) if limit else METRIC_FAILED_TEXT}
+        words = _("The code of this metric, which the operator of this site added, cannot score these files.")
+        return {"refusal": words}
     return {"worked": WorkedExample(answer)}
 
 
@@ -251,7 +247,9 @@ def _example_refusal(request: HttpRequest, draft: ExampleDraft) -> str:
     """Why the example is not computed, as a sentence; counts what a person has computed, or an address and all
     strangers together."""
     if not draft.is_changed:
-        return "" if draft.metric.example.truth else str(NO_EXAMPLE_TEXT)
+        if draft.metric.example.truth:
+            return ""
+        return _("This metric came without an example. Type two small files below to see what it makes of them.")
     if draft.too_much or draft.is_known:
         return draft.too_much
     if request.user.is_authenticated:
@@ -271,11 +269,3 @@ def _spoken(outcome: dict[str, Any]) -> str:
     if outcome.get("refusal"):
         return str(outcome["refusal"])
     return _("The truth cannot be read.") if outcome["faults_of"] == "truth" else _("The submission cannot be read.")
-
-
-def _source(metric: library.Metric) -> str:
-    """The text of the metric's file; one from outside may be gone by now."""
-    try:
-        return metric.source_path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""

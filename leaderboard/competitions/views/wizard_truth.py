@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -205,7 +204,7 @@ def last_check_report(competition: Competition) -> dict[str, Any]:
             "drafted": metric_or_none(draft.metric),
             "checked": draft,
             "needs_other_file": needs_other_file(draft),
-            "answer_columns": answer_columns(draft),
+            "answer_columns": _answer_columns(draft),
             "files_alone_block": truth_drafts.blocks_by_files_alone(draft.report),
         }
     check = TruthCheck.objects.filter(ground_truth=ground_truth).first() if ground_truth else None
@@ -225,28 +224,24 @@ def metric_or_none(key: str) -> metrics.Metric | None:
         return None
 
 
-@dataclass
-class AnswerColumns:
-    """The columns taken for answers, where there are several, and those of them that probably are some."""
+def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
+    """The columns taken for answers, where there are several, and those of them that probably are some.
 
-    names: list[str]
-    likely: list[str]
-    is_asked: bool
-    may_group: bool
-    """Whether the rows are still to be split, so that one of the others may say which belong together."""
-
-
-def answer_columns(draft: TruthDraft) -> AnswerColumns | None:
-    """Where further columns block, those that the ground truth has are proposed, else the last one: there a whole
-    test set has its answers, as a rule."""
+    Where further columns block, those that the ground truth has are proposed, else the last one: there a whole test set
+    has its answers, as a rule.
+    """
     names = truth_conversion.taken_for_answers(draft)
     if len(names) < 2:
         return None
-    may_group = bool(draft.report["is_split_by_system"]) and not draft.group_column
     blocking = {one["code"]: one["column"] for one in draft.report["findings"] if one["blocking"]}
     is_stuck = needs_other_file(draft) and not set(names).isdisjoint(blocking.values())
-    if not is_stuck and truth_conversion.TOO_MANY_COLUMNS not in blocking:
-        return AnswerColumns(names, names, is_asked=False, may_group=may_group)
+    is_asked = is_stuck or truth_conversion.TOO_MANY_COLUMNS in blocking
     ground_truth = draft.competition.ground_truth
     known = [name for name in names if ground_truth and name in ground_truth.submission_columns]
-    return AnswerColumns(names, known or names[-1:], is_asked=True, may_group=may_group)
+    return {
+        "names": names,
+        "likely": (known or names[-1:]) if is_asked else names,
+        "is_asked": is_asked,
+        # The rows are still to be split, so one of the others may say which belong together.
+        "may_group": bool(draft.report["is_split_by_system"]) and not draft.group_column,
+    }
