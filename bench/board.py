@@ -342,7 +342,7 @@ def main() -> None:
         result("first read after a new score, median", middle, 50, is_least=False, unit=" ms")
         print(f"    slowest of {len(firsts)}: {1000 * max(firsts):.1f} ms")
         result("renderings for 20 readers of a new version", stampede(competition, page), 1, is_least=False)
-        board_cache.clear_caches()
+        board_cache.boards.clear()
         result("page one equals the rebuild (1 = yes)", first_page_is_right(competition, page()), 1, is_least=True)
     least, most = min(given.teams), max(given.teams)
     both = interleaved({"least": pages[least], "most": pages[most]}, rounds=given.rounds, number=60)

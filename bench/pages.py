@@ -118,7 +118,7 @@ def _asked(queries: CaptureQueriesContext) -> int:
 
 def forget() -> None:
     """What was made of a board for its first reader, as if it had just changed and the day had just begun."""
-    board_cache.clear_caches()
+    board_cache.boards.clear()
 
 
 def _still(rounds: int = 20) -> tuple[float, float]:

@@ -212,7 +212,7 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     """Every test has its own files and begins to count at nothing."""
     settings.FILES_DIR = tmp_path / "files"
     queue._teams_served.clear()
-    board_cache.clear_caches()
+    board_cache.boards.clear()
     for cache in caches.all():
         cache.clear()
 
@@ -332,6 +332,15 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
     if launched:
         launches.launch_competition(competition=competition)
     return competition
+
+
+@pytest.fixture
+def draft(ada: User) -> Competition:
+    """Ada's competition before its answers."""
+    now = timezone.now()
+    return competitions.create_competition(
+        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
+    )
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from leaderboard.common.responses import streamed_zip
 from leaderboard.competitions.access import PageContext
 from leaderboard.competitions.api.answers import visible_competition
 from leaderboard.competitions.api.base import Scope, Token, api, declared_answers, file_answer, token_owner
-from leaderboard.competitions.api.files import call_host_service, hosted_competition
+from leaderboard.competitions.api.host import call_host_service, hosted_competition
 from leaderboard.competitions.api.schemas import GradeKind
 from leaderboard.competitions.services import folders
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, re_path
 
-from leaderboard.competitions.api import files, host, student
-from leaderboard.competitions.api.base import api
+from leaderboard.competitions.api import host, student
+from leaderboard.competitions.api.base import answer_in_json, api
 from leaderboard.competitions.api.docs import api as page
 from leaderboard.competitions.api.docs import not_found, openapi
-from leaderboard.competitions.api.errors import answer_in_json
 from leaderboard.grades import api as grades
 
-OPERATIONS = (files, grades, host, student)  # each declares its own addresses when it is imported
+OPERATIONS = (grades, host, student)  # each declares its own addresses when it is imported
 
 
 def _operations() -> list[URLPattern]:

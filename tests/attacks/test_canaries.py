@@ -268,7 +268,7 @@ def test_the_comparison_sees_a_difference(scene: Scene, at_once: None, monkeypat
 
 def for_student(scene: Scene, role: str, below: tuple[str, ...] = ("",)) -> dict[str, tuple[str, int]]:
     """For every address: the answer's text and the number of queries it took, nothing cached."""
-    board_cache.clear_caches()
+    board_cache.boards.clear()
     for cache in caches.all():
         cache.clear()
     seen = {}

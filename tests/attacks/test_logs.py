@@ -170,10 +170,10 @@ def test_names_of_teams_files_and_browsers_forge_no_line(
 def test_a_page_that_breaks_tells_where_and_quotes_nothing(
     pets: Competition, ada: User, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> bytes:
+    def broken(*_: object, **__: object) -> bytes:
         raise ValueError("canary 123456789")
 
-    monkeypatch.setattr(leaderboard, "_page", broken)
+    monkeypatch.setattr(leaderboard, "_board_context", broken)
     client = Client(raise_request_exception=False)
     client.force_login(ada)
     response = client.get("/c/pets/leaderboard/")

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
-from leaderboard.competitions.ranking import boards, reveal, standings, team_ranks
-from leaderboard.competitions.ranking.team_ranks import MOST_STEPS
-from leaderboard.competitions.views.board_chart import FAR, HEIGHT, board_chart
+from leaderboard.competitions.ranking import boards, reveal, score_histories, standings
+from leaderboard.competitions.ranking.score_histories import MOST_STEPS
+from leaderboard.competitions.views.charts import BOARD_HEIGHT, FAR, board_chart
 from tests.conftest import enter, make_competition
 from tests.leaderboard.test_ranking import scored
 from tests.markup import tidy
@@ -33,7 +33,8 @@ def play(team: Team, *values: float) -> Team:
 def steps(competition: Competition) -> dict[str, list[float]]:
     ground_truth = GroundTruth.objects.select_related("competition").get(competition=competition)
     return {
-        course.team.name: [score for _, score in course.steps] for course in team_ranks.score_histories(ground_truth)
+        course.team.name: [score for _, score in course.steps]
+        for course in score_histories.score_histories(ground_truth)
     }
 
 
@@ -121,7 +122,7 @@ def test_an_early_slip_does_not_flatten_the_field(pets: Competition, bo: User, c
     assert chart
     assert chart.bottom == "0.85000"
     heights = [float(y) for y in re.findall(r"[,V]([\d.]+)", chart.drawing)]
-    assert HEIGHT < max(heights) <= FAR * HEIGHT
+    assert BOARD_HEIGHT < max(heights) <= FAR * BOARD_HEIGHT
 
 
 def test_the_private_board_has_no_chart(pets: Competition, bo: User) -> None:

@@ -86,7 +86,7 @@ class World:
 
     def bytes_of_students(self) -> dict[str, bytes]:
         """Who and where → status, redirect and body."""
-        board_cache.clear_caches()
+        board_cache.boards.clear()
         Competition.objects.update(board_version=10**6)
         found = {}
         for name, client, headers, paths in self.readers:
@@ -239,7 +239,7 @@ def test_baselines_are_rounded_on_a_steady_board_and_bare_on_a_hidden_one(ada: U
         competition=pets.competition, user=ada, name="All cats", file_name="b.csv", chunks=[file_with(11)]
     )
     score.score_submission(base.pk)
-    board_cache.clear_caches()
+    board_cache.boards.clear()
     assert re.search(r"Baseline: All cats 0[.]7 ", text_of(Client(), "/c/pets/leaderboard/"))
     competitions.change_competition(competition=pets.competition, board_mode="hidden")
     assert re.search(r"Baseline: All cats – Host", text_of(Client(), "/c/pets/leaderboard/"))

@@ -19,7 +19,7 @@ from leaderboard.competitions.models import Competition, Standing, Team
 from leaderboard.competitions.ranking import boards, team_search
 from leaderboard.competitions.services import boards as boards_services
 from leaderboard.competitions.services import competitions, copying, folders
-from leaderboard.competitions.views.board_rows import anchor_of
+from leaderboard.competitions.views.board_table import anchor_of
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
 from tests.markup import tidy
 from tests.web.test_host import signed_in, text_of

@@ -85,7 +85,7 @@ def test_whatever_happens_a_cached_board_equals_a_new_one(
     before = [table(query) for query in queries]
     change(board, ada, bo)
     stored = [table(query) for query in queries]
-    board_cache.clear_caches()
+    board_cache.boards.clear()
     assert stored == [table(query) for query in queries]
     assert stored != before
 

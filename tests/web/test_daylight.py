@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.display_time import moment
-from leaderboard.competitions.forms.host import moment_in
-from leaderboard.competitions.forms.wizard import LimitsForm, ScheduleForm
+from leaderboard.competitions.forms.host import LimitsForm, ScheduleForm, moment_in
 from leaderboard.competitions.models import Competition, DailyAttempts, StudentPreview
 from leaderboard.competitions.services import competitions, copying, launches, submitting
 from leaderboard.notifications import reminders

@@ -54,10 +54,10 @@ def test_a_form_without_its_token_is_refused_in_the_frame(bo: User) -> None:
 def test_a_bug_of_ours_gives_a_page_and_no_traceback(
     pets: Competition, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> bytes:
+    def broken(*_: object, **__: object) -> bytes:
         raise RuntimeError("canary 123456789")
 
-    monkeypatch.setattr(leaderboard, "_page", broken)
+    monkeypatch.setattr(leaderboard, "_board_context", broken)
     client = Client(raise_request_exception=False)
     client.force_login(ada)
     response = client.get("/c/pets/leaderboard/")

@@ -12,27 +12,13 @@ from leaderboard.competitions.models import BoardSettings, Competition, TruthDra
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, data_files, rescoring
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.competitions.services import boards, rescoring
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
 from tests.web.test_host import signed_in, text_of, upload
 
 PHRASES = "id,words,Usage\n" + "".join(f"{i},alpha {i}|beta,{'Public' if i % 2 else 'Private'}\n" for i in range(1, 9))
 DATA, METRIC = "/host/pets/truth/", "/host/pets/truth/metric/"
 BINARY = "id,y,Usage\n" + "".join(f"{i},{int(i % 3 == 0)},{'Public' if i <= 6 else 'Private'}\n" for i in range(1, 13))
-
-
-@pytest.fixture
-def draft(ada: User) -> Competition:
-    """Ada's competition before its answers."""
-    from datetime import timedelta
-
-    from django.utils import timezone
-
-    now = timezone.now()
-    return competitions.create_competition(
-        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
-    )
 
 
 def look(client: Client, truth: str | bytes | None = TRUTH, **fields: Any) -> Any:
@@ -195,27 +181,6 @@ def test_a_check_is_thrown_away(draft: Competition, ada: User) -> None:
     assert client.post(DATA, {"action": "discard"}).status_code == 303
     assert not TruthDraft.objects.exists()
     assert publish(client).status_code == 409
-
-
-def test_a_check_that_breaks_is_not_the_files_fault(
-    draft: Competition, ada: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: object, **__: object) -> None:
-        raise jobs_for_pages.JobFailed("out of memory")
-
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", broken)
-    response = check(signed_in(ada))
-    assert response.status_code == 503
-    assert "no fault of your file" in text_of(response)
-    assert "out of memory" not in text_of(response)
-
-
-def test_answers_that_students_already_have_are_not_published(draft: Competition, ada: User) -> None:
-    data_files.add_data_file(competition=draft, file_name="test.csv", chunks=[TRUTH.encode()])
-    client = signed_in(ada)
-    check(client)
-    assert "students could download the answers" in text_of(client.get(publish(client)["Location"]))
-    assert not draft.ground_truths.exists()
 
 
 def test_hosts_alone_download_the_answers(pets: Competition, ada: User) -> None:

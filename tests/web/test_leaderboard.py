@@ -19,7 +19,7 @@ from leaderboard.competitions.models import BoardSettings, Competition, Score, S
 from leaderboard.competitions.ranking import reveal, standings
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
 from leaderboard.competitions.views.board_cache import BytesLimitedCache
-from leaderboard.competitions.views.board_rows import anchor_of, initials, movement_parts
+from leaderboard.competitions.views.board_table import anchor_of, initials, movement_parts
 from leaderboard.competitions.views.leaderboard import RenderedBoard
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.markup import tidy

@@ -23,7 +23,7 @@ from leaderboard.common import library_messages
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import boards
-from leaderboard.competitions.views import metric_search
+from leaderboard.competitions.views.metrics import matching_metrics
 from leaderboard.operations.management.commands import makemessages
 from metrics.core.registry import built_in
 from tests.conftest import enter, hand_in, make_competition
@@ -73,9 +73,9 @@ def test_a_metric_is_found_by_the_words_of_the_readers_language_and_by_english_o
     monkeypatch.setattr(Bracketed, "gettext", lambda self, message: words.get(message, message))
     with translation.override(CODE):
         for text in ("genauigkeit", "accuracy", "genauig"):
-            assert "accuracy" in [metric.key for metric in metric_search.matching_metrics(metrics.catalogue(), text)]
-        assert "f1" in [metric.key for metric in metric_search.matching_metrics(metrics.catalogue(), "etiketten")]
-    assert metric_search.matching_metrics(metrics.catalogue(), "genauigkeit") == []
+            assert "accuracy" in [metric.key for metric in matching_metrics(metrics.catalogue(), text)]
+        assert "f1" in [metric.key for metric in matching_metrics(metrics.catalogue(), "etiketten")]
+    assert matching_metrics(metrics.catalogue(), "genauigkeit") == []
 
 
 @pytest.mark.django_db

@@ -20,7 +20,7 @@ from django.test import Client
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, GroundTruth
-from leaderboard.competitions.views import examples, metric_search
+from leaderboard.competitions.views import examples
 from leaderboard.competitions.views import metrics as metrics_views
 from leaderboard.scorer import jobs_for_pages
 from leaderboard.scorer.job_slots import AT_ONCE
@@ -98,7 +98,7 @@ def test_a_metric_is_found_by_the_words_people_have(client: Client, words: str, 
 def test_every_synonym_is_about_metrics_that_could_be_there() -> None:
     """A name is a key or a group; a word that is said is not its own synonym."""
     groups = {metric.group for metric in metrics.catalogue()}
-    for word, names in metric_search.SYNONYMS.items():
+    for word, names in metrics_views.SYNONYMS.items():
         assert word == word.lower()
         for name in names:
             assert name in groups or re.fullmatch(r"[a-z0-9_]+|[A-Z][a-z ]+", name), (word, name)

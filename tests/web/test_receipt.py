@@ -141,10 +141,3 @@ def test_scores_older_than_the_receipt_say_so(pets: Competition, bo: User) -> No
     named = receipt(bo, handed_in)
     assert (named["measured_at"], named["measured_with"]) == (None, {})
     assert "not noted then" in signed_in(bo).get(f"/c/pets/submissions/{handed_in.pk}/").content.decode()
-
-
-def test_a_receipt_is_its_teams_alone(pets: Competition, bo: User, cy: User, dee: User) -> None:
-    enter(pets, bo)
-    enter(pets, cy)
-    address = f"/c/pets/submissions/{hand_in(pets, bo, answers()).pk}/receipt.json"
-    assert [signed_in(user).get(address).status_code for user in (cy, dee)] == [404, 404]

@@ -203,8 +203,3 @@ def test_a_large_class_comes_in_pages_and_few_queries(pets: Competition, ada: Us
     assert "Larger moves" in second
     names = list(Team.objects.values_list("name", flat=True))
     assert all((name in first.split("Movement")[1]) != (name in second.split("Movement")[1]) for name in names)
-
-
-def test_a_stranger_reads_nothing(waiting: Competition, ada: User) -> None:
-    signed_in(ada).post(CANDIDATE, {"action": "apply"})
-    assert signed_in(person("eve")).get(PAGE).status_code == 404

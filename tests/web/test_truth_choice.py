@@ -5,16 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from datetime import timedelta
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, TruthDraft
-from leaderboard.competitions.services import competitions, data_files
+from leaderboard.competitions.services import data_files
 from metrics.tests.answer_files import split_table, table
 from tests.conftest import make_competition
 from tests.web.test_host import signed_in, text_of
@@ -23,15 +21,6 @@ from tests.web.test_host_truth import DATA, check, look, publish
 YES_NO = table("id,y", lambda i, dice: dice.choice("01"), 60)
 WEIGHED = split_table("id,price,sample_weight", lambda i, dice: f"{dice.random():.4f},{dice.randint(1, 9)}", 60)
 PATIENTS = table("id,patient,y", lambda i, dice: f"p{i // 4},{dice.choice('01')}", 80)
-
-
-@pytest.fixture
-def draft(ada: User) -> Competition:
-    """Ada's competition before its answers."""
-    now = timezone.now()
-    return competitions.create_competition(
-        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
-    )
 
 
 def page_of(client: Client, query: str = "") -> str:

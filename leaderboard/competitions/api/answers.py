@@ -15,7 +15,7 @@ from ..models import Competition, GroundTruth, Membership, Score, Submission
 from ..models.competition import Split
 from ..ranking import boards, secondary
 from ..ranking import ladder as ladder_module
-from .errors import ApiError
+from .base import ApiError
 from .schemas import MetricOut, ProblemOut, SecondaryOut, SubmissionOut
 
 PAGE_SIZE = boards.PAGE_SIZE
@@ -41,7 +41,7 @@ def visible_competition_with_counts(user: User, slug: str) -> Any:
 
 
 def visible_competition(user: User, slug: str) -> Competition:
-    """A competition without the counts of `competition_of`, for what must be quick."""
+    """A competition without the counts, for what must be quick."""
     competition = Competition.objects.filter(slug=slug).first()
     if competition is None or not competition.is_visible_to(user):
         raise Http404("No competition of this name is open to you.")
@@ -110,6 +110,9 @@ def submission_out(
         scores.pop(Split.PRIVATE, None)
     if shown is not None:
         scores = {Split.PUBLIC: shown[str(submission.pk)]} if str(submission.pk) in shown else {}
+    errors = [ProblemOut.model_validate(problem) for problem in submission.problems]
+    if submission.failure:
+        errors.append(ProblemOut(code="failed", message=submission.failure))
     names = ("id", "file_name", "size", "sha256", "note", "status", "received_at", "finished_at", "is_late")
     return SubmissionOut(
         **{name: getattr(submission, name) for name in names},
@@ -123,7 +126,7 @@ def submission_out(
         public_score=scores.get(Split.PUBLIC),
         private_score=scores.get(Split.PRIVATE),
         secondary=_secondary_out(submission, set(scores), is_exact=shown is None),
-        errors=_errors_out(submission),
+        errors=errors,
         warnings=[ProblemOut.model_validate(warning) for warning in submission.warnings],
     )
 
@@ -152,13 +155,6 @@ def _secondary_out(submission: Submission, splits: set[Any], *, is_exact: bool) 
         )
         for place, one in enumerate(public)
     ]
-
-
-def _errors_out(submission: Submission) -> list[ProblemOut]:
-    problems = [ProblemOut.model_validate(problem) for problem in submission.problems]
-    if submission.failure:
-        problems.append(ProblemOut(code="failed", message=submission.failure))
-    return problems
 
 
 def paginate(found: QuerySet[Any], page: int) -> tuple[list[Any], int, int]:

@@ -1,24 +1,122 @@
-"""Shared parts of all operations: token authentication, declared responses, rate limit."""
+"""What all operations share: the token of a person, rate limits, declared answers, and one shape for what goes wrong.
+
+An error answers `{"detail": …, "errors": […]}`, whichever layer noticed it:
+
+ApiError           an operation refuses, with words for the caller
+ValidationError    the request does not fit the OpenAPI document          422
+AuthenticationError                                                       401
+Http404            nothing here for this person                           404
+SuspiciousOperation, MultiPartParserError, …   a body nobody can read     400, 413
+Unreachable, OperationalError, a full disk: logged, try again later       503, 507
+anything else      our bug: logged, answered without details              500
+"""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from typing import Any, cast
 
-from django.http import Http404, HttpRequest
+from django.conf import settings
+from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http.multipartparser import MultiPartParserError
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.operation import Operation
 from ninja.security import HttpBearer
 
 from leaderboard.accounts.models import ApiToken, User
+from leaderboard.common.error_pages import temporary_failure
 from leaderboard.common.shared_cache import count_try
 
-from .errors import ApiError, exception_response
 from .schemas import ErrorsOut
 
+log = logging.getLogger(__name__)
+
+NO_TOKEN = "Send a valid API token: “Authorization: Bearer lb_…”. Tokens are made on your account page."
+OUR_FAULT = "Something went wrong on our side. It has been logged; try again later."
+UNREADABLE = "This body cannot be read, or it was cut off on its way. Send multipart/form-data with one file."
 Scope = ApiToken.Scope
 MINUTE = 60
 PER_MINUTE = {Scope.READ: 1200, Scope.SUBMIT: 300, Scope.HOST: 120}
 """Requests of one person a minute, by what the operation needs; a pupil's loop must not be a class's outage."""
+
+
+class ApiError(Exception):
+    """An operation refuses; `errors` are problems as dictionaries with at least `code` and `message`."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        errors: Iterable[Mapping[str, Any]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.errors = list(errors)
+        self.headers = dict(headers or {})
+
+
+def error_response(
+    status: int, detail: str, errors: Iterable[Mapping[str, Any]] = (), headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    return JsonResponse({"detail": detail, "errors": list(errors)}, status=status, headers=dict(headers or {}))
+
+
+def exception_response(request: HttpRequest, error: Any) -> HttpResponse:
+    """The answer to any exception, also for ninja's handlers."""
+    if isinstance(error, ApiError):
+        return error_response(error.status, error.detail, error.errors, error.headers)
+    if isinstance(error, AuthenticationError):
+        return error_response(401, NO_TOKEN, headers={"WWW-Authenticate": "Bearer"})
+    if isinstance(error, Http404):
+        return error_response(404, str(error) or "There is nothing here.")
+    if request.META.get("leaderboard.too_large") or isinstance(error, RequestDataTooBig):
+        return error_response(413, f"This site takes files of at most {settings.MAX_UPLOAD_BYTES / 1_048_576:.0f} MB.")
+    if isinstance(error, ValidationError):
+        return error_response(
+            422, "This request does not fit the API.", [_validation_problem(found) for found in error.errors]
+        )
+    if isinstance(error, (SuspiciousOperation, MultiPartParserError, BadRequest)):
+        return error_response(400, UNREADABLE)
+    log.error("an API request failed", exc_info=error)
+    if found := temporary_failure(error):
+        return error_response(*found)
+    return error_response(500, OUR_FAULT)
+
+
+def answer_in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Let a view answer in our shape even where ninja does not ask its handlers; no cache on the way may store the
+    answer."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            response = view(request, *args, **kwargs)
+        except Exception as error:
+            response = exception_response(request, error)
+        if isinstance(response, HttpResponseNotAllowed):
+            words = f"{request.method} is not allowed here."
+            response = error_response(405, words, headers={"Allow": response["Allow"]})
+        response["Cache-Control"] = "private, no-store"
+        patch_vary_headers(response, ["Authorization"])
+        return response
+
+    # A page elsewhere cannot send a bearer token for somebody, so there is nothing for a CSRF token to prove.
+    answer.csrf_exempt = True  # type: ignore[attr-defined]
+    return answer
+
+
+def _validation_problem(found: Mapping[str, Any]) -> dict[str, str]:
+    """One of pydantic's findings: `column` names the parameter, as it names a column in a problem of a file."""
+    name = str(found["loc"][-1]) if found.get("loc") else ""
+    return {"code": str(found["type"]), "message": f"{name}: {found['msg']}", "column": name}
 
 
 class Token(HttpBearer):
@@ -32,19 +130,14 @@ class Token(HttpBearer):
         found = ApiToken.find_and_note_use(token)
         if found is None:
             return None
-        _count_request(found.user, self.needs)
+        # A refusal for more requests than a person's programs need.
+        if count_try(f"api-{self.needs}", found.user.pk, seconds=MINUTE) > PER_MINUTE[self.needs]:
+            words = "Your programs ask too often. Wait a minute, and let them wait between two questions."
+            raise ApiError(429, words, [{"code": "too_often", "message": words}], {"Retry-After": str(MINUTE)})
         if not found.allows(self.needs):
             words = f"This token may not do this: it needs one that may “{self.needs.label.lower()}”. "
             raise ApiError(403, words + "Make it on your account page.", [{"code": "scope", "message": words.strip()}])
         return found.user
-
-
-def _count_request(user: User, needs: Scope) -> None:
-    """Raises a refusal with 429 for more requests than a person's programs need."""
-    what = f"api-{needs}"
-    if count_try(what, user.pk, seconds=MINUTE) > PER_MINUTE[needs]:
-        words = "Your programs ask too often. Wait a minute, and let them wait between two questions."
-        raise ApiError(429, words, [{"code": "too_often", "message": words}], {"Retry-After": str(MINUTE)})
 
 
 def declared_answers(*others: int, **success: Any) -> dict[int, Any]:
@@ -64,7 +157,12 @@ def token_owner(request: HttpRequest) -> User:
     return cast(User, request.auth)  # type: ignore[attr-defined]
 
 
-api = NinjaAPI(
+class LeaderboardApi(NinjaAPI):
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
+
+
+api = LeaderboardApi(
     title="Leaderboard API",
     version="1",
     description="Read competitions and boards, hand in files and read what they scored; host competitions.",

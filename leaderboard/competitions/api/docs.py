@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from http.client import responses
 from typing import Any
@@ -18,33 +17,6 @@ ROOT = "/api/v1/"
 Document = dict[str, Any]
 # What the example of an operation sends, where it takes it.
 EXAMPLE_VALUES = {"file": "@submission.csv", "note": '"first try"', "status": "failed"}
-
-
-@dataclass(frozen=True)
-class DocumentedField:
-    """A parameter of an operation, or a field of an answer."""
-
-    name: str
-    place: str
-    kind: str
-    is_required: bool
-    description: str
-
-
-@dataclass(frozen=True)
-class DocumentedOperation:
-    """One operation as the page shows it."""
-
-    id: str
-    method: str
-    path: str
-    summary: str
-    fields: tuple[DocumentedField, ...]
-    success: tuple[str, str]
-    """Status and shape of the good answer."""
-    refusals: tuple[tuple[str, str], ...]
-    """Status and meaning of the others; all of them have the shape `ErrorsOut`."""
-    curl: str
 
 
 @cache
@@ -63,11 +35,11 @@ def api(request: HttpRequest) -> HttpResponse:
     found = document()
     site = request.build_absolute_uri("/").rstrip("/")
     listed = [
-        _operation(found, method, path, details, site)
+        _operation(method, path, details, site)
         for path, methods in found["paths"].items()
         for method, details in methods.items()
     ]
-    shapes = [(name, _resolve_shape(found, name)) for name in sorted(found["components"]["schemas"])]
+    shapes = [(name, _fields(shape, "answer")) for name, shape in sorted(found["components"]["schemas"].items())]
     context = {"operations": listed, "shapes": shapes, "site": site}
     return render(request, "competitions/api.html", context)
 
@@ -76,25 +48,31 @@ def not_found(request: HttpRequest, path: str) -> HttpResponse:
     raise Http404("The API has no such address; see /api/v1/docs.")
 
 
-def _operation(found: Document, method: str, path: str, details: Document, site: str) -> DocumentedOperation:
+def _operation(method: str, path: str, details: Document, site: str) -> Document:
+    """One operation as the page shows it. All refusals have the shape `ErrorsOut`."""
     fields = [
-        DocumentedField(p["name"], p["in"], _type_text(p["schema"]), p["required"], p.get("description", ""))
-        for p in details["parameters"]
+        {
+            "name": parameter["name"],
+            "place": parameter["in"],
+            "kind": _type_text(parameter["schema"]),
+            "is_required": parameter["required"],
+            "description": parameter.get("description", ""),
+        }
+        for parameter in details["parameters"]
     ]
-    content = details.get("requestBody", {}).get("content", {})
-    for body in (kind["schema"] for kind in content.values()):
-        fields += _fields(body, "form")
-    statuses = details["responses"]
-    return DocumentedOperation(
-        id=details["operationId"],
-        method=method.upper(),
-        path=path,
-        summary=details.get("description", ""),
-        fields=tuple(fields),
-        success=next((str(status), _shape_of(answer)) for status, answer in statuses.items() if int(status) < 400),
-        refusals=tuple((str(status), responses[int(status)]) for status in statuses if int(status) >= 400),
-        curl=_curl(method, path, site, [field.name for field in fields if field.place == "form"]),
-    )
+    for body in details.get("requestBody", {}).get("content", {}).values():
+        fields += _fields(body["schema"], "form")
+    statuses = {int(status): answer for status, answer in details["responses"].items()}
+    return {
+        "id": details["operationId"],
+        "method": method.upper(),
+        "path": path,
+        "summary": details.get("description", ""),
+        "fields": fields,
+        "success": next((str(status), _shape_of(answer)) for status, answer in statuses.items() if status < 400),
+        "refusals": [(str(status), responses[status]) for status in statuses if status >= 400],
+        "curl": _curl(method, path, site, [field["name"] for field in fields if field["place"] == "form"]),
+    }
 
 
 def _shape_of(answer: Document) -> str:
@@ -103,16 +81,18 @@ def _shape_of(answer: Document) -> str:
     return str(content["schema"]["$ref"]).rsplit("/", 1)[-1] if content else ""
 
 
-def _resolve_shape(found: Document, name: str) -> tuple[DocumentedField, ...]:
-    return _fields(found["components"]["schemas"][name], "answer")
-
-
-def _fields(schema: Document, place: str) -> tuple[DocumentedField, ...]:
-    required = schema.get("required", [])
-    return tuple(
-        DocumentedField(name, place, _type_text(details), name in required, details.get("description", ""))
+def _fields(schema: Document, place: str) -> list[Document]:
+    """The fields of a form, or of an answer."""
+    return [
+        {
+            "name": name,
+            "place": place,
+            "kind": _type_text(details),
+            "is_required": name in schema.get("required", []),
+            "description": details.get("description", ""),
+        }
         for name, details in schema.get("properties", {}).items()
-    )
+    ]
 
 
 def _type_text(schema: Document) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
@@ -13,17 +14,28 @@ from ninja.files import UploadedFile
 
 import metrics
 from leaderboard.common.clock import database_now
+from leaderboard.common.storage import TooLarge
+from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import PageContext
 from ..models import Competition, GroundTruth, TruthDraft
-from ..services import folders, launches, publishing, rescoring, scoring_again, truth_drafts
+from ..services import (
+    answer_spreadsheets,
+    competitions,
+    data_files,
+    folder_zips,
+    launches,
+    publishing,
+    rescoring,
+    scoring_again,
+    truth_drafts,
+)
 from .answers import competition_summary, visible_competition, visible_competition_with_counts
-from .base import Scope, Token, api, declared_answers, token_owner
-from .errors import ApiError
-from .files import call_host_service, hosted_competition
+from .base import ApiError, Scope, Token, api, declared_answers, token_owner
 from .schemas import (
     CompetitionSummaryOut,
     CreatedCompetitionOut,
+    FileOut,
     FindingOut,
     GroundTruthOut,
     MoveOut,
@@ -31,17 +43,39 @@ from .schemas import (
     ScoredAgainOut,
     TruthOut,
 )
+from .student import file_out
 
 HOST = Token(Scope.HOST)
+Found = TypeVar("Found")
 LongText = Annotated[str, Form(max_length=2000)]
 StatusWithoutScore = Literal["failed", "invalid"]
+
+
+def hosted_competition(request: HttpRequest, slug: str) -> Competition:
+    """A competition that the token's owner hosts; it does not exist for anybody else."""
+    competition = Competition.objects.select_related("ground_truth", "candidate").filter(slug=slug).first()
+    if competition is None or not competition.is_hosted_by(token_owner(request)):
+        raise Http404(_("You host no competition of this name."))
+    return competition
+
+
+def call_host_service(verb: Callable[[], Found]) -> Found:
+    """What a host's verb gives; what it refuses becomes an answer with a line for each reason."""
+    try:
+        return verb()
+    except competitions.CannotHost as error:
+        problems = [{"code": "refused", "message": line} for line in error.details or [error.message]]
+        raise ApiError(409, error.message, problems) from error
+    except TooLarge as error:
+        raise ApiError(413, str(error)) from error
+    except JobFailed as error:
+        raise ApiError(409, _("The check itself broke; it has been logged. Try again, or ask the operator.")) from error
 
 
 @api.post(
     "competitions",
     response=declared_answers(400, 409, 413, 422, s201=CreatedCompetitionOut),
     auth=HOST,
-    operation_id="create_competition",
     url_name="api_competitions",
 )
 def create_competition(
@@ -52,7 +86,7 @@ def create_competition(
     user = token_owner(request)
     if not user.is_host:
         raise ApiError(403, _("Ask the operator of this site for the right to host competitions."))
-    found = call_host_service(lambda: folders.import_zip(chunks=file.chunks(), user=user))
+    found = call_host_service(lambda: folder_zips.import_zip(chunks=file.chunks(), user=user))
     findings = [_finding_out(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
     made = CreatedCompetitionOut(
         slug=found.slug, title=found.title, join_code=found.admission.join_code, findings=findings
@@ -61,10 +95,35 @@ def create_competition(
 
 
 @api.post(
+    "competitions/{slug:slug}/files",
+    response=declared_answers(400, 404, 409, 413, 422, s201=FileOut),
+    auth=HOST,
+    url_name="api_files",
+)
+def add_file(
+    request: HttpRequest,
+    slug: str,
+    file: Annotated[UploadedFile, File(description="The same name again replaces the file.")],
+    description: Annotated[str, Form(max_length=300)] = "",
+) -> Status[FileOut]:
+    """For hosts: give students a file. One that holds the answers of the ground truth is refused."""
+    competition = hosted_competition(request, slug)
+    added = call_host_service(
+        lambda: data_files.add_data_file(
+            competition=competition,
+            file_name=file.name or "",
+            chunks=file.chunks(),
+            description=description.replace("\0", ""),
+            user=token_owner(request),
+        )
+    )
+    return Status(201, file_out(added))
+
+
+@api.post(
     "competitions/{slug:slug}/truth",
     response=declared_answers(400, 404, 409, 413, 422, s200=TruthOut),
     auth=HOST,
-    operation_id="check_truth",
     url_name="api_truth",
 )
 def check_truth(
@@ -89,7 +148,7 @@ def check_truth(
                 metric=key,
                 params=given,
                 file_name=file.name or "",
-                chunks=truth_drafts.converted_spreadsheet(file.chunks()) if as_meant else file.chunks(),
+                chunks=answer_spreadsheets.converted_spreadsheet(file.chunks()) if as_meant else file.chunks(),
                 public_share=public_share,
                 seed=seed,
                 secondary=secondary_metrics,
@@ -109,7 +168,6 @@ def check_truth(
     "competitions/{slug:slug}/truth/publish",
     response=declared_answers(400, 404, 409, 422, s201=GroundTruthOut),
     auth=HOST,
-    operation_id="publish_truth",
     url_name="api_truth_publish",
 )
 def publish_truth(
@@ -133,7 +191,6 @@ def publish_truth(
     "competitions/{slug:slug}/launch",
     response=declared_answers(404, 409, 422, s200=CompetitionSummaryOut),
     auth=HOST,
-    operation_id="launch",
     url_name="api_launch",
 )
 def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
@@ -149,7 +206,6 @@ def launch(request: HttpRequest, slug: str) -> CompetitionSummaryOut:
     "competitions/{slug:slug}/rescoring",
     response=declared_answers(404, s200=RescoringOut),
     auth=HOST,
-    operation_id="read_rescoring",
     url_name="api_rescoring",
 )
 def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
@@ -176,7 +232,6 @@ def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
     "competitions/{slug:slug}/rescoring/apply",
     response=declared_answers(400, 404, 409, 422, s200=GroundTruthOut),
     auth=HOST,
-    operation_id="apply_rescoring",
     url_name="api_rescoring_apply",
 )
 def apply_rescoring(
@@ -191,14 +246,13 @@ def apply_rescoring(
     notified = call_host_service(
         lambda: rescoring.apply_candidate(competition=competition, user=token_owner(request), words=text, tells=tells)
     )
-    return _current_out(competition, notified)
+    return _ground_truth_out(competition, competition.ground_truth, notified)
 
 
 @api.post(
     "competitions/{slug:slug}/rescoring/discard",
     response=declared_answers(404, 409, 422, s200=GroundTruthOut),
     auth=HOST,
-    operation_id="discard_rescoring",
     url_name="api_rescoring_discard",
 )
 def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
@@ -207,14 +261,13 @@ def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
     if competition.candidate is None:
         raise ApiError(409, _("No ground truth is waiting."))
     rescoring.discard_candidate(competition=competition, user=token_owner(request))
-    return _current_out(competition)
+    return _ground_truth_out(competition, competition.ground_truth)
 
 
 @api.post(
     "competitions/{slug:slug}/submissions/again",
     response=declared_answers(400, 404, 409, 422, s200=ScoredAgainOut),
     auth=HOST,
-    operation_id="score_again",
     url_name="api_again",
 )
 def score_again(
@@ -279,13 +332,8 @@ def _finding_out(found: dict[str, Any]) -> FindingOut:
     return FindingOut.model_validate({name: found.get(name) for name in ("code", "message", "blocking", "why")})
 
 
-def _current_out(competition: Competition, notified: int = 0) -> GroundTruthOut:
-    ground_truth = competition.ground_truth
+def _ground_truth_out(competition: Competition, ground_truth: GroundTruth | None, notified: int = 0) -> GroundTruthOut:
     assert ground_truth is not None
-    return _ground_truth_out(competition, ground_truth, notified)
-
-
-def _ground_truth_out(competition: Competition, ground_truth: GroundTruth, notified: int = 0) -> GroundTruthOut:
     becomes: Literal["current", "candidate"] = "candidate" if competition.candidate_id == ground_truth.pk else "current"
     names = ("number", "metric", "params", "rows", "public_rows", "private_rows", "ignored_rows", "note")
     return GroundTruthOut(becomes=becomes, told=notified, **{name: getattr(ground_truth, name) for name in names})

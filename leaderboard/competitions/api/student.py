@@ -1,4 +1,4 @@
-"""The operations. Whatever is not visible to the token's owner does not exist: 404."""
+"""What visitors and students do. Whatever is not visible to the token's owner does not exist: 404."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from typing import Annotated, Literal, cast
 from uuid import UUID
 
 from django.conf import settings
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext as _
 from ninja import File, Form, Header, Query, Status
 from ninja.files import UploadedFile
 
 from leaderboard.accounts.models import User
 from leaderboard.common import numbers
 from leaderboard.common.clock import database_now
-from leaderboard.common.responses import sha256_of
+from leaderboard.common.responses import as_download, sha256_of
 from leaderboard.common.storage import TooLarge
+from leaderboard.scorer.job_slots import JobFailed
 
-from ..models import Competition, Membership, Submission
+from ..access import PageContext
+from ..models import DataFile, Membership, Submission
 from ..models.competition import Split
-from ..ranking import boards
+from ..ranking import boards, uncertainties
 from ..ranking import ladder as ladder_module
-from ..ranking.rows import ScoreUncertainty
-from ..services import submitting
+from ..services import publishing, submitting
 from .answers import (
     board_scores_for,
     competition_summary,
@@ -36,15 +39,18 @@ from .answers import (
     visible_competition_with_counts,
     visible_competitions,
 )
-from .base import Scope, Token, api, declared_answers, token_owner
-from .errors import ApiError
+from .base import ApiError, Scope, Token, api, declared_answers, file_answer, token_owner
 from .schemas import (
     BoardPage,
     BoardRowOut,
+    CheckedOut,
     CompetitionOut,
     CompetitionPage,
     CompetitionSummaryOut,
+    FileListOut,
+    FileOut,
     Mode,
+    ProblemOut,
     SubmissionOut,
     SubmissionPage,
 )
@@ -60,6 +66,7 @@ REFUSAL_STATUSES = {
     "checks": 429,
     "busy": 503,
 }
+SAMPLE = "sample_submission.csv"
 BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a page has at most 100 items.")]
 
@@ -67,12 +74,7 @@ PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a pag
 # --- competitions -----------------------------------------------------------------------------------------------
 
 
-@api.get(
-    "competitions",
-    response=declared_answers(404, 422, s200=CompetitionPage),
-    operation_id="list_competitions",
-    url_name="api_competitions",
-)
+@api.get("competitions", response=declared_answers(404, 422, s200=CompetitionPage), url_name="api_competitions")
 def list_competitions(request: HttpRequest, page: PageNumber = 1) -> CompetitionPage:
     """The competitions you may open, newest first."""
     at = database_now()
@@ -81,12 +83,7 @@ def list_competitions(request: HttpRequest, page: PageNumber = 1) -> Competition
     return CompetitionPage(page=page, pages=pages, total=total, items=lines)
 
 
-@api.get(
-    "competitions/{slug:slug}",
-    response=declared_answers(404, s200=CompetitionOut),
-    operation_id="read_competition",
-    url_name="api_competition",
-)
+@api.get("competitions/{slug:slug}", response=declared_answers(404, s200=CompetitionOut), url_name="api_competition")
 def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     """One competition: its texts, times, limits and metric."""
     user, at = token_owner(request), database_now()
@@ -96,6 +93,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     )
     ground_truth = competition.ground_truth
     allowed = submitting.allowance_of(membership, at) if membership else None
+    ladder = ladder_module.ladder_of(ground_truth) if ground_truth else None
     names, limits = ("overview", "rules", "contact", "zone"), competition.limits
     return CompetitionOut(
         **competition_summary(competition, at),
@@ -111,7 +109,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
         submission_columns=list(ground_truth.submission_columns) if ground_truth else [],
         public_share=ground_truth.public_share if ground_truth else None,
         board_mode=cast(Mode, competition.board.mode),
-        board_step=_board_step(competition),
+        board_step=ladder.step if ladder and not ladder.is_hidden else None,
         attempts_left=allowed.left if allowed else None,
         team_closes_at=allowed.closes_at if allowed else None,
         paused_at=limits.paused_at,
@@ -122,7 +120,6 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
 @api.get(
     "competitions/{slug:slug}/leaderboard",
     response=declared_answers(403, 404, 409, 422, s200=BoardPage),
-    operation_id="read_leaderboard",
     url_name="api_leaderboard",
 )
 def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public", page: PageNumber = 1) -> BoardPage:
@@ -170,7 +167,6 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
     "competitions/{slug:slug}/submissions",
     response=declared_answers(400, 404, 409, 413, 422, s201=SubmissionOut),
     auth=Token(Scope.SUBMIT),
-    operation_id="hand_in",
     url_name="api_submissions",
 )
 def hand_in(
@@ -224,7 +220,6 @@ def hand_in(
 @api.get(
     "competitions/{slug:slug}/submissions",
     response=declared_answers(404, 422, s200=SubmissionPage),
-    operation_id="list_submissions",
     url_name="api_submissions",
 )
 def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> SubmissionPage:
@@ -243,10 +238,7 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
 
 
 @api.get(
-    "submissions/{uuid:submission_id}",
-    response=declared_answers(404, s200=SubmissionOut),
-    operation_id="read_submission",
-    url_name="api_submission",
+    "submissions/{uuid:submission_id}", response=declared_answers(404, s200=SubmissionOut), url_name="api_submission"
 )
 def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     """One submission: what became of it, and every problem of a file that was not scored."""
@@ -257,16 +249,74 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     return _submission_out_for(submission, user)
 
 
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+@api.get("competitions/{slug:slug}/files", response=declared_answers(404, s200=FileListOut), url_name="api_files")
+def list_files(request: HttpRequest, slug: str) -> FileListOut:
+    """The data files, for who accepted the rules; the sample submission, which the site makes, comes first."""
+    page_context = _check_data_access(request, slug)
+    found = [file_out(file) for file in page_context.competition.data_files.all()]
+    if page_context.competition.ground_truth is not None and all(file.name != SAMPLE for file in found):
+        words = _("A valid submission that knows nothing.")
+        found.insert(0, FileOut(name=SAMPLE, description=words, size=None, sha256=None, rows=None))
+    return FileListOut(items=found)
+
+
+@api.get(
+    "competitions/{slug:slug}/files/{str:name}",
+    response=declared_answers(404, 503),
+    openapi_extra=file_answer("application/octet-stream"),
+    url_name="api_file",
+)
+def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBase:
+    """One data file, byte by byte as the host gave it."""
+    page_context = _check_data_access(request, slug)
+    wanted = page_context.competition.data_files.filter(name=name.replace("\0", "")).first()
+    if wanted is not None:
+        return as_download(wanted.file_key, wanted.name)
+    if name != SAMPLE or page_context.competition.ground_truth is None:
+        raise Http404(_("This competition has no such file."))
+    try:
+        return HttpResponse(
+            publishing.sample_submission_of(page_context.competition.ground_truth),
+            content_type="application/octet-stream",
+        )
+    except JobFailed as error:
+        raise ApiError(503, _("The sample submission could not be made. Please tell your host.")) from error
+
+
+@api.post(
+    "competitions/{slug:slug}/check",
+    response=declared_answers(400, 404, 409, 413, 422, 503, s200=CheckedOut),
+    auth=Token(Scope.SUBMIT),
+    url_name="api_check",
+)
+def check_file(
+    request: HttpRequest,
+    slug: str,
+    file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
+) -> CheckedOut:
+    """All problems of a file. Nothing is stored, no attempt is used, and no score is reported."""
+    user = token_owner(request)
+    competition = visible_competition(user, slug)
+    try:
+        found = submitting.check_file_with_conditions(competition=competition, user=user, chunks=file.chunks())
+    except submitting.SubmissionRefused as refused:
+        raise refusal_error(refused) from refused
+    except TooLarge as error:
+        raise ApiError(413, str(error)) from error
+    except JobFailed as error:
+        raise ApiError(503, _("The file could not be checked at this moment. Try again in a minute.")) from error
+    errors, warnings = ([ProblemOut.model_validate(one) for one in some] for some in found)
+    return CheckedOut(is_valid=not errors, errors=errors, warnings=warnings)
+
+
 # --- helpers ----------------------------------------------------------------------------------------------------
 
 
-def _interval_out(uncertainty: ScoreUncertainty) -> list[float | None]:
+def _interval_out(uncertainty: uncertainties.ScoreUncertainty) -> list[float | None]:
     return [numbers.rounded_end(end, uncertainty.error) for end in (uncertainty.low, uncertainty.high)]
-
-
-def _board_step(competition: Competition) -> float | None:
-    ladder = ladder_module.ladder_of(competition.ground_truth) if competition.ground_truth else None
-    return ladder.step if ladder and not ladder.is_hidden else None
 
 
 def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:
@@ -287,3 +337,21 @@ def refusal_error(refused: submitting.SubmissionRefused) -> ApiError:
         midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
         headers["Retry-After"] = str(int((midnight - now).total_seconds()) + 1)
     return ApiError(status, refused.message, [{"code": refused.code, "message": refused.message}], headers)
+
+
+def file_out(file: DataFile) -> FileOut:
+    return FileOut(name=file.name, description=file.description, size=file.size, sha256=file.sha256, rows=file.rows)
+
+
+def _check_data_access(request: HttpRequest, slug: str) -> PageContext:
+    user = token_owner(request)
+    page_context = PageContext(visible_competition(user, slug), user, database_now())
+    if page_context.has_data:
+        return page_context
+    if page_context.membership is None:
+        code, words = "not_joined", _("Join the competition first.")
+    elif page_context.at < page_context.competition.opens_at:
+        code, words = "not_open", _("The files come when the competition opens.")
+    else:
+        code, words = "rules", _("Accept the rules first; the page of the competition shows them.")
+    raise ApiError(403, words, [{"code": code, "message": words}])

@@ -1,14 +1,24 @@
-"""The forms of a ground truth."""
+"""The forms of a ground truth: its answers and split, its metric with parameters, secondary metrics, publishing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.html import escape
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+import metrics
+from leaderboard.common.form_widgets import LongSelect
+from leaderboard.common.library_messages import translated_message
 from leaderboard.sandbox import outside_metrics
+
+from ..models.ground_truth import MOST_SECONDARY
+
+SECONDARY_EXAMPLE = "quantile=0.9; weight=w"
 
 
 class AnswersForm(forms.Form):
@@ -84,7 +94,7 @@ class AnswersForm(forms.Form):
 
     @property
     def split(self) -> dict[str, Any]:
-        """The split as `hosting.draft_truth` takes it. Whole groups are drawn with the classes in proportion too, as
+        """The split as `draft_truth` takes it. Whole groups are drawn with the classes in proportion too, as
         far as that can be; a column that was typed before another choice was made says nothing."""
         filled = self.cleaned_data
         return {
@@ -98,12 +108,170 @@ class AnswersForm(forms.Form):
 class MetricForm(forms.Form):
     """The metric for a file that was looked at; its parameters are a form of their own."""
 
-    metric = forms.ChoiceField(label=_("Metric"), widget=forms.RadioSelect)
+    metric = forms.ChoiceField(
+        label=_("Metric"),
+        widget=forms.RadioSelect,
+        choices=lambda: [(metric.key, metric.title) for metric in outside_metrics.selectable_metrics()],
+    )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+
+class ParameterForm(forms.Form):
+    """A metric's parameters, made from the metric's file, which also judges what was filled in."""
+
+    prefix = "param"
+
+    def __init__(
+        self,
+        key: str,
+        *args: Any,
+        values: Mapping[str, Any] | None = None,
+        columns: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        """`columns` are those of the answer file that may play a role; without them their names are typed."""
         super().__init__(*args, **kwargs)
-        choices = [(metric.key, metric.title) for metric in outside_metrics.selectable_metrics()]
-        self.fields["metric"].choices = choices  # type: ignore[attr-defined]
+        self.key = key
+        for parameter in metrics.get(key).parameters:
+            given = (values or {}).get(parameter.name, parameter.default)
+            self.fields[parameter.name] = _field_of(parameter, "" if given is None else given, columns)
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            return metrics.clean_params(self.key, self.cleaned_data)
+        except metrics.ParameterError as error:
+            for name, sentence in error.errors.items():
+                self.add_error(name if name in self.fields else None, translated_message(sentence))
+            return {}
+
+
+def _field_of(parameter: metrics.Parameter, initial: Any, columns: Sequence[str]) -> forms.Field:
+    """One form field; numbers stay texts, so that the metric finds and words the mistakes."""
+    label = parameter.name.replace("_", " ").capitalize()
+    options: dict[str, Any] = {"label": label, "initial": initial, "help_text": escape(_parameter_hint(parameter))}
+    if parameter.kind == "bool":
+        return forms.BooleanField(required=False, **options)
+    if parameter.kind == "column" and columns:
+        if initial not in columns:
+            options["initial"] = ""
+        names = [(name, name) for name in columns]
+        return forms.ChoiceField(
+            choices=[("", gettext("Choose a column")), *names], required=not parameter.optional, **options
+        )
+    if parameter.kind == "choice":
+        choices = [(str(choice), str(choice)) for choice in parameter.choices]
+        return forms.ChoiceField(
+            choices=[*([("", "–")] if parameter.optional else []), *choices],
+            required=not parameter.optional,
+            **options,
+        )
+    widget: forms.Widget = forms.TextInput(attrs={"autocomplete": "off"})
+    if parameter.kind == "text" and parameter.longest > 1000:
+        widget = forms.Textarea(attrs={"autocomplete": "off", "rows": 4, "spellcheck": "false"})
+    if parameter.kind in ("int", "float"):
+        limits = {"min": parameter.minimum, "max": parameter.maximum, "step": 1 if parameter.kind == "int" else "any"}
+        widget = forms.NumberInput(attrs={name: f"{v}" for name, v in limits.items() if v is not None})
+    most = parameter.longest
+    return forms.CharField(required=not parameter.optional, strip=False, widget=widget, max_length=most, **options)
+
+
+def _parameter_hint(parameter: metrics.Parameter) -> str:
+    """What it does, what it may be, what it is if nobody says otherwise."""
+    least = gettext("more than %(number)s") if parameter.exclusive_minimum else gettext("at least %(number)s")
+    bounds = [
+        words % {"number": f"{value:g}"}
+        for words, value in ((least, parameter.minimum), (gettext("at most %(number)s"), parameter.maximum))
+        if value is not None
+    ]
+    default = gettext("empty") if parameter.default is None else parameter.default
+    # The help of a metric that the operator added ends as its author likes.
+    said = translated_message(parameter.help).strip()
+    said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
+    between = gettext(" and ")
+    limits = f"{between.join(bounds).capitalize()}." if bounds else ""
+    last = gettext("It must be given.") if parameter.required else gettext("Default: %(value)s.") % {"value": default}
+    return " ".join(sentence for sentence in (said, limits, last) if sentence)
+
+
+class SecondaryForm(forms.Form):
+    """As many rows as there may be metrics; a row without a metric is none."""
+
+    prefix = "also"
+
+    def __init__(self, *args: Any, held: Iterable[Mapping[str, Any]] = (), **kwargs: Any) -> None:
+        """`held` are those of a draft or a ground truth."""
+        super().__init__(*args, **kwargs)
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for metric in outside_metrics.selectable_metrics():
+            group = groups.setdefault(translated_message(metric.group), [])
+            group.append((metric.key, translated_message(metric.title)))
+        known = [("", gettext("None")), *groups.items()]
+        rows = [*held, *({} for _ in range(MOST_SECONDARY))]
+        for number, one in enumerate(rows[:MOST_SECONDARY], start=1):
+            key = one.get("key", "")
+            self.fields[f"metric_{number}"] = forms.ChoiceField(
+                label=gettext("Secondary metric %(number)s") % {"number": number},
+                choices=known,
+                required=False,
+                initial=key,
+                widget=LongSelect,
+            )
+            self.fields[f"params_{number}"] = forms.CharField(
+                label=gettext("Its parameters, %(number)s") % {"number": number},
+                required=False,
+                max_length=500,
+                initial=params_line(key, one.get("params", {})),
+                widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+            )
+
+    @property
+    def rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
+        return [(self[f"metric_{n}"], self[f"params_{n}"]) for n in range(1, MOST_SECONDARY + 1)]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something to see behind the summary."""
+        return bool(self.errors) or any(metric.value() for metric, _ in self.rows)
+
+    def clean(self) -> dict[str, Any]:
+        asked = []
+        for number in range(1, MOST_SECONDARY + 1):
+            key = self.cleaned_data.get(f"metric_{number}")
+            text = self.cleaned_data.get(f"params_{number}", "")
+            try:
+                if key:
+                    asked.append((key, metrics.clean_params(key, parse_params_line(text))))
+                elif text:
+                    raise ValidationError(gettext("Choose the metric that these are for."))
+            except metrics.ParameterError as error:
+                for name, sentence in error.errors.items():
+                    self.add_error(f"params_{number}", f"{name}: {translated_message(sentence)}")
+            except ValidationError as error:
+                self.add_error(f"params_{number}", error)
+        return {"asked": asked}
+
+
+def parse_params_line(text: str) -> dict[str, str]:
+    """What a line such as `quantile=0.9; weight=w` says."""
+    found = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        name, is_pair, value = part.partition("=")
+        if not is_pair:
+            raise ValidationError(
+                gettext("Write parameters as name=value, several with semicolons: %(example)s.")
+                % {"example": SECONDARY_EXAMPLE}
+            )
+        found[name.strip()] = value.strip()
+    return found
+
+
+def params_line(key: str, params: Mapping[str, Any]) -> str:
+    """The line that says these parameters; those at their defaults need not be said."""
+    try:
+        defaults = {parameter.name: parameter.default for parameter in metrics.get(key).parameters}
+    except metrics.UnknownMetric:
+        return ""
+    said = [(name, "" if value is None else value) for name, value in params.items() if value != defaults.get(name)]
+    return "; ".join(f"{name}={value}" for name, value in said)
 
 
 class PublishForm(forms.Form):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 from django.utils.html import escape
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -222,8 +223,16 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         for name in ("opens_at", "closes_at"):
-            if cleaned.get(name):
-                self._set_moment(cleaned, name, cleaned.get("zone") or "UTC")
+            if not cleaned.get(name):
+                continue
+            if self.instance.pk and not {name, "zone"} & set(self.changed_data):
+                # One that nobody touched keeps its fractions.
+                cleaned[name] = getattr(Competition.objects.get(pk=self.instance.pk), name)
+                continue
+            try:
+                cleaned[name] = moment_in(cleaned[name], cleaned.get("zone") or "UTC")
+            except ValidationError as error:
+                self.add_error(name, error)
         if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["opens_at"] >= cleaned["closes_at"]:
             self.add_error("closes_at", _("The competition must open before it closes."))
         if "max_megabytes" in self.changed_data or ("max_megabytes" in self.fields and not self.instance.pk):
@@ -234,19 +243,9 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error(None, error)
         return cleaned
 
-    def _set_moment(self, cleaned: dict[str, Any], name: str, zone: str) -> None:
-        """Put the moment in the place of its wall-clock time; one that nobody touched keeps its fractions."""
-        if self.instance.pk and not {name, "zone"} & set(self.changed_data):
-            cleaned[name] = getattr(Competition.objects.get(pk=self.instance.pk), name)
-            return
-        try:
-            cleaned[name] = moment_in(cleaned[name], zone)
-        except ValidationError as error:
-            self.add_error(name, error)
-
     @property
     def fields_for_verb(self) -> dict[str, Any]:
-        """What `hosting.create_competition` and `hosting.change_competition` take."""
+        """What `create_competition` and `change_competition` take."""
         return {name: value for name, value in self.cleaned_data.items() if name not in ("max_megabytes", "hosts")}
 
 
@@ -256,28 +255,20 @@ def board_hints(competition: Competition) -> tuple[str, str]:
     why = _(
         "Many exact scores tell a team the answers of single rows; a step prevents that, and costs honest teams little."
     )
+    numbers_known = {"few": f"{few:,}", "number": f"{ground_truth.public_rows:,}" if ground_truth else ""}
     if ground_truth is None:
-        proposal = _("Steady is proposed for fewer than %(few)s public rows.") % {"few": f"{few:,}"}
-        return (
-            f"{why} {proposal}",
-            gettext("A number, or empty: then it follows from the ground truth, once there is one."),
-        )
-    if ground_truth.public_rows < few:
-        proposal = _("Steady is proposed: this ground truth has %(number)s public rows, fewer than %(few)s.") % {
-            "number": f"{ground_truth.public_rows:,}",
-            "few": f"{few:,}",
-        }
+        proposal = _("Steady is proposed for fewer than %(few)s public rows.")
+        step = gettext("A number, or empty: then it follows from the ground truth, once there is one.")
     else:
-        proposal = _("With %(number)s public rows a plain board does little harm.") % {
-            "number": f"{ground_truth.public_rows:,}"
-        }
-    if ground_truth.step is None:
-        return f"{why} {proposal}", gettext("Write a number: nobody can work one out for this ground truth.")
-    found = f"{ground_truth.step:.12g}"
-    step = _("A number, or empty for %(step)s: so far apart, two good files differ by more than chance.") % {
-        "step": found
-    }
-    return f"{why} {proposal}", f"{step} {_steps_there_are(ground_truth, ground_truth.step)}".strip()
+        proposal = _("With %(number)s public rows a plain board does little harm.")
+        if ground_truth.public_rows < few:
+            proposal = _("Steady is proposed: this ground truth has %(number)s public rows, fewer than %(few)s.")
+        step = gettext("Write a number: nobody can work one out for this ground truth.")
+        if ground_truth.step is not None:
+            step = gettext("A number, or empty for %(step)s: so far apart, two good files differ by more than chance.")
+            step %= {"step": f"{ground_truth.step:.12g}"}
+            step = f"{step} {_steps_there_are(ground_truth, ground_truth.step)}".strip()
+    return f"{why} {proposal % numbers_known}", step
 
 
 def _steps_there_are(ground_truth: GroundTruth, step: float) -> str:
@@ -301,6 +292,120 @@ def _steps_there_are(ground_truth: GroundTruth, step: float) -> str:
         return words
     advice = gettext("A class sees little progress then: a smaller step or a plain board shows more.")
     return f"{words} {advice}"
+
+
+class WizardStepForm(CompetitionForm):
+    """Some fields of a competition; the others stay as they are."""
+
+    shown: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in [name for name in self.fields if name not in self.shown]:
+            del self.fields[name]
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        """What is wrong with a field that this step does not show stands above the form."""
+        if field is None and hasattr(error, "error_dict"):
+            for name, found in error.error_dict.items():
+                super().add_error(name if name in self.fields else None, ValidationError(found))
+        else:
+            super().add_error(field, error)
+
+
+class BasicsForm(WizardStepForm):
+    shown = ("title", "slug", "subtitle", "course", "contact", "overview", "rules", "zone")
+
+
+class LimitsForm(WizardStepForm):
+    shown = (
+        "opens_at",
+        "closes_at",
+        "zone",
+        "reveals_itself",
+        "allows_late",
+        "board_mode",
+        "board_step",
+        "daily_attempts",
+        "final_count",
+        "team_size",
+        "max_megabytes",
+    )
+
+
+class EntryForm(WizardStepForm):
+    shown = ("is_listed", "needs_code", "join_code")
+
+
+class ScheduleForm(forms.Form):
+    """When to launch, on the clocks of the competition's zone."""
+
+    launches_at = MomentField(label=_("Launch at"))
+
+    def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.zone = competition.zone
+        if competition.launch_plan.launches_at:
+            self.initial["launches_at"] = wall_text(competition.launch_plan.launches_at.replace(second=0), self.zone)
+        self.fields["launches_at"].help_text = _("In the zone %(zone)s.") % {"zone": competition.zone}
+
+    def clean_launches_at(self) -> datetime:
+        wall: datetime | None = self.cleaned_data["launches_at"]
+        if wall is None:
+            raise ValidationError(_("Write a date with a time."))
+        return moment_in(wall, self.zone)
+
+
+class CloneForm(forms.Form):
+    """The copy's title and address, and whether baselines come along."""
+
+    title = forms.CharField(label=_("Title"), max_length=120)
+    slug = forms.SlugField(
+        label=_("Address"), required=False, max_length=60, help_text=_("Left empty, it is made from the title.")
+    )
+    with_baselines = forms.BooleanField(
+        label=_("With its baselines"),
+        required=False,
+        help_text=_("They are scored with the ground truth, which is then published at once instead of a draft."),
+    )
+
+
+class FolderForm(forms.Form):
+    """A competition that was taken along."""
+
+    folder = forms.FileField(
+        label=_("Zip file"),
+        error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
+        help_text=_("As “Settings” of a competition lets you download it."),
+    )
+
+
+class TeamChangesForm(forms.Form):
+    """How long teams can change; times are meant in the competition's zone."""
+
+    teams_close_at = MomentField(label=_("Teams stay as they are from"), required=False)
+
+    def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
+        at = competition.limits.teams_close_at
+        super().__init__(data, initial={"teams_close_at": wall_text(at, competition.zone) if at else ""})
+        self.competition = competition
+        self.fields["teams_close_at"].help_text = gettext(
+            "In the zone %(zone)s. From then on nobody joins, leaves or merges teams; newcomers still enter alone. "
+            "Empty: at the deadline."
+        ) % {"zone": competition.zone}
+
+    def clean_teams_close_at(self) -> Any:
+        wall = self.cleaned_data["teams_close_at"]
+        if wall is None:
+            return None
+        if "teams_close_at" not in self.changed_data:
+            return self.competition.limits.teams_close_at
+        moment = moment_in(wall, self.competition.zone)
+        if moment > self.competition.closes_at:
+            raise ValidationError(
+                gettext("Teams stay as they are from the deadline on; choose an earlier time, or none.")
+            )
+        return moment
 
 
 class DataFileForm(forms.Form):

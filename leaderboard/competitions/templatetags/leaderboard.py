@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import urlencode
 
 from django import forms, template
 from django.core.cache import caches
-from django.db.models import OuterRef, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import OuterRef
 from django.forms import BoundField
 from django.template import Context
 from django.utils.html import format_html
@@ -18,16 +18,16 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.common import charts, library_messages, numbers
-from leaderboard.common import markdown as markdown_module
+from leaderboard.common import charts, numbers
 from leaderboard.common.display_time import moment
+from leaderboard.common.library_messages import stored_text, translated_message
+from leaderboard.common.markdown import render_formula, render_markdown, render_markdown_line
 from leaderboard.common.subqueries import count_rows
 
 from .. import navigation, parameter_texts
 from ..access import PageContext
 from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty
 from ..ranking import secondary
-from ..views.metric_suggestions import metric_choice
 
 register = template.Library()
 # A metric can be called, and Django's templates would call it where they show one of its fields.
@@ -58,10 +58,10 @@ ICONS = {
 }
 
 
-register.filter("stored_text", library_messages.stored_text)
-register.filter("translated", library_messages.translated_message)
-register.simple_tag(metric_choice)
+register.filter("stored_text", stored_text)
+register.filter("translated", translated_message)
 register.simple_tag(moment)
+register.simple_tag(secondary.secondary_metrics_of)
 register.filter("moment", moment)
 
 
@@ -70,15 +70,11 @@ def number_in(value: float | str | None) -> float | None:
     return None if isinstance(value, str) and not value else cast("float | None", value)
 
 
+@register.filter(name="score")
 def score_text(value: float | str | None) -> str:
+    """A score with five decimals."""
     number = number_in(value)
     return "–" if number is None or not math.isfinite(number) else numbers.number_text(number)
-
-
-@register.filter(name="score")
-def score_filter(value: float | str | None) -> str:
-    """A score with five decimals."""
-    return score_text(value)
 
 
 @register.filter
@@ -104,7 +100,7 @@ def secondary_value(one: secondary.ShownSecondaryValue | None, style: str = "") 
     dash out; otherwise it is on hover."""
     if one is None or one.value is None:
         dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
-        return format_html(dash, library_messages.translated_message(one.problem) if one else "")
+        return format_html(dash, translated_message(one.problem) if one else "")
     if one.is_rounded:
         return format_html("{}", short(one.value))
     return format_html("{}", repr(one.value)) if style == "full" else score(one.value)
@@ -136,12 +132,12 @@ def interval(uncertainty: Uncertainty | None) -> str:
 
 @register.filter
 def markdown(text: str | None) -> SafeString:
-    return markdown_module.render_markdown(text or "")
+    return render_markdown(text or "")
 
 
 @register.filter
 def line(text: str | None) -> SafeString:
-    return markdown_module.render_markdown_line(text or "")
+    return render_markdown_line(text or "")
 
 
 register.filter("in_words", parameter_texts.parameter_value_text)
@@ -152,7 +148,7 @@ register.filter("in_plain", parameter_texts.problem_label)
 
 @register.filter
 def formula(latex: str | None) -> SafeString:
-    return markdown_module.render_formula(latex or "")
+    return render_formula(latex or "")
 
 
 @register.simple_tag
@@ -207,6 +203,28 @@ def board_words(mode: str) -> str:
 
 
 @register.simple_tag
+def metric_choice(one: metrics.Metric, chosen: str | None, reason: str = "") -> SafeString:
+    """A radio button as a card. `reason` says why it fits or not; without one, what columns the metric reads."""
+    detail = reason or translated_message(one.columns)
+    title, summary = translated_message(one.title), translated_message(one.summary)
+    return _metric_card(one.key, one.key == chosen, title, summary, detail)
+
+
+# By type too: a text that is markup equals the same text that is none.
+@lru_cache(maxsize=1024, typed=True)
+def _metric_card(key: str, is_chosen: bool, title: str, summary: str | None, detail: str) -> SafeString:
+    return format_html(
+        '<label class="choice-card"><input type="radio" name="metric" value="{}"{} /><span><strong>{}</strong>'
+        '<span class="muted small">{}</span><span class="muted tiny">{}</span></span></label>\n',
+        key,
+        SafeString(" checked" if is_chosen else ""),
+        title,
+        render_markdown_line(summary or ""),
+        detail,
+    )
+
+
+@register.simple_tag
 def metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
     """A ground truth's metric; None without a ground truth, or when its file is gone."""
     if ground_truth is None:
@@ -215,12 +233,6 @@ def metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
         return metrics.get(ground_truth.metric_key)
     except KeyError:
         return None
-
-
-@register.simple_tag
-def secondary_metrics_of(ground_truth: GroundTruth | None) -> tuple[secondary.SecondaryMetric, ...]:
-    """A ground truth's secondary metrics."""
-    return secondary.secondary_metrics_of(ground_truth)
 
 
 @register.filter
@@ -239,26 +251,21 @@ def competition_size(competition: Competition) -> str:
 def _count_size(competition: Competition) -> str:
     # Counted apart, because the number of all files comes from an index alone, and a file's team does not.
     out = Team.objects.filter(competition=OuterRef(OuterRef("pk")), disqualified_at__isnull=False).values("pk")
+    own = {"competition": OuterRef("pk")}
     parts = [
-        _number(Team.objects.filter(disqualified_at=None)),
-        *(_number(model.objects.all()) for model in (Submission, Baseline)),
+        count_rows(Team.objects.filter(**own, disqualified_at=None), "competition"),
+        count_rows(Submission.objects.filter(**own), "competition"),
+        count_rows(Baseline.objects.filter(**own), "competition"),
         count_rows(Submission.objects.filter(team__in=out), "competition"),
     ]
     # A competition that was removed while a file came in still has the page that says so.
     found = Competition.objects.filter(pk=competition.pk).values_list(*parts).first()
-    teams, files, *others = found or (0, 0, 0, 0)
-    files -= sum(others)
-    return " · ".join(
-        [
-            ngettext("%(number)s team", "%(number)s teams", teams) % {"number": f"{teams:,}"},
-            ngettext("%(number)s submission", "%(number)s submissions", files) % {"number": f"{files:,}"},
-        ]
-    )
-
-
-def _number(rows: QuerySet[Any]) -> Coalesce:
-    """How many of these rows a competition has, as a part of another query."""
-    return count_rows(rows.filter(competition=OuterRef("pk")), "competition")
+    teams, files, baselines, disqualified = found or (0, 0, 0, 0)
+    files -= baselines + disqualified
+    team_text = ngettext("%(number)s team", "%(number)s teams", teams) % {"number": f"{teams:,}"}
+    return f"{team_text} · " + ngettext("%(number)s submission", "%(number)s submissions", files) % {
+        "number": f"{files:,}"
+    }
 
 
 @register.filter

@@ -20,12 +20,6 @@ T = TypeVar("T")
 FACTS = 10_000
 
 
-def weight_of(made: object) -> int:
-    """In bytes: the text or its `html`, and a fixed sum for all else."""
-    text = getattr(made, "html", made)
-    return FACTS + (sys.getsizeof(text) if isinstance(text, (str, bytes)) else 0)
-
-
 class BytesLimitedCache:
     """Holds so many bytes and drops what was used longest ago. When many threads miss a key, one makes the entry and
     the others wait."""
@@ -56,21 +50,19 @@ class BytesLimitedCache:
                     return cast("T", self._entries[key])
             try:
                 made = make()
-                self._store(key, made)
+                with self._lock:
+                    self._entries[key] = made
+                    self.weight += _weight_of(made)
+                    # The newest entry stays however much it weighs.
+                    while self.weight > self.size and len(self._entries) > 1:
+                        self.weight -= _weight_of(self._entries.popitem(last=False)[1])
             finally:
                 with self._lock:
                     self._makers.pop(key, None)
         return made
 
-    def _store(self, key: Hashable, made: object) -> None:
-        """The newest entry stays however much it weighs."""
-        with self._lock:
-            self._entries[key] = made
-            self.weight += weight_of(made)
-            while self.weight > self.size and len(self._entries) > 1:
-                self.weight -= weight_of(self._entries.popitem(last=False)[1])
-
     def clear(self) -> None:
+        """For tests, whose databases come and go under the same keys."""
         with self._lock:
             self._entries.clear()
             self.weight = 0
@@ -80,6 +72,7 @@ class BytesLimitedCache:
 boards = BytesLimitedCache(20_000_000)
 
 
-def clear_caches() -> None:
-    """For tests, whose databases come and go under the same keys."""
-    boards.clear()
+def _weight_of(made: object) -> int:
+    """In bytes: the text or its `html`, and a fixed sum for all else."""
+    text = getattr(made, "html", made)
+    return FACTS + (sys.getsizeof(text) if isinstance(text, (str, bytes)) else 0)

@@ -1,7 +1,4 @@
-"""Data files, for those who accepted the rules.
-
-All submissions in one download, and the competition itself.
-"""
+"""Files: those that a competition gives to students, and what its hosts take along."""
 
 from __future__ import annotations
 
@@ -9,35 +6,32 @@ import logging
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
-from leaderboard.common.responses import as_download, streamed_zip
+from leaderboard.common.responses import as_download, see_other, signed_in_user, streamed_zip
+from leaderboard.common.storage import TooLarge
 from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
-from ..services import folders, publishing, submissions_zip
+from ..forms.host import DataFileForm
+from ..services import competitions, data_files, folder_zips, publishing, submissions_zip
+from ..services.answer_leaks import is_table_unread
+from .host_responses import add_refusal, ask_first, csv_response, is_confirmed, posted_data, refuse_too_large
 
 log = logging.getLogger(__name__)
 
 
 @open_to(Audience.VISITORS)
 def data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    files = list(page_context.competition.data_files.all())
-    return render(
-        request,
-        "competitions/data.html",
-        {"page_context": page_context, "files": files, "lock": data_lock_reason(page_context)},
-    )
-
-
-def data_lock_reason(page_context: PageContext) -> str:
-    """What keeps this visitor from the data: `join`, `wait`, `rules`, or nothing."""
     if page_context.has_data:
-        return ""
-    if page_context.membership is None:
-        return "join"
-    return "wait" if page_context.at < page_context.competition.opens_at else "rules"
+        lock = ""
+    elif page_context.membership is None:
+        lock = "join"
+    else:
+        lock = "wait" if page_context.at < page_context.competition.opens_at else "rules"
+    files = list(page_context.competition.data_files.all())
+    return render(request, "competitions/data.html", {"page_context": page_context, "files": files, "lock": lock})
 
 
 @open_to(Audience.VISITORS)
@@ -62,9 +56,51 @@ def sample_submission(request: HttpRequest, page_context: PageContext) -> HttpRe
         log.exception("sample submission of %s", ground_truth)
         messages.error(request, _("The sample submission could not be made. Please tell your host."))
         return redirect("data", slug=page_context.competition.slug)
-    answer = HttpResponse(text, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="sample_submission.csv"'
-    return answer
+    return csv_response(text, "sample_submission")
+
+
+@open_to(Audience.HOSTS)
+def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
+    if request.POST.get("action") == "remove":
+        wanted = get_object_or_404(competition.data_files, name=request.POST.get("name", ""))
+        if not is_confirmed(request):
+            return ask_first(request, page_context, str(wanted), _("Students can no longer download it."))
+        data_files.remove_data_file(data_file=wanted, user=signed_in_user(page_context.user))
+        messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
+        return see_other("host_data", slug=competition.slug)
+    form = DataFileForm(posted_data(request), request.FILES or None)
+    status = add_posted_file(request, page_context, form) if request.method == "POST" else 200
+    if status == 303:
+        return see_other("host_data", slug=competition.slug)
+    context = {"page_context": page_context, "form": form, "files": competition.data_files.all()}
+    return render(request, "competitions/host_data.html", context, status=status)
+
+
+def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataFileForm) -> int:
+    """Give students the file of a form, and say so. Gives the status of the answer: 303, or that of a refusal, which
+    then stands in the form."""
+    try:
+        refuse_too_large(request)
+        if not form.is_valid():
+            return 422
+        file = form.cleaned_data["file"]
+        added = data_files.add_data_file(
+            competition=page_context.competition,
+            file_name=file.name,
+            chunks=file.chunks(),
+            description=form.cleaned_data["description"],
+            user=signed_in_user(page_context.user),
+        )
+    except (competitions.CannotHost, TooLarge) as error:
+        return add_refusal(form, error)
+    messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
+    if is_table_unread(added.name):
+        messages.warning(
+            request,
+            _("Only CSV files are looked through for answers: make sure that “%(name)s” holds none.") % {"name": added},
+        )
+    return 303
 
 
 @open_to(Audience.HOSTS)
@@ -77,4 +113,4 @@ def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> Htt
 @open_to(Audience.HOSTS)
 def host_export(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
     """The competition as a folder that any site of this kind makes a draft of. It holds the answers."""
-    return streamed_zip(folders.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")
+    return streamed_zip(folder_zips.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")

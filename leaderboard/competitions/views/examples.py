@@ -6,28 +6,144 @@ import csv
 import io
 import json
 import logging
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from shlex import quote
 from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 import metrics
 from leaderboard.common.slow_clients import release_slot_while_waiting
 from leaderboard.scorer import jobs_for_pages
 
-from ..forms.metric_parameters import ParameterForm
+from ..forms.ground_truth import ParameterForm
 from .board_cache import BytesLimitedCache
-from .worked_examples import WorkedExample
+from .charts import curve_svg, short_number
 
+MOST_FIGURES = 6
+SIDES = {"truth": gettext_lazy("Truth"), "prediction": gettext_lazy("Prediction")}
+CONTRIBUTES = gettext_lazy("Contributes")
 MOST_ROWS, MOST_COLUMNS, LONGEST_CELL, MOST_BYTES = 20, 12, 200, 8192
 
 log = logging.getLogger(__name__)
 # Answers of the child under everything they depend on. What visitors change must not push the metrics' own out.
 # Sizes in bytes: about 300 and 100 answers.
 settled, changed = BytesLimitedCache(3_000_000), BytesLimitedCache(1_000_000)
+
+
+# --- the worked table -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class WorkedCell:
+    """One cell of the worked table; `exact` has all digits of a number that is shown shorter."""
+
+    label: str
+    text: str
+    exact: str = ""
+    is_number: bool = False
+
+
+class WorkedExample:
+    """The child's answer as the page shows it: one table, how it adds up, figures."""
+
+    def __init__(self, answer: Mapping[str, Any], *, is_theirs: bool = False) -> None:
+        """`is_theirs`: the parameters are those of a competition."""
+        self.answer, self.is_theirs = answer, is_theirs
+        self.value: float = answer["overall"]
+        self.splits = [(name, answer[name]) for name in ("public", "private") if answer[name] is not None]
+
+    @cached_property
+    def columns(self) -> list[tuple[str, str]]:
+        """Of which file each column is, and its name; columns of neither have no file."""
+        ids, *names = self.answer["header"]
+        found = [("", ids)]
+        for name in names:
+            side, _space, column = name.partition(" ")
+            found.append((str(SIDES[side]), column) if side in SIDES and column else ("", name))
+        return found + [(str(CONTRIBUTES), name) for name in self.answer["parts"]]
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """The upper line of the header: words over how many columns."""
+        names = [group for group, _name in self.columns]
+        return [(name, names.count(name)) for name in dict.fromkeys(names)]
+
+    @property
+    def rows(self) -> list[list[WorkedCell]]:
+        parts = self.answer["contributions"] or [[] for _ in self.answer["rows"]]
+        rows = []
+        for texts, numbers in zip(self.answer["rows"], parts, strict=True):
+            cells = []
+            for (group, name), value in zip(self.columns, [*texts, *numbers], strict=False):
+                if group == str(CONTRIBUTES):
+                    cells.append(_number_cell(name, value))
+                else:
+                    cells.append(WorkedCell(f"{group} {name}".strip(), value))
+            rows.append(cells)
+        return rows
+
+    @property
+    def sums(self) -> list[WorkedCell]:
+        """Under the columns of contributions."""
+        sums = self.answer["sums"]
+        return [_number_cell(name, sums[name]) for name in self.answer["parts"] if name in sums]
+
+    @property
+    def before_sums(self) -> int:
+        return len(self.answer["header"])
+
+    @property
+    def line(self) -> list[str]:
+        """How the sums become the score: in names, in numbers, the value."""
+        words = [self.answer["last_line"], self.answer["worked"]] if self.answer["last_line"] else []
+        return [*dict.fromkeys(words), number_with_digits(self.value, 10)]
+
+    @property
+    def figures(self) -> list[dict[str, Any]]:
+        return [_figure(figure) for figure in self.answer["figures"][:MOST_FIGURES]]
+
+
+def _number_cell(label: str, value: float) -> WorkedCell:
+    return WorkedCell(label, number_with_digits(value), repr(value), is_number=True)
+
+
+def best_value_text(metric: metrics.Metric, params: dict[str, Any]) -> str:
+    """The best value in words; a metric from outside may have none."""
+    is_unknown = metric.is_outside and not metric.has_best
+    return _("not known") if is_unknown else end_of_scale(metric.best_with(params))
+
+
+def end_of_scale(value: float | None) -> str:
+    """The best or the worst value in words."""
+    return _("no end") if value is None or not math.isfinite(value) else number_with_digits(float(value), 10)
+
+
+def number_with_digits(value: float, digits: int = 6) -> str:
+    """A number as the page shows it; whole ones whole."""
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
+def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
+    if figure["kind"] == "curve":
+        words = _("%(title)s: %(y)s against %(x)s; a table has the points.") % figure
+        svg = curve_svg(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
+        points = [[short_number(number) for number in point] for point in figure["points"]]
+        return {**figure, "svg": svg, "points": points}
+    marked = {tuple(place) for place in figure["marked"]}
+    lines = [
+        (name, [(number_with_digits(value, 4), (row, column) in marked) for column, value in enumerate(cells)])
+        for row, (name, cells) in enumerate(zip(figure["rows"], figure["cells"], strict=True))
+    ]
+    return {**figure, "lines": lines}
+
+
+# --- an example that a visitor may change -----------------------------------------------------------------------
 
 
 @dataclass
@@ -59,17 +175,11 @@ class ExampleTable:
         return self.cells[0] if self.cells else []
 
     @property
-    def body(self) -> list[list[str]]:
-        return self.cells[1:]
-
-    @property
     def can_add_row(self) -> bool:
-        """Whether a row can be added."""
-        return len(self.body) < MOST_ROWS
+        return len(self.cells) <= MOST_ROWS
 
     @property
     def can_add_column(self) -> bool:
-        """Whether a column can be added."""
         return len(self.header) < MOST_COLUMNS
 
     def change(self, what: str) -> None:
@@ -102,10 +212,8 @@ class ExampleTable:
         if max(map(len, cells), default=0) > MOST_COLUMNS:
             return _("%(title)s: at most %(number)s columns.") % {"title": self.title, "number": MOST_COLUMNS}
         if any(len(cell) > LONGEST_CELL for row in cells for cell in row):
-            return _("%(title)s: at most %(number)s characters in a cell.") % {
-                "title": self.title,
-                "number": LONGEST_CELL,
-            }
+            words = _("%(title)s: at most %(number)s characters in a cell.")
+            return words % {"title": self.title, "number": LONGEST_CELL}
         return ""
 
 
@@ -118,11 +226,13 @@ class ExampleDraft:
         self.metric, self.query = metric, query
         example = metric.example
         has_cells = "t" in query and "s" in query
-        self.truth = ExampleTable.read("t", _("Ground truth"), example.truth)
-        self.submission = ExampleTable.read("s", _("Submission"), example.submission)
         if has_cells:
             self.truth = ExampleTable.typed("t", _("Ground truth"), query)
             self.submission = ExampleTable.typed("s", _("Submission"), query)
+        else:
+            self.truth = ExampleTable.read("t", _("Ground truth"), example.truth)
+            self.submission = ExampleTable.read("s", _("Submission"), example.submission)
+        self.sheets = (self.truth, self.submission)
         given = {p.name: query[f"param-{p.name}"] for p in metric.parameters if f"param-{p.name}" in query}
         self.is_changed = has_cells or bool(given)
         own = {**{parameter.name: parameter.default for parameter in metric.parameters}, **example.params}
@@ -134,10 +244,7 @@ class ExampleDraft:
         else:
             self.form = ParameterForm(metric.key, values=own)
         self.own_params = own
-
-    @property
-    def sheets(self) -> tuple[ExampleTable, ExampleTable]:
-        return self.truth, self.submission
+        self._cache = changed if self.is_changed else settled
 
     def change(self, what: str) -> str:
         """Add or leave out a row or column (`t-row`, `s-without-2`); gives the query of the changed example."""
@@ -159,7 +266,7 @@ class ExampleDraft:
 
     @property
     def too_much(self) -> str:
-        """Which limit the example breaks."""
+        """Which limit the example breaks, as a sentence; "" if none."""
         for sheet in self.sheets:
             if sentence := sheet.too_much():
                 return sentence
@@ -170,21 +277,18 @@ class ExampleDraft:
     @property
     def texts(self) -> tuple[str, str]:
         """Both files."""
-        example = self.metric.example
         if self.is_changed:
             return self.truth.csv(), self.submission.csv()
-        return example.truth, example.submission
+        return self.metric.example.truth, self.metric.example.submission
 
     @property
     def is_known(self) -> bool:
         """Whether the answer is there without asking the child."""
-        cache = changed if self.is_changed else settled
-        return cache.find(_key(self.metric, *self.texts, self.params or {})) is not None
+        return self._cache.find(_key(self.metric, *self.texts, self.params or {})) is not None
 
     def answer(self) -> dict[str, Any]:
-        """What the child says. Raises `JobFailed`."""
-        cache = changed if self.is_changed else settled
-        return _answer(cache, self.metric, *self.texts, self.params or {})
+        """What the process says that explains it. Raises `JobFailed`."""
+        return _answer(self._cache, self.metric, *self.texts, self.params or {})
 
 
 def _key(metric: metrics.Metric, truth: str, submission: str, params: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -214,15 +318,7 @@ def _answer(
         return cache.get(key, ask)
 
 
-@dataclass(frozen=True)
-class CompetitionExample:
-    """A worked example for a competition; `is_theirs`: its parameters are the competition's."""
-
-    worked: WorkedExample
-    is_theirs: bool
-
-
-def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> CompetitionExample | None:
+def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> WorkedExample | None:
     """The metric's own example under a competition's parameters; where it cannot be read with them, with its own.
     `None` where it cannot be computed at this moment.
 
@@ -241,5 +337,26 @@ def with_params(metric: metrics.Metric, params: Mapping[str, Any]) -> Competitio
             log.warning("no worked example of %s: %s", metric.key, error)
             return None
         if not answer["faults_of"]:
-            return CompetitionExample(WorkedExample(answer), is_theirs)
+            return WorkedExample(answer, is_theirs=is_theirs)
     return None
+
+
+def home_command(
+    metric: metrics.Metric,
+    params: Mapping[str, Any],
+    *,
+    always: Collection[str] = (),
+    also: Iterable[tuple[metrics.Metric, Mapping[str, Any]]] = (),
+) -> str:
+    """For a student's files, with the parameters that are not at their defaults, and those `always` said."""
+    given = [f"-p {quote(pair)}" for pair in _pairs(metric, params, always)]
+    further = [f"--also {quote(','.join([other.key, *_pairs(other, its, ())]))}" for other, its in also]
+    return " ".join(["classboard-score score", metric.key, "truth.csv submission.csv", *given, *further])
+
+
+def _pairs(metric: metrics.Metric, params: Mapping[str, Any], always: Collection[str]) -> list[str]:
+    return [
+        f"{p.name}={value}"
+        for p in metric.parameters
+        if (value := params.get(p.name, p.default)) is not None and (value != p.default or p.name in always)
+    ]

@@ -1,4 +1,4 @@
-"""Published ground truths: their files, and the one that waits: what would change, apply or discard."""
+"""Published ground truths: their files and checks, and the one that waits: what would change, apply or discard."""
 
 from __future__ import annotations
 
@@ -8,18 +8,48 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import STOP_POLLING, as_download, see_other, signed_in_user
+from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import ApplyForm
-from ..models import GroundTruth, TruthCheck
+from ..models import TruthCheck
 from ..models.competition import Split
-from ..services import competitions, rescoring
-from .truth_context import metric_or_none
+from ..services import competitions, rescoring, truth_drafts
+from .wizard_truth import metric_or_none
 
 MOVES_PER_PAGE = 50
+# Words → codes of the findings that are about it. What is in no line blocks reading at all.
+CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
+    (gettext_lazy("The first line names the columns"), frozenset({"header_like_row"})),
+    (gettext_lazy("Every id is there once"), frozenset({"repeated_ids", "blank_id", "similar_ids", "swallowed_rows"})),
+    (
+        gettext_lazy("No id changes when a spreadsheet or pandas reads it as a number or date"),
+        frozenset({"leading_zeros", "ids_like_decimals", "long_ids", "ids_like_dates", "ids_like_nothing"}),
+    ),
+    (
+        gettext_lazy("No blank or odd answers"),
+        frozenset({"missing_value", "odd_value", "answer_like_nothing", "similar_answers", "rare_answer"}),
+    ),
+    (gettext_lazy("Each class is in both parts"), frozenset({"missing_class"})),
+    (
+        gettext_lazy("The metric can score both parts, and a perfect file gets the best value"),
+        frozenset({"unscorable", "empty_split", "self_test", "constant_is_best", "unknown_usage"}),
+    ),
+    (gettext_lazy("The answers of both parts are distributed alike"), frozenset({"distribution_gap"})),
+    (gettext_lazy("No group has rows in both parts"), frozenset({"group_in_both_parts"})),
+    (gettext_lazy("The rows are not sorted by the answer"), frozenset({"sorted_by_answer"})),
+    (gettext_lazy("The ids tell nothing about the answers"), frozenset({"id_tells_answer"})),
+    (
+        gettext_lazy("The ids are those of the files for students"),
+        frozenset({"ids_differ", "sample_differs", "other_ids"}),
+    ),
+    (gettext_lazy("No file for students holds the answers"), frozenset({"answers_in_data", "data_unread"})),
+)
 
 
 @open_to(Audience.ASSISTANTS)
@@ -29,6 +59,42 @@ def host_truth_file(request: HttpRequest, page_context: PageContext, number: int
     if ground_truth is None:
         raise Http404(_("This competition has no such ground truth."))
     return as_download(ground_truth.file_key, f"{page_context.competition.slug}-truth-{number}.csv")
+
+
+@open_to(Audience.HOSTS)
+def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """The check of the ground truth that the board stands on; POST checks again."""
+    competition, ground_truth = page_context.competition, page_context.competition.ground_truth
+    if ground_truth is None:
+        return redirect("host_truth", slug=competition.slug)
+    if request.method == "POST":
+        try:
+            truth_drafts.recheck_ground_truth(competition=competition)
+            messages.success(request, _("Checked again."))
+        except JobFailed:
+            messages.error(request, _("The check did not work. Try it again in a moment."))
+        return see_other("host_truth_check", fragment="#check", slug=competition.slug)
+    check = TruthCheck.objects.filter(ground_truth=ground_truth).first()
+    report = check.report if check else {"findings": ground_truth.findings}
+    context = {
+        "page_context": page_context,
+        "ground_truth": ground_truth,
+        "check": check,
+        "report": report,
+        "metric": metric_or_none(ground_truth.metric_key),
+        "looked_for": _check_topics(report["findings"]),
+    }
+    return render(request, "competitions/host_truth_check.html", context)
+
+
+def _check_topics(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All things looked for, in the order of reading a file: how many findings there are, and whether one blocks."""
+    topics = []
+    for words, codes in CHECK_TOPICS:
+        mine = [finding for finding in findings if finding["code"] in codes]
+        is_blocking = any(finding["blocking"] for finding in mine)
+        topics.append({"words": words, "found": len(mine), "is_blocking": is_blocking})
+    return topics
 
 
 @open_to(Audience.HOSTS)
@@ -42,6 +108,7 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
     preview = rescoring.preview_candidate(page_context.competition, split=split)
     if preview is None or current is None:
         return redirect("host_truth", slug=page_context.competition.slug)
+    check = TruthCheck.objects.filter(ground_truth=preview.ground_truth).first() if split is None else None
     context = {
         "page_context": page_context,
         "preview": preview,
@@ -49,7 +116,8 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
         "asks_private": not is_revealed and split is None,
         "is_part": getattr(request, "htmx", False),
         "current": current,
-        "differs": None if split else _differences(preview.ground_truth),
+        # Which answers are others than those that count, as the check of the candidate found them.
+        "differs": check.report.get("differs") if check else None,
         "page": Paginator(preview.moves, MOVES_PER_PAGE).get_page(request.GET.get("page")),
         "form": ApplyForm(),
         "metric_now": metric_or_none(current.metric),
@@ -59,12 +127,6 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
         status = STOP_POLLING if preview.is_complete else 200
         return render(request, "competitions/preview.html", context, status=status)
     return render(request, "competitions/host_candidate.html", context)
-
-
-def _differences(candidate: GroundTruth) -> dict[str, Any] | None:
-    """Which answers are others than those that count, as the check of the candidate found them."""
-    check = TruthCheck.objects.filter(ground_truth=candidate).first()
-    return check.report.get("differs") if check else None
 
 
 def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:

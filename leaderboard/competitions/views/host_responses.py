@@ -1,25 +1,30 @@
-"""Responses that host pages share.
-
-Responses that student pages share.
-"""
+"""What several pages of hosts or of students share."""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef
 from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from leaderboard.common.csv_files import safe_cell
+from leaderboard.common.library_messages import stored_text
+from leaderboard.common.responses import signed_in_user
 from leaderboard.common.storage import TooLarge
 
 from ..access import PageContext
-from ..models import DataFile, Submission
-from ..services.answer_leaks import is_table_unread
+from ..forms.host import CompetitionForm
+from ..models import Competition, Submission
+from ..services import competitions
 from ..services.competitions import CannotHost
 
 
@@ -35,14 +40,10 @@ def refuse_too_large(request: HttpRequest) -> None:
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
 
 
-def message_data_file_added(request: HttpRequest, added: DataFile) -> None:
-    """That students have a file; and that nobody looked into it, where that is so."""
-    messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
-    if is_table_unread(added.name):
-        messages.warning(
-            request,
-            _("Only CSV files are looked through for answers: make sure that “%(name)s” holds none.") % {"name": added},
-        )
+def csv_response(text: str | bytes, name: str) -> HttpResponse:
+    response = HttpResponse(text, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
 
 
 def is_confirmed(request: HttpRequest) -> bool:
@@ -69,6 +70,9 @@ def ask_first(
 
 def add_refusal(form: BaseForm, error: Exception) -> int:
     """Put what a verb refused above the form; gives the status of the answer."""
+    if isinstance(error, ValidationError):
+        form.add_error(None, error)
+        return 422
     if isinstance(error, TooLarge):
         # The file never arrived whole, so the form thinks that none was chosen.
         form.errors.pop("file", None)
@@ -76,6 +80,19 @@ def add_refusal(form: BaseForm, error: Exception) -> int:
     for line in lines:
         form.add_error(None, line)
     return 413 if isinstance(error, TooLarge) else 409
+
+
+def save_competition(page_context: PageContext, form: CompetitionForm) -> Competition | None:
+    """Change the competition as a form says. None without such a form, and where something in it is wrong."""
+    if not form.is_valid():
+        return None
+    try:
+        return competitions.change_competition(
+            competition=page_context.competition, user=signed_in_user(page_context.user), **form.fields_for_verb
+        )
+    except ValidationError as error:
+        form.add_error(None, error)
+        return None
 
 
 def own_submission(page_context: PageContext, submission_id: UUID | str) -> Submission:
@@ -91,3 +108,15 @@ def own_submission(page_context: PageContext, submission_id: UUID | str) -> Subm
         raise Http404(_("You have no submission with this number."))
     found.competition = page_context.competition  # with its ground truth, which the receipt reads
     return found
+
+
+def problems_csv(problems: Iterable[Mapping[str, Any]]) -> str:
+    """The problems of a file as a table, one row per kind; a spreadsheet that opens it computes nothing."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    columns = ("code", "message", "column", "line", "id", "count")
+    writer.writerow(columns)
+    for problem in problems:
+        told = {**problem, "message": stored_text(problem)}
+        writer.writerow(["" if told.get(name) is None else safe_cell(str(told[name])) for name in columns])
+    return text.getvalue()

@@ -1,4 +1,4 @@
-"""Step 6 and the launch: the student preview, the launch now or planned, and the copy for the next term."""
+"""A competition's course: student preview, launch now or planned, pause, reveal, and the copy for the next term."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from leaderboard.common.responses import STOP_POLLING, see_other, signed_in_user
 from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
-from ..forms.wizard import CloneForm, ScheduleForm
+from ..forms.host import CloneForm, ReasonForm, ScheduleForm, SlugForm
 from ..models import StudentPreview, TruthCheck
-from ..services import competitions, copying, launches, publishing
+from ..services import boards, competitions, copying, launches, pausing, planned_launches, reveal_review
 from .host_responses import add_refusal, posted_data
-from .launch_checklist import checklist_of
 from .overview import competition_metric
-from .wizard import wizard_context, wizard_step
+from .wizard import checklist_of, wizard_context, wizard_step
 
 
 @open_to(Audience.HOSTS)
@@ -69,7 +68,7 @@ def _review(
         "form": form,
         "problem": problem,
         "checklist": needs,
-        "trouble": launches.missing_needs_text(competition.launch_plan.trouble),
+        "trouble": planned_launches.missing_needs_text(competition.launch_plan.trouble),
         "is_ready": all(need.is_there for need in needs),
         "measure": competition_metric(competition.ground_truth),
         "report": check.report if check else None,
@@ -85,7 +84,7 @@ def host_preview(request: HttpRequest, page_context: PageContext) -> HttpRespons
     competition = page_context.competition
     if request.method == "POST":
         try:
-            publishing.start_preview(competition=competition, user=signed_in_user(page_context.user))
+            launches.start_preview(competition=competition, user=signed_in_user(page_context.user))
         except competitions.CannotHost as error:
             messages.error(request, error.message)
         except JobFailed:
@@ -131,9 +130,7 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             copy = copying.clone_competition(competition=source, user=user, **form.cleaned_data)
-        except ValidationError as error:
-            form.add_error(None, error)
-        except competitions.CannotHost as error:
+        except (ValidationError, competitions.CannotHost) as error:
             status = add_refusal(form, error)
         except JobFailed:
             form.add_error(None, _("The answers could not be checked. Try it again in a moment."))
@@ -143,3 +140,42 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             return see_other("host_setup", slug=copy.slug)
     context = {"page_context": page_context, "form": form, "baselines": source.baselines.count()}
     return render(request, "competitions/host_clone.html", context, status=status)
+
+
+@open_to(Audience.HOSTS)
+def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Take no more files for a while, in the host's words; and end that."""
+    competition = page_context.competition
+    form = ReasonForm(request.POST if request.POST.get("action") == "pause" else None)
+    status = 422 if request.method == "POST" else 200
+    try:
+        if request.POST.get("action") == "resume":
+            pausing.resume_competition(competition=competition, user=signed_in_user(page_context.user))
+            messages.success(request, _("Files are taken again."))
+            return see_other("host_pause", slug=competition.slug)
+        if form.is_valid():
+            reason = form.cleaned_data["reason"]
+            pausing.pause_competition(competition=competition, user=signed_in_user(page_context.user), reason=reason)
+            messages.success(request, _("Paused: no files are taken until you end the pause."))
+            return see_other("host_pause", slug=competition.slug)
+    except competitions.CannotHost as error:
+        status = add_refusal(form, error)
+    return render(request, "competitions/host_pause.html", {"page_context": page_context, "form": form}, status=status)
+
+
+@open_to(Audience.HOSTS)
+def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    form = SlugForm(page_context.competition.slug, posted_data(request))
+    status = 422 if request.method == "POST" else 200
+    if request.method == "POST" and form.is_valid():
+        try:
+            boards.reveal_competition(competition=page_context.competition, user=signed_in_user(page_context.user))
+        except competitions.CannotHost as error:
+            status = add_refusal(form, error)
+        else:
+            messages.success(request, _("The private board is open."))
+            return see_other("leaderboard", slug=page_context.competition.slug)
+    has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
+    review = reveal_review.review_before_reveal(page_context.competition) if has_choice else None
+    context = {"page_context": page_context, "form": form, "review": review}
+    return render(request, "competitions/host_reveal.html", context, status=status)

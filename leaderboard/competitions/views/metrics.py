@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Iterable
 from itertools import groupby
 from shlex import quote
 from textwrap import dedent
@@ -26,10 +27,7 @@ from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
 
-from .examples import ExampleDraft
-from .front import home_command
-from .metric_search import matching_metrics
-from .worked_examples import WorkedExample, best_value_text, end_of_scale
+from .examples import ExampleDraft, WorkedExample, best_value_text, end_of_scale, home_command
 
 DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
 # The tasks that classes have most come first; what is not named here stands at the end.
@@ -43,16 +41,71 @@ TOO_MANY_EXAMPLES_TEXT = gettext_lazy(
     "Many examples were computed within a minute. Wait a little and press Compute again. People who are signed in can "
     "have more."
 )
-NO_EXAMPLE_TEXT = gettext_lazy(
-    "This metric came without an example. Type two small files below to see what it makes of them."
-)
-METRIC_FAILED_TEXT = gettext_lazy(
-    "The code of this metric, which the operator of this site added, cannot score these files."
-)
-METRIC_TOO_SLOW_TEXT = gettext_lazy("{limit} Longer than that no example is computed, so there is nothing to show.")
-EXAMPLE_UNAVAILABLE_TEXT = gettext_lazy(
-    "The example cannot be computed at this moment. Everything else on this page holds."
-)
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
+    "ari": ("adjusted_rand",),
+    "auc": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "concordance_index", "average_precision", "gini"),
+    "auprc": ("average_precision", "columnwise_average_precision"),
+    "auroc": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "concordance_index"),
+    "bce": ("log_loss", "weighted_multilabel_log_loss"),
+    "cer": ("character_error_rate",),
+    "cindex": ("survival_concordance", "concordance_index"),
+    "classification": ("Labels", "Probabilities"),
+    "correlation": ("pearson", "spearman", "columnwise_spearman", "kendall_tau", "matthews_correlation"),
+    "count": ("poisson_deviance", "rmsle", "columnwise_rmsle"),
+    "cross": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
+    "crossentropy": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
+    "crps": ("pinball",),
+    "detection": ("box_map", "mean_precision_at_iou"),
+    "edit": ("levenshtein", "character_error_rate", "word_error_rate"),
+    "entropy": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss", "kl_divergence"),
+    "gap": ("global_average_precision",),
+    "geo": ("mean_haversine",),
+    "gps": ("mean_haversine",),
+    "hitrate": ("hit_rate_at_k",),
+    "imbalanced": ("balanced_accuracy", "f1", "matthews_correlation", "average_precision", "cohen_kappa"),
+    "logloss": ("log_loss", "multiclass_log_loss", "weighted_multilabel_log_loss"),
+    "lwlrap": ("label_ranking_average_precision", "label_weighted_ranking_precision"),
+    "map": (
+        "map_at_k",
+        "box_map",
+        "mean_precision_at_iou",
+        "average_precision",
+        "columnwise_average_precision",
+        "global_average_precision",
+        "label_ranking_average_precision",
+    ),
+    "mask": ("dice", "iou", "mean_precision_at_iou"),
+    "multiclass": ("accuracy", "balanced_accuracy", "f1", "multiclass_log_loss", "top_k_accuracy", "cohen_kappa"),
+    "multilabel": (
+        "multilabel_f1",
+        "thresholded_f1",
+        "hamming_loss",
+        "jaccard",
+        "exact_match",
+        "weighted_multilabel_log_loss",
+        "columnwise_roc_auc",
+        "label_ranking_average_precision",
+    ),
+    "nll": ("log_loss", "multiclass_log_loss", "laplace_log_likelihood"),
+    "ordinal": ("cohen_kappa", "spearman", "kendall_tau"),
+    "outliers": ("mae", "median_absolute_error", "weighted_mae"),
+    "prauc": ("average_precision", "columnwise_average_precision"),
+    "quantile": ("pinball",),
+    "qwk": ("cohen_kappa",),
+    "recommendation": ("Rankings",),
+    "recommender": ("Rankings",),
+    "regression": ("Numbers",),
+    "retrieval": ("Rankings", "label_ranking_average_precision"),
+    "rle": ("dice", "iou", "mean_precision_at_iou"),
+    "segmentation": ("dice", "iou", "mean_precision_at_iou"),
+    "sensitivity": ("recall",),
+    "sorensen": ("dice",),
+    "specificity": ("recall", "balanced_accuracy"),
+    "top5": ("top_k_accuracy", "map_at_k"),
+    "wer": ("word_error_rate",),
+}
+"""A word → keys of metrics and names of groups. Keys that are not installed find nothing."""
 
 DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
@@ -62,11 +115,8 @@ log = logging.getLogger(__name__)
 @open_page_to(SiteAudience.ANYONE)
 def metrics(request: HttpRequest) -> HttpResponse:
     text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
-    found = [
-        m
-        for m in matching_metrics(library.catalogue(), text)
-        if direction not in DIRECTIONS or m.direction == direction
-    ]
+    direction = direction if direction in DIRECTIONS else ""
+    found = [m for m in matching_metrics(library.catalogue(), text) if direction in ("", m.direction)]
     # Metrics from outside stand at the end of the catalogue, whatever their group.
     found.sort(key=lambda m: m.group)
     groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
@@ -74,17 +124,43 @@ def metrics(request: HttpRequest) -> HttpResponse:
     context = {
         "groups": groups,
         "q": text,
-        "direction": direction if direction in DIRECTIONS else "",
+        "direction": direction,
         "directions": [("", _("All")), *DIRECTIONS.items()],
         "number": len(found),
         "outside": outside_metrics.outside_metrics_status() if getattr(request.user, "is_staff", False) else None,
     }
     response = render(request, "competitions/metrics.html", context)
-    return (
-        announce_to_screen_readers(response, _("%(number)s found.") % {"number": len(found)})
-        if "HX-Request" in request.headers
-        else response
-    )
+    return _announced(request, response, _("%(number)s found.") % {"number": len(found)})
+
+
+def matching_metrics(found: Iterable[library.Metric], text: str) -> list[library.Metric]:
+    """Metrics that fit every word of a text: the words people have for them, in their language or English, which are
+    often not those of their titles."""
+    left = list(found)
+    for word in re.findall(r"[\w²]+", text.lower()):
+        left = _metrics_for(left, word)
+    return left
+
+
+def _metrics_for(left: list[library.Metric], word: str) -> list[library.Metric]:
+    """Those that a word names: a known synonym or a whole word of the name, else any part of the head, else of the
+    definition."""
+    means = SYNONYMS.get(word, ())
+    if named := [m for m in left if m.key in means or m.group in means or word in _words_of_name(m)]:
+        return named
+    if partly := [m for m in left if word in _head(m)]:
+        return partly
+    return [m for m in left if word in f"{m.description}\n{translated_message(m.description)}".lower()]
+
+
+def _words_of_name(metric: library.Metric) -> list[str]:
+    names = (metric.key, metric.key.replace("_", " "), metric.title, translated_message(metric.title))
+    return re.findall(r"[\w²]+", " ".join(names).lower())
+
+
+def _head(metric: library.Metric) -> str:
+    texts = (metric.title, metric.group, metric.summary, metric.columns)
+    return " ".join([metric.key, *texts, *map(translated_message, texts)]).lower()
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -96,29 +172,38 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     draft = ExampleDraft(shown, request.GET)
     if what := request.GET.get("do", ""):
         return redirect(f"{request.path}?{draft.change(what)}#change")
+    try:
+        source = shown.source_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):  # a file from outside may be gone by now
+        source = ""
     outcome = _example_outcome(request, draft)
     context = {
         "metric": shown,
-        "description": _described(shown),
+        # Examples at Python's prompt, which files from outside have, are code.
+        "description": DOCTEST.sub(
+            lambda found: f"```\n{dedent(found[0])}\n```", translated_message(shown.description)
+        ),
         "draft": draft,
         "settings": [(parameter, (draft.params or {}).get(parameter.name)) for parameter in shown.parameters],
         **outcome,
-        "install": _install(request),
+        # pip reads from the file's name what it is.
+        "install": f"pip install {quote(request.build_absolute_uri(reverse('home_scorer_file', args=[name_wheel()])))}",
         "command": home_command(shown, draft.params or draft.own_params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
         "is_from_outside": shown.is_outside,
         "best": best_value_text(shown, draft.params or draft.own_params),
         "worst": end_of_scale(shown.worst),
-        "source": _source(shown),
+        "source": source,
     }
     status = 429 if outcome.get("refusal") == TOO_MANY_EXAMPLES_TEXT else 200
     response = render(request, "competitions/metric.html", context, status=status)
-    return announce_to_screen_readers(response, _spoken(outcome)) if "HX-Request" in request.headers else response
+    return _announced(request, response, _spoken(outcome))
 
 
-def announce_to_screen_readers(response: HttpResponse, words: str) -> HttpResponse:
-    """Have the page's live region say something after a part of it was exchanged."""
-    response["HX-Trigger"] = json.dumps({"announce": words})
+def _announced(request: HttpRequest, response: HttpResponse, words: str) -> HttpResponse:
+    """Where a part of the page was exchanged, its live region says so to screen readers."""
+    if "HX-Request" in request.headers:
+        response["HX-Trigger"] = json.dumps({"announce": words})
     return response
 
 
@@ -133,12 +218,15 @@ def _example_outcome(request: HttpRequest, draft: ExampleDraft) -> dict[str, Any
         answer = draft.answer()
     except jobs_for_pages.JobFailed as error:
         log.warning("no worked example of %s: %s", draft.metric.key, error)
-        return {"refusal": EXAMPLE_UNAVAILABLE_TEXT}
+        return {"refusal": _("The example cannot be computed at this moment. Everything else on this page holds.")}
     if answer["faults_of"] in ("truth", "submission"):
         return {"problems": answer["problems"], "faults_of": answer["faults_of"]}
+    if answer["faults_of"] and (limit := answer.get("limit")):
+        words = _("{limit} Longer than that no example is computed, so there is nothing to show.")
+        return {"refusal": words.format(limit=limit)}
     if answer["faults_of"]:
-        limit = answer.get("limit")
-        return {"refusal": METRIC_TOO_SLOW_TEXT.format(limit=limit) if limit else METRIC_FAILED_TEXT}
+        words = _("The code of this metric, which the operator of this site added, cannot score these files.")
+        return {"refusal": words}
     return {"worked": WorkedExample(answer)}
 
 
@@ -146,7 +234,9 @@ def _example_refusal(request: HttpRequest, draft: ExampleDraft) -> str:
     """Why the example is not computed, as a sentence; counts what a person has computed, or an address and all
     strangers together."""
     if not draft.is_changed:
-        return "" if draft.metric.example.truth else str(NO_EXAMPLE_TEXT)
+        if draft.metric.example.truth:
+            return ""
+        return _("This metric came without an example. Type two small files below to see what it makes of them.")
     if draft.too_much or draft.is_known:
         return draft.too_much
     if request.user.is_authenticated:
@@ -160,28 +250,9 @@ def _example_refusal(request: HttpRequest, draft: ExampleDraft) -> str:
     return ""
 
 
-def _described(metric: library.Metric) -> str:
-    """The description as Markdown; examples at Python's prompt, which files from outside have, are code."""
-    return DOCTEST.sub(lambda found: f"```\n{dedent(found[0])}\n```", translated_message(metric.description))
-
-
 def _spoken(outcome: dict[str, Any]) -> str:
     if worked := outcome.get("worked"):
         return _("The score is %(score)s.") % {"score": worked.line[-1]}
     if outcome.get("refusal"):
         return str(outcome["refusal"])
     return _("The truth cannot be read.") if outcome["faults_of"] == "truth" else _("The submission cannot be read.")
-
-
-def _install(request: HttpRequest) -> str:
-    """The scorer as pip takes it; pip reads from the file's name what it is."""
-    address = request.build_absolute_uri(reverse("home_scorer_file", args=[name_wheel()]))
-    return f"pip install {quote(address)}"
-
-
-def _source(metric: library.Metric) -> str:
-    """The text of the metric's file; one from outside may be gone by now."""
-    try:
-        return metric.source_path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""

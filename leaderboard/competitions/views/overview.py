@@ -16,9 +16,7 @@ from ..access import Audience, PageContext, open_to
 from ..models import GroundTruth
 from ..models.competition import Split
 from ..ranking import boards, rows
-from .examples import CompetitionExample, with_params
-from .front import home_command
-from .worked_examples import best_value_text
+from .examples import WorkedExample, best_value_text, home_command, with_params
 
 
 @open_to(Audience.VISITORS)
@@ -67,7 +65,7 @@ class CompetitionMetric:
         return f"?{urlencode(given)}" if given else ""
 
     @cached_property
-    def example(self) -> CompetitionExample | None:
+    def example(self) -> WorkedExample | None:
         """The metric's example, never this competition's data, under these parameters."""
         return with_params(self.metric, self.params)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -19,10 +20,9 @@ from ..access import PageContext
 from ..models import Score, Submission, Uncertainty
 from ..models.competition import Split
 from ..ranking import ladder as ladder_module
-from ..ranking import rows as rows_module
-from ..ranking import team_ranks
+from ..ranking import secondary, team_ranks
+from ..ranking.rows import Placing
 from ..services import submitting
-from .shown_scores import NO_SCORES, SecondaryLine, ShownScores, shown_scores_of
 
 PATIENCE = timedelta(seconds=60)
 USUAL_WAIT = timedelta(seconds=10)
@@ -40,12 +40,75 @@ ENDS = {
 }
 
 
-@dataclass(frozen=True)
-class ProgressStep:
-    """One of the steps of a file; `state` is the class of its list item."""
+# --- the scores that a team may see -----------------------------------------------------------------------------
 
-    label: str
-    state: str
+
+@dataclass(frozen=True)
+class SecondaryLine:
+    """One secondary metric of one file; `private` is None until the private board is open to the viewer."""
+
+    secondary_metric: secondary.SecondaryMetric
+    public: secondary.ShownSecondaryValue | None
+    private: secondary.ShownSecondaryValue | None
+
+
+@dataclass(frozen=True)
+class ShownScores:
+    """Of one file: split → value under the current ground truth, and the lines of the secondary metrics."""
+
+    scores: Mapping[str, float]
+    secondary: tuple[SecondaryLine, ...] = ()
+
+
+NO_SCORES = ShownScores({})
+
+
+def shown_scores_of(submissions: Sequence[Submission], page_context: PageContext) -> dict[str, ShownScores]:
+    """Submission → the scores that its viewer may see; files without any are left out. One query where exact
+    scores are seen.
+
+    Private values are not even read before the reveal, and public ones not where the board shows something else.
+    """
+    ground_truth = page_context.competition.ground_truth
+    if ground_truth is None:
+        return {}
+    secondary_metrics = secondary.secondary_metrics_of(ground_truth)
+    scores: dict[str, dict[str, float]] = defaultdict(dict)
+    values: dict[str, dict[str, tuple[secondary.ShownSecondaryValue, ...]]] = defaultdict(dict)
+    if page_context.sees_exact:
+        splits = [Split.PUBLIC, Split.PRIVATE] if page_context.sees_private else [Split.PUBLIC]
+        files = [submission.pk for submission in submissions]
+        rows = Score.objects.filter(submission__in=files, ground_truth=ground_truth, split__in=splits)
+        for pk, split, value, stored in rows.values_list("submission_id", "split", "value", "secondary"):
+            scores[str(pk)][split] = value
+            values[str(pk)][split] = secondary.shown_secondary_values(secondary_metrics, stored, None)
+    else:
+        teams = {submission.team_id for submission in submissions}
+        shown = {key: value for team in teams for key, value in page_context.shown_scores(team).items()}
+        files = [submission.pk for submission in submissions if str(submission.pk) in shown]
+        public = secondary.secondary_values(ground_truth, Split.PUBLIC, files, page_context.ladder)
+        for key in map(str, files):
+            scores[key][Split.PUBLIC] = shown[key]
+            values[key][Split.PUBLIC] = public.get(key, ())
+    return {key: ShownScores(scores[key], _secondary_lines(secondary_metrics, values[key])) for key in scores}
+
+
+def _secondary_lines(
+    secondary_metrics: Sequence[secondary.SecondaryMetric],
+    values: Mapping[str, tuple[secondary.ShownSecondaryValue, ...]],
+) -> tuple[SecondaryLine, ...]:
+    """One line for each metric; none for a file that was scored before the ground truth had them."""
+    public, private = values.get(Split.PUBLIC, ()), values.get(Split.PRIVATE, ())
+    if len(public) != len(secondary_metrics):
+        return ()
+    has_private = len(private) == len(secondary_metrics)
+    return tuple(
+        SecondaryLine(secondary_metric, public[place], private[place] if has_private else None)
+        for place, secondary_metric in enumerate(secondary_metrics)
+    )
+
+
+# --- one file and its team --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -71,35 +134,27 @@ class TodayCard:
     @property
     def is_over(self) -> bool:
         """Whether nothing can be handed in any more, today or later."""
-        return (
-            self.page_context.state in ("closed", "revealed") and not self.page_context.competition.limits.allows_late
-        )
+        is_closed = self.page_context.state in ("closed", "revealed")
+        return is_closed and not self.page_context.competition.limits.allows_late
 
     @property
     def resets_in_time(self) -> bool:
         """Whether the next day's attempts come while the team may still hand in."""
-        allowed = self.allowance
-        return (
-            allowed is None or self.page_context.competition.limits.allows_late or allowed.resets_at < allowed.closes_at
-        )
+        if self.allowance is None or self.page_context.competition.limits.allows_late:
+            return True
+        return self.allowance.resets_at < self.allowance.closes_at
 
     @cached_property
-    def placing(self) -> rows_module.Placing | None:
+    def placing(self) -> Placing | None:
         membership, ground_truth = self.page_context.membership, self.page_context.competition.ground_truth
-        return (
-            team_ranks.placing_of(membership.team_id, ground_truth, Split.PUBLIC)
-            if membership and ground_truth
-            else None
-        )
-
-    @property
-    def best(self) -> float | None:
-        return self.placing.value if self.placing else None
+        if membership is None or ground_truth is None:
+            return None
+        return team_ranks.placing_of(membership.team_id, ground_truth, Split.PUBLIC)
 
 
 @dataclass
 class SubmissionProgress:
-    """One file as its team sees it now. Public scores alone: what is private goes through `private_score`."""
+    """One file as its team sees it now. Public scores alone: what is private goes through `shown_scores_of`."""
 
     page_context: PageContext
     submission: Submission
@@ -117,15 +172,18 @@ class SubmissionProgress:
     @cached_property
     def ahead(self) -> int:
         """Files that wait before this one, whoever's."""
-        return Submission.objects.filter(
-            status=Submission.Status.PENDING, received_at__lt=self.submission.received_at
-        ).count()
+        waiting = Submission.objects.filter(status=Submission.Status.PENDING)
+        return waiting.filter(received_at__lt=self.submission.received_at).count()
 
     @cached_property
     def scorer_is_down(self) -> bool:
         """Waiting for long while no worker touched any file."""
-        waits = not self.is_over and self.submission.received_at < self.page_context.at - PATIENCE
-        return waits and not _somebody_scores(self.page_context.at)
+        since = self.page_context.at - PATIENCE
+        if self.is_over or self.submission.received_at >= since:
+            return False
+        # Files refused at the door end in the moment of their receipt, without a worker.
+        finished = Q(finished_at__gte=since, finished_at__gt=F("received_at"))
+        return not Submission.objects.filter(finished | Q(lease_until__gte=self.page_context.at)).exists()
 
     @property
     def takes_a_while(self) -> bool:
@@ -134,26 +192,20 @@ class SubmissionProgress:
         return waits and not self.scorer_is_down
 
     @property
-    def steps(self) -> list[ProgressStep]:
+    def steps(self) -> list[tuple[str, str]]:
+        """The steps of a file: the label, and the class of the list item."""
         labels = [_("Uploaded"), _("Checked"), _("Scoring"), _("On the board")]
-        status = self.submission.status
-        if status == Submission.Status.SCORED:
+        done = 1
+        if self.submission.status == Submission.Status.SCORED:
             done = 4
             off_board = _("On no board") if self.is_off_board else _("On the board")
             labels[2:] = [_("Scored"), _("Late, not ranked") if self.submission.is_late else off_board]
-        elif status == Submission.Status.PENDING:
-            done = 2 if self.is_being_scored else 1
-        else:
-            done = 1
+        elif not self.is_over and self.is_being_scored:
+            done = 2
         states = ["done"] * done + ["todo"] * (4 - done)
         if not self.is_over:
             states[done] = "current"
-        return [ProgressStep(label, state) for label, state in zip(labels, states, strict=True)]
-
-    @property
-    def steps_done(self) -> float:
-        """How far the bar goes, of 4."""
-        return 2.5 if self.is_being_scored else 1.5
+        return list(zip(labels, states, strict=True))
 
     @property
     def pause(self) -> str:
@@ -171,20 +223,11 @@ class SubmissionProgress:
     def own(self) -> ShownScores:
         return shown_scores_of([self.submission], self.page_context).get(str(self.submission.pk), NO_SCORES)
 
-    @property
-    def scores(self) -> Mapping[str, float]:
-        return self.own.scores
-
-    @property
-    def secondary(self) -> tuple[SecondaryLine, ...]:
-        """What the secondary metrics say, where the score itself is shown."""
-        return self.own.secondary
-
     @cached_property
     def public_score(self) -> float | None:
         if self.ladder is not None:
-            return self.scores.get("public")
-        return next((row.value for row in self.rows if row.submission_id == self.submission.pk), None)
+            return self.own.scores.get("public")
+        return self._own_row.value if self._own_row else None
 
     @cached_property
     def ladder(self) -> ladder_module.Ladder | None:
@@ -194,10 +237,9 @@ class SubmissionProgress:
     @cached_property
     def answers(self) -> list[ladder_module.LadderAnswer]:
         """The board's answers to the team's files up to this one; none where exact scores are seen."""
-        team_id = self.submission.team_id
         if self.ladder is None:
             return []
-        answers = self.page_context.ladder_answers(team_id)
+        answers = self.page_context.ladder_answers(self.submission.team_id)
         here = [place for place, answer in enumerate(answers) if answer.submission_id == self.submission.pk]
         return answers[: here[0] + 1] if here else []
 
@@ -249,7 +291,7 @@ class SubmissionProgress:
         return f"{'−' if self.ladder.sign > 0 else '+'}{self.ladder.step:.12g}" if self.ladder else ""
 
     @cached_property
-    def rows(self) -> list[Score]:
+    def _rows(self) -> list[Score]:
         """The file's public score and the best one received before it, with their uncertainties, in one query. Where
         exact scores are not shown there are none."""
         ground_truth = self.page_context.competition.ground_truth
@@ -264,14 +306,17 @@ class SubmissionProgress:
         public = rows.filter(ground_truth=ground_truth, split=Split.PUBLIC)
         return list(public.select_related("submission", "uncertainty").defer("submission__problems"))
 
+    @property
+    def _own_row(self) -> Score | None:
+        return next((row for row in self._rows if row.submission_id == self.submission.pk), None)
+
     @cached_property
     def earlier_best(self) -> EarlierBest | None:
         """The team's best public score among files received before this one."""
         if self.ladder is not None:
             found = [answer for answer in self.answers[:-1] if answer.is_new and answer.shown is not None]
-            last = found[-1] if found else None
-            return EarlierBest(last.shown or 0.0, last.received_at) if last else None
-        best = next((row for row in self.rows if row.submission_id != self.submission.pk), None)
+            return EarlierBest(found[-1].shown or 0.0, found[-1].received_at) if found else None
+        best = next((row for row in self._rows if row.submission_id != self.submission.pk), None)
         return EarlierBest(best.value, best.submission.received_at, _uncertainty_of(best)) if best else None
 
     @cached_property
@@ -285,37 +330,23 @@ class SubmissionProgress:
     @property
     def uncertainty(self) -> Uncertainty | None:
         """How sure the public score is. It follows from the exact score, so it is shown only with that."""
-        mine = next((row for row in self.rows if row.submission_id == self.submission.pk), None)
-        return _uncertainty_of(mine) if mine else None
+        return _uncertainty_of(self._own_row) if self._own_row else None
 
     @cached_property
     def certainty(self) -> float | None:
         """How sure it is that the better of this file and the earlier best is the better one, from 0.5 to 1."""
-        ground_truth, earlier = self.page_context.competition.ground_truth, self.earlier_best
-        if (
-            ground_truth is None
-            or self.uncertainty is None
-            or earlier is None
-            or earlier.uncertainty is None
-            or not self.difference
-        ):
+        ground_truth = self.page_context.competition.ground_truth
+        earlier = self.earlier_best.uncertainty if self.earlier_best else None
+        if ground_truth is None or self.uncertainty is None or earlier is None or not self.difference:
             return None
         direction = metrics.get(ground_truth.metric_key).direction
-        chance = probability_better(direction, self.uncertainty.values, earlier.uncertainty.values)
+        chance = probability_better(direction, self.uncertainty.values, earlier.values)
         return chance if self.difference > 0 else 1 - chance
 
-    @property
-    def distance(self) -> float:
-        return abs(self.difference or 0.0)
-
-    @property
-    def rank_before(self) -> int | None:
-        """The rank without this file, among the boards as they are now; None after the reveal."""
-        return self.placing.rank_before if self.placing else None
-
     @cached_property
-    def placing(self) -> rows_module.Placing | None:
-        """Where the file's team stands; a host looks at other teams than their own."""
+    def placing(self) -> Placing | None:
+        """Where the file's team stands; a host looks at other teams than their own. Its `rank_before` is the rank
+        without this file, among the boards as they are now; None after the reveal."""
         ground_truth, team_id = self.page_context.competition.ground_truth, self.submission.team_id
         if ground_truth is None or team_id is None:
             return None
@@ -352,9 +383,3 @@ class SubmissionProgress:
 
 def _uncertainty_of(score: Score) -> Uncertainty | None:
     return getattr(score, "uncertainty", None)
-
-
-def _somebody_scores(at: datetime) -> bool:
-    # Files refused at the door end in the moment of their receipt, without a worker.
-    finished = Q(finished_at__gte=at - PATIENCE, finished_at__gt=F("received_at"))
-    return Submission.objects.filter(finished | Q(lease_until__gte=at)).exists()

@@ -1,8 +1,7 @@
-"""What a team handed in: the list, one file's receipt, its bytes, its problems, the final picks."""
+"""What a team handed in: the list, receipts, bytes and problems of files, final picks, corrections."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -20,17 +19,16 @@ from leaderboard.common.responses import as_download, see_other, signed_in_user
 
 from ..access import Audience, PageContext, open_to
 from ..forms.student import NoteForm
-from ..models import Refusal, Submission
+from ..models import GroundTruth, Refusal, Rescoring, Score, Submission, Team
 from ..models.competition import Split
-from ..ranking import ladder, reveal, shake_up, standings
+from ..ranking import ladder, reveal, shake_up, standings, team_ranks
 from ..services import receipts, submitting
-from .host_responses import own_submission
-from .problems_csv import problems_csv
-from .shown_scores import NO_SCORES, ShownScores, shown_scores_of
-from .submission_progress import SubmissionProgress, TodayCard
-from .team_chart import score_chart
+from .charts import score_chart
+from .host_responses import csv_response, own_submission, problems_csv
+from .submission_progress import NO_SCORES, SubmissionProgress, TodayCard, shown_scores_of
 
 PAGE = 50
+MOST_RESCORED = 100
 TABS = (
     ("all", gettext_lazy("All")),
     ("scored", gettext_lazy("Scored")),
@@ -45,39 +43,115 @@ def submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 
 def _submissions_page(request: HttpRequest, page_context: PageContext, show: str) -> HttpResponse:
-    mine = Submission.objects.none()
-    if page_context.membership is not None:
-        mine = Submission.objects.filter(team=page_context.membership.team).select_related("user")
-    best = _deciding_submissions(page_context)
-    picks = _picked_submissions(page_context, best)
-    can_pick = page_context.membership is not None and page_context.at < page_context.closes_at
-    # The picks of a disqualified team decide nothing, and stay stored.
-    marks_stand = can_pick or page_context.is_disqualified
-    selected = _selected_finals(mine) if marks_stand else {pk for pk, is_by_system in picks.items() if not is_by_system}
-    page = Paginator(_filter_submissions(mine, show, {*picks, *selected}), PAGE).get_page(request.GET.get("page"))
-    rows = list(page.object_list)
-    shown = shown_scores_of(rows, page_context)
+    team = page_context.membership.team if page_context.membership else None
+    mine = Submission.objects.filter(team=team).select_related("user") if team else Submission.objects.none()
+    finals = _finals_context(page_context, mine)
+    selected = finals["selected"]
+    page = Paginator(_filter_submissions(mine, show, {*finals["picks"], *selected}), PAGE).get_page(
+        request.GET.get("page")
+    )
+    files = list(page.object_list)
+    shown = shown_scores_of(files, page_context)
     # Ticks that could not be saved come back as they were made.
     ticked = {pk for pk in request.GET.getlist("tick") if _is_uuid(pk)} or selected
+    rows = []
+    for file in files:
+        key = str(file.pk)
+        own = shown.get(key, NO_SCORES)
+        rows.append(
+            {
+                "submission": file,
+                "public": own.scores.get("public"),
+                "private": own.scores.get("private"),
+                "secondary": own.secondary,
+                "is_picked": key in finals["picks"],
+                "is_ticked": key in ticked,
+            }
+        )
     context = {
         "page_context": page_context,
         "show": show if show in dict(TABS) else "all",
         "tabs": TABS,
         "page": page,
-        "rows": [_submission_row(row, shown.get(str(row.pk), NO_SCORES), picks, ticked) for row in rows],
-        "selected": selected,
-        "unpicked": _unpicked(page_context, best),
+        "rows": rows,
+        **finals,
         # Picks that this page does not show are sent along, so that saving the page keeps them.
-        "selected_elsewhere": sorted(ticked - {str(row.pk) for row in rows}),
-        "picks": picks,
-        "hindsight": _missed_final(page_context),
-        "can_pick": can_pick,
+        "selected_elsewhere": sorted(ticked - {str(file.pk) for file in files}),
         "sees_private": page_context.sees_private,
         "is_told_at_once": page_context.sees_exact,
-        "offers_picks": any(row.status == "scored" and not row.is_late and not row.hidden_at for row in rows),
+        "offers_picks": any(file.status == "scored" and not file.is_late and not file.hidden_at for file in files),
         "chart": _chart(page_context),
     }
     return render(request, "competitions/submissions.html", context)
+
+
+def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> dict[str, Any]:
+    """What decides as things stand, as the team's own picks or those of the system say; what it forgets that may still
+    pick; after the reveal, what it should have picked, unless it did or has no rank."""
+    membership, ground_truth = page_context.membership, page_context.competition.ground_truth
+    can_pick = membership is not None and page_context.at < page_context.closes_at
+    deciding, unpicked, missed = [], None, None
+    if membership is not None and ground_truth is not None:
+        team = membership.team
+        deciding = standings.final_submissions(ground_truth, team=team).get(team.pk, [])
+        if can_pick:
+            unpicked = reveal.unpicked_better_files(ground_truth, {team.pk: deciding}).get(team.pk)
+        if page_context.competition.is_revealed(page_context.at):
+            missed = shake_up.missed_final(team, ground_truth)
+    # Submission → whether the system picked it. The system picks by exact scores, so where these are not shown, only
+    # a team's own picks are.
+    picks = {
+        str(best.submission_id): best.is_picked_by_system
+        for best in deciding
+        if page_context.sees_exact or not best.is_picked_by_system
+    }
+    if can_pick or page_context.is_disqualified:
+        # The picks of a disqualified team decide nothing, and stay stored. Hidden files decide nothing either.
+        marked = mine.filter(is_selected=True, hidden_at=None)
+        selected = {str(pk) for pk in marked.values_list("pk", flat=True)}
+    else:
+        selected = {pk for pk, is_by_system in picks.items() if not is_by_system}
+    return {
+        "can_pick": can_pick,
+        "picks": picks,
+        "selected": selected,
+        "unpicked": unpicked,
+        "hindsight": missed if missed and not missed.picked_the_best else None,
+    }
+
+
+def _filter_submissions(mine: QuerySet[Submission], show: str, picks: set[str]) -> QuerySet[Submission]:
+    if show == "scored":
+        return mine.filter(status=Submission.Status.SCORED)
+    if show == "invalid":
+        return mine.filter(status__in=[Submission.Status.INVALID, Submission.Status.FAILED])
+    if show == "finals":
+        return mine.filter(pk__in=list(picks))
+    return mine
+
+
+def _chart(page_context: PageContext) -> SafeString:
+    """Receipt and public score of the team's ranked files; where the board shows no exact ones, of those alone that
+    set the score it shows: of the others it shows none."""
+    ground_truth, membership = page_context.competition.ground_truth, page_context.membership
+    if ground_truth is None or membership is None:
+        return SafeString()
+    sign = ladder.sign_of(ground_truth)
+    if page_context.ladder is not None and not page_context.sees_exact:
+        answers = page_context.ladder_answers(membership.team_id)
+        points = [(one.received_at, one.shown) for one in answers if one.is_new and one.shown is not None]
+        return score_chart(points, sign=sign, is_rounded=True)
+    scores = ladder.ranked_scores(ground_truth, Split.PUBLIC, teams=[membership.team_id])
+    times = scores.order_by("submission__received_at").values_list("submission__received_at", "value")
+    return score_chart(list(times), sign=sign)
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
 @open_to(Audience.MEMBERS)
@@ -102,7 +176,7 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
         "progress": progress,
         "ground_truth": ground_truth,
         # All digits: a receipt is compared with the scorer at home.
-        "full": {split: repr(value) for split, value in progress.scores.items()},
+        "full": {split: repr(value) for split, value in progress.own.scores.items()},
         "receipt": _receipt(page_context, found),
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
     }
@@ -127,9 +201,7 @@ def submission_file(request: HttpRequest, page_context: PageContext, submission_
 @open_to(Audience.MEMBERS)
 def submission_problems(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     found = own_submission(page_context, submission_id)
-    response = HttpResponse(problems_csv(found.problems), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="problems-{str(found.pk)[:8]}.csv"'
-    return response
+    return csv_response(problems_csv(found.problems), f"problems-{str(found.pk)[:8]}")
 
 
 @open_to(Audience.MEMBERS)
@@ -164,104 +236,49 @@ def _receipt(page_context: PageContext, submission: Submission) -> dict[str, Any
     return receipts.build_receipt(submission, splits, is_over=page_context.competition.is_revealed(page_context.at))
 
 
-def _submission_row(
-    submission: Submission,
-    shown_scores: ShownScores,
-    picks: dict[str, bool],
-    ticked: set[str],
-) -> dict[str, object]:
-    return {
-        "submission": submission,
-        "public": shown_scores.scores.get("public"),
-        "private": shown_scores.scores.get("private"),
-        "secondary": shown_scores.secondary,
-        "is_picked": str(submission.pk) in picks,
-        "is_ticked": str(submission.pk) in ticked,
-    }
+@open_to(Audience.MEMBERS)
+def rescored(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """What corrected ground truths did to the team's files: the last one in full, earlier ones in words alone."""
+    rescorings = list(page_context.competition.rescorings.select_related("before", "after")[:20])
+    last = rescorings[0] if rescorings else None
+    splits = [Split.PUBLIC, Split.PRIVATE] if page_context.state == "revealed" else [Split.PUBLIC]
+    context: dict[str, Any] = {"page_context": page_context, "last": last, "earlier": rescorings[1:], "splits": splits}
+    if last is not None and page_context.membership is not None:
+        team = page_context.membership.team
+        for ground_truth in (last.before, last.after):
+            ground_truth.competition = page_context.competition
+        context["lines"] = _rescored_files(page_context, team, last, splits)
+        # Under the earlier ground truth as it was when the later one came.
+        context["ranks"] = [team_ranks.placing_of(team, one, splits[-1]) for one in (last.before, last.after)]
+    return render(request, "competitions/rescored.html", context)
 
 
-def _selected_finals(mine: QuerySet[Submission]) -> set[str]:
-    """Without hidden files, which decide nothing."""
-    return {str(pk) for pk in mine.filter(is_selected=True, hidden_at=None).values_list("pk", flat=True)}
+def _rescored_files(
+    page_context: PageContext, team: Team, last: Rescoring, splits: list[Split]
+) -> list[dict[str, Any]]:
+    """Each file with its scores before and after, on each split that its team may see."""
+    scored = Submission.objects.filter(team=team, status=Submission.Status.SCORED, received_at__lt=last.applied_at)
+    files = list(scored.order_by("-received_at")[:MOST_RESCORED])
+    before, after = (_scores_under(page_context, team, one, splits) for one in (last.before, last.after))
+    found = Refusal.objects.filter(ground_truth=last.after, submission__in=files)
+    refusals = {one.submission_id: one for one in found}
+    return [
+        {
+            "submission": file,
+            "pairs": [(before.get((str(file.pk), split)), after.get((str(file.pk), split))) for split in splits],
+            "refusal": refusals.get(file.pk),
+        }
+        for file in files
+    ]
 
 
-def _deciding_submissions(page_context: PageContext) -> list[standings.StandingCandidate]:
-    """What decides as things stand, as the team's own picks or those of the system say."""
-    ground_truth = page_context.competition.ground_truth
-    if ground_truth is None or page_context.membership is None:
-        return []
-    team = page_context.membership.team
-    return standings.final_submissions(ground_truth, team=team).get(team.pk, [])
-
-
-def _picked_submissions(page_context: PageContext, found: list[standings.StandingCandidate]) -> dict[str, bool]:
-    """Submission → whether the system picked it.
-
-    The system picks by exact scores, so where these are not shown, only a team's own picks are.
-    """
-    return {
-        str(best.submission_id): best.is_picked_by_system
-        for best in found
-        if page_context.sees_exact or not best.is_picked_by_system
-    }
-
-
-def _unpicked(page_context: PageContext, found: list[standings.StandingCandidate]) -> reveal.UnpickedFile | None:
-    """What a team forgets that may still pick it."""
-    ground_truth = page_context.competition.ground_truth
-    if ground_truth is None or page_context.membership is None or page_context.at >= page_context.closes_at:
-        return None
-    team_id = page_context.membership.team_id
-    return reveal.unpicked_better_files(ground_truth, {team_id: found}).get(team_id)
-
-
-def _missed_final(page_context: PageContext) -> shake_up.MissedFinal | None:
-    """After the reveal, what the team should have picked; None where it picked that, or has no rank."""
-    ground_truth = page_context.competition.ground_truth
-    if (
-        ground_truth is None
-        or page_context.membership is None
-        or not page_context.competition.is_revealed(page_context.at)
-    ):
-        return None
-    found = shake_up.missed_final(page_context.membership.team, ground_truth)
-    return None if found is None or found.picked_the_best else found
-
-
-def _filter_submissions(mine: QuerySet[Submission], show: str, picks: set[str]) -> QuerySet[Submission]:
-    if show == "scored":
-        return mine.filter(status=Submission.Status.SCORED)
-    if show == "invalid":
-        return mine.filter(status__in=[Submission.Status.INVALID, Submission.Status.FAILED])
-    if show == "finals":
-        return mine.filter(pk__in=list(picks))
-    return mine
-
-
-def _chart(page_context: PageContext) -> SafeString | str:
-    ground_truth = page_context.competition.ground_truth
-    if ground_truth is None:
-        return ""
-    is_rounded = page_context.ladder is not None and not page_context.sees_exact
-    return score_chart(_history(page_context), sign=ladder.sign_of(ground_truth), is_rounded=is_rounded)
-
-
-def _history(page_context: PageContext) -> list[tuple[datetime, float]]:
-    """Receipt and public score of the team's ranked files, oldest first; where the board shows no exact ones, of those
-    alone that set the score it shows: of the others it shows none."""
-    ground_truth = page_context.competition.ground_truth
-    if page_context.membership is None or ground_truth is None:
-        return []
-    if page_context.ladder is not None and not page_context.sees_exact:
-        answers = page_context.ladder_answers(page_context.membership.team_id)
-        return [(answer.received_at, answer.shown) for answer in answers if answer.is_new and answer.shown is not None]
-    scores = ladder.ranked_scores(ground_truth, Split.PUBLIC, teams=[page_context.membership.team_id])
-    return list(scores.order_by("submission__received_at").values_list("submission__received_at", "value"))
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
+def _scores_under(
+    page_context: PageContext, team: Team, ground_truth: GroundTruth, splits: list[Split]
+) -> dict[tuple[str, str], float]:
+    """(submission, split) → value under a ground truth, as the team may see it."""
+    shown = ladder.shown_scores(team, ground_truth)
+    if shown is not None and not page_context.sees_exact:
+        return {(key, Split.PUBLIC.value): value for key, value in shown.items()}
+    files = Submission.objects.filter(team=team).order_by().values("pk")
+    rows: Any = Score.objects.filter(ground_truth=ground_truth, submission__in=files, split__in=splits)
+    return {(str(key), split): value for key, split, value in rows.values_list("submission_id", "split", "value")}

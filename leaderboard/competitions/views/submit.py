@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -24,8 +23,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.student import DuplicateForm, UploadForm
 from ..models import Submission
 from ..services import submitting
-from .host_responses import own_submission
-from .problems_csv import problems_csv
+from .host_responses import own_submission, problems_csv
 from .submission_progress import SubmissionProgress, TodayCard
 
 HOW_REFUSED = {"busy": 503, "checks": 429}
@@ -38,29 +36,6 @@ class UploadRefused(Exception):
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
-
-
-@dataclass(frozen=True)
-class CheckedFile:
-    """What “check only” found in a file."""
-
-    file_name: str
-    problems: list[dict[str, Any]]
-    warnings: list[dict[str, Any]]
-    same_as: Submission | None
-
-    @property
-    def report(self) -> str:
-        """The problems as CSV in an address: nothing of a check is stored that could be fetched later."""
-        return "data:text/csv;charset=utf-8," + quote(problems_csv(self.problems))
-
-
-@dataclass(frozen=True)
-class DuplicateQuestion:
-    """The question whether bytes that were handed in before should cost another attempt."""
-
-    earlier: Submission
-    form: DuplicateForm
 
 
 @open_to(Audience.MEMBERS)
@@ -77,16 +52,20 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         elif not form.is_valid():
             return _submit_page(request, page_context, form, status=422)
         elif form.cleaned_data["check_only"]:
-            return _submit_page(
-                request, page_context, fresh, checked=_check_upload(page_context, form.cleaned_data["file"])
-            )
+            checked = _check_upload(page_context, form.cleaned_data["file"])
+            return _submit_page(request, page_context, fresh, checked=checked)
         else:
             submission = _hand_in(page_context, form)
     except submitting.DuplicateFile as same:
-        return _submit_page(request, page_context, fresh, same=_duplicate_question(same.earlier, form), status=409)
-    except (TooLarge, submitting.SubmissionRefused, UploadRefused) as error:
-        words, status = _upload_refusal(error)
-        return _submit_page(request, page_context, fresh, not_taken=words, status=status)
+        question = {"earlier": same.earlier, "form": _form_to_repeat(same.earlier, form)}
+        return _submit_page(request, page_context, fresh, same=question, status=409)
+    except TooLarge as error:
+        return _submit_page(request, page_context, fresh, not_taken=str(error), status=413)
+    except UploadRefused as error:
+        return _submit_page(request, page_context, fresh, not_taken=str(error), status=error.status)
+    except submitting.SubmissionRefused as error:
+        status = HOW_REFUSED.get(error.code, 409)
+        return _submit_page(request, page_context, fresh, not_taken=error.message, status=status)
     query = f"?submission={submission.pk}"
     return see_other("submit", query=query, fragment="#progress", slug=page_context.competition.slug)
 
@@ -106,14 +85,6 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
     context = {"page_context": page_context, "progress": progress, "today": card, "is_poll": True}
     status = STOP_POLLING if progress.is_over else 200
     return render(request, "competitions/submission_progress.html", context, status=status)
-
-
-def _upload_refusal(error: TooLarge | submitting.SubmissionRefused | UploadRefused) -> tuple[str, int]:
-    if isinstance(error, TooLarge):
-        return str(error), 413
-    if isinstance(error, UploadRefused):
-        return str(error), error.status
-    return error.message, HOW_REFUSED.get(error.code, 409)
 
 
 def _hand_in(page_context: PageContext, form: UploadForm) -> Submission:
@@ -136,16 +107,16 @@ def _upload_key(form: UploadForm | DuplicateForm, sha256: str) -> str | None:
     return f"{key}-{sha256[:16]}" if key else None
 
 
-def _duplicate_question(earlier: Submission, form: UploadForm) -> DuplicateQuestion:
-    """The question, with all that the answer “yes” needs: the file of the earlier submission is that of this one."""
-    file: UploadedFile[Any] = form.cleaned_data["file"]
+def _form_to_repeat(earlier: Submission, form: UploadForm) -> DuplicateForm:
+    """All that the answer “yes” needs, whether bytes that were handed in before should cost another attempt: the file
+    of the earlier submission is that of this one."""
     given = {
         "again": earlier.pk,
-        "file_name": clean_name(file.name or ""),
+        "file_name": clean_name(form.cleaned_data["file"].name or ""),
         "note": form.cleaned_data["note"],
         "upload_key": form.cleaned_data["upload_key"],
     }
-    return DuplicateQuestion(earlier, DuplicateForm(initial=given))
+    return DuplicateForm(initial=given)
 
 
 def _hand_in_again(page_context: PageContext, form: DuplicateForm) -> Submission:
@@ -171,10 +142,11 @@ def _hand_in_again(page_context: PageContext, form: DuplicateForm) -> Submission
         )
 
 
-def _check_upload(page_context: PageContext, file: UploadedFile[Any]) -> CheckedFile:
+def _check_upload(page_context: PageContext, file: UploadedFile[Any]) -> dict[str, Any]:
+    """What “check only” finds in a file."""
     user = signed_in_user(page_context.user)
     try:
-        found = submitting.check_file_with_conditions(
+        problems, warnings = submitting.check_file_with_conditions(
             competition=page_context.competition, user=user, chunks=file.chunks()
         )
     except JobFailed as error:
@@ -182,7 +154,14 @@ def _check_upload(page_context: PageContext, file: UploadedFile[Any]) -> Checked
             _("The check did not work, through no fault of your file. Try it again in a moment."), 503
         ) from error
     team_id = page_context.membership.team_id if page_context.membership else None
-    return CheckedFile(file.name or "", *found, Submission.objects.with_same_bytes(team_id, sha256_of(file)).first())
+    return {
+        "file_name": file.name or "",
+        "problems": problems,
+        "warnings": warnings,
+        "same_as": Submission.objects.with_same_bytes(team_id, sha256_of(file)).first(),
+        # The problems as CSV in an address: nothing of a check is stored that could be fetched later.
+        "report": "data:text/csv;charset=utf-8," + quote(problems_csv(problems)),
+    }
 
 
 def _submission_to_show(request: HttpRequest, page_context: PageContext) -> Submission | None:
@@ -204,11 +183,10 @@ def _submit_page(
     form: UploadForm,
     *,
     shown: Submission | None = None,
-    checked: CheckedFile | None = None,
-    same: DuplicateQuestion | None = None,
-    not_taken: str = "",
     status: int = 200,
+    **outcome: Any,
 ) -> HttpResponse:
+    """`outcome`: what was `checked`, the `same` file handed in before, or why the file was `not_taken`."""
     competition = page_context.competition
     card = TodayCard(page_context)
     context = {
@@ -219,9 +197,7 @@ def _submit_page(
             competition, page_context.membership, page_context.at, card.allowance
         ),
         "progress": SubmissionProgress(page_context, shown, card) if shown else None,
-        "checked": checked,
-        "same": same,
-        "not_taken": not_taken,
+        **outcome,
         "largest": min(competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES),
         "action": reverse("submit", kwargs={"slug": competition.slug}),
     }
