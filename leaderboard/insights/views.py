@@ -22,8 +22,8 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, RowReport
 from leaderboard.competitions.ranking import shake_up as shake_up_module
 from leaderboard.competitions.services import competitions, launches
-from leaderboard.competitions.views.launch_checklist import checklist_of
 from leaderboard.competitions.views.overview import podium
+from leaderboard.competitions.views.wizard import checklist_of
 from leaderboard.notifications import chat_sending
 from leaderboard.scorer.job_slots import JobFailed
 

@@ -1,4 +1,4 @@
-"""Numbers 125 to 132, the host's files, through both of the host's doors: the page and `import_competition`."""
+"""Numbers 125 to 132, the host's files, through all of the host's doors: the page, /admin/ and `import_competition`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import gzip
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, DataFile, GroundTruth, TruthDraft
@@ -17,6 +20,7 @@ from leaderboard.competitions.services import competitions, data_files, truth_dr
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import NUMBERS, Case, zipped
 from tests.conftest import TRUTH
+from tests.web.test_admin import act, draft_fields
 from tests.web.test_host import signed_in, text_of, upload
 from tests.web.test_host_truth import DATA, METRIC, check, look, publish
 
@@ -57,6 +61,10 @@ LIST = {
     "130": Given(SORTED, "sorted by", blocks=False),
     "131": Given(GROUPED, "in both parts", group="owner", blocks=False),
 }
+# The admin has no field for groups; its page leads to the host's.
+THROUGH = [
+    (number, way) for number in LIST for way in ("page", "admin", "command") if (number, way) != ("131", "admin")
+]
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +74,17 @@ def no_advice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr("leaderboard.competitions.services.truth_drafts._suggest_metrics", lambda draft: [])
 
 
+@pytest.fixture
+def draft(ada: User) -> Competition:
+    """Ada's competition before its answers; she is staff as well."""
+    ada.is_staff = True
+    ada.save()
+    now = timezone.now()
+    return competitions.create_competition(
+        user=ada, slug="pets", title="Pets", overview="?", opens_at=now, closes_at=now + timedelta(days=1)
+    )
+
+
 def through_the_page(competition: Competition, ada: User, given: Given, folder: Path) -> str:
     """All that Ada reads; publishes."""
     client = signed_in(ada)
@@ -73,6 +92,17 @@ def through_the_page(competition: Competition, ada: User, given: Given, folder: 
     output = text_of(client.get(DATA, follow=True)) if response.status_code == 303 else text_of(response)
     publish(client)
     return output + text_of(client.get(METRIC, follow=True))
+
+
+def through_the_admin(competition: Competition, ada: User, given: Given, folder: Path) -> str:
+    client = signed_in(ada)
+    fields = draft_fields(competition, file=upload(given.truth), metric=given.metric)
+    output = text_of(client.post("/admin/competitions/truthdraft/add/", fields, follow=True))
+    made = TruthDraft.objects.first()
+    if made is None:
+        return output
+    output += text_of(client.get(f"/admin/competitions/truthdraft/{made.pk}/change/"))
+    return output + act(client, "truthdraft", "publish", made.pk)
 
 
 def through_the_command(competition: Competition, ada: User, given: Given, folder: Path) -> str:
@@ -96,11 +126,10 @@ def through_the_command(competition: Competition, ada: User, given: Given, folde
 
 
 Way = Callable[[Competition, User, Given, Path], str]
-WAYS: dict[str, Way] = {"page": through_the_page, "command": through_the_command}
+WAYS: dict[str, Way] = {"page": through_the_page, "admin": through_the_admin, "command": through_the_command}
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("number", LIST)
+@pytest.mark.parametrize(("number", "way"), THROUGH)
 @pytest.mark.case(125, 126, 127, 128, 129, 130, 131)
 def test_125_to_131_a_faulty_truth_is_blocked_and_a_strange_one_is_warned_of(
     draft: Competition, ada: User, tmp_path: Path, number: str, way: str
@@ -127,15 +156,30 @@ LEAKS = {
 }
 
 
+def by_the_page(client: Client, competition: Competition, data: bytes, name: str) -> tuple[int, str]:
+    response = client.post("/host/pets/data/", {"file": upload(data, name)})
+    return response.status_code, response.content.decode()
+
+
+def by_the_admin(client: Client, competition: Competition, data: bytes, name: str) -> tuple[int, str]:
+    sent = {"competition": competition.pk, "file": upload(data, name)}
+    response = client.post("/admin/competitions/datafile/add/", sent, follow=True)
+    return response.status_code, response.content.decode()
+
+
+@pytest.mark.parametrize("way", ["page", "admin"])
 @pytest.mark.parametrize("leak", LEAKS)
 @pytest.mark.case(132)
-def test_132_the_answers_as_a_data_file_are_blocked_in_red(pets: Competition, ada: User, leak: str) -> None:
-    data, name = LEAKS[leak]
-    response = signed_in(ada).post("/host/pets/data/", {"file": upload(data, name)})
-    assert response.status_code == 409
-    assert "students would download the answers" in response.content.decode()
-    assert 'class="errors" role="alert"' in response.content.decode()
+def test_132_the_answers_as_a_data_file_are_blocked_in_red(pets: Competition, ada: User, leak: str, way: str) -> None:
+    ada.is_staff = True
+    ada.save()
+    status, page = (by_the_page if way == "page" else by_the_admin)(signed_in(ada), pets, *LEAKS[leak])
+    assert "students would download the answers" in page
     assert not DataFile.objects.exists()
+    if way == "page":
+        assert (status, 'class="errors" role="alert"' in page) == (409, True)
+    else:
+        assert 'class="error"' in page
 
 
 @pytest.mark.parametrize("leak", LEAKS)

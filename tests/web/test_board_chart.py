@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
-from leaderboard.competitions.ranking import boards, reveal, score_histories, standings
-from leaderboard.competitions.ranking.score_histories import MOST_STEPS
+from leaderboard.competitions.ranking import boards, reveal, standings, team_ranks
+from leaderboard.competitions.ranking.team_ranks import MOST_STEPS
 from leaderboard.competitions.views.charts import BOARD_HEIGHT, FAR, board_chart
 from tests.conftest import enter, make_competition
 from tests.leaderboard.test_ranking import scored
@@ -33,8 +33,7 @@ def play(team: Team, *values: float) -> Team:
 def steps(competition: Competition) -> dict[str, list[float]]:
     ground_truth = GroundTruth.objects.select_related("competition").get(competition=competition)
     return {
-        course.team.name: [score for _, score in course.steps]
-        for course in score_histories.score_histories(ground_truth)
+        course.team.name: [score for _, score in course.steps] for course in team_ranks.score_histories(ground_truth)
     }
 
 

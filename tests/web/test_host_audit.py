@@ -148,6 +148,15 @@ def test_rights_are_in_the_audit_log(olga: User, bo: User, cy: User) -> None:
     assert AuditEntry.objects.count() == 2  # Olga could host before
 
 
+def test_hosts_set_in_the_admin_are_in_the_audit_log(pets: Competition, olga: User, ada: User, cy: User) -> None:
+    fields = {**FILLED, "slug": "pets", "hosts": [cy.pk]}
+    signed_in(olga).post(f"/admin/competitions/competition/{pets.pk}/change/", fields)
+    found = AuditEntry.objects.filter(event__in=[AuditEvent.HOST_ADDED, AuditEvent.HOST_REMOVED]).values_list(
+        "event", "account", "by"
+    )
+    assert set(found) == {(AuditEvent.HOST_ADDED, cy.pk, olga.pk), (AuditEvent.HOST_REMOVED, ada.pk, olga.pk)}
+
+
 def test_the_first_operator_is_in_the_audit_log(client: Client, db: None) -> None:
     secret = SetupLink.issue()
     given = {"username": "olga", "email": "olga@example.org", "password": "a-long-one-4711"}

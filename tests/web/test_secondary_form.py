@@ -1,7 +1,8 @@
-"""Ada chooses secondary metrics on the page of the ground truth."""
+"""Ada chooses secondary metrics on the page of the ground truth, or in the admin."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, GroundTruth, TruthDraft
+from leaderboard.competitions.services import publishing
 from tests.conftest import make_competition
 
 TRUTH = "id,y,w,Usage\n" + "".join(
@@ -97,3 +99,28 @@ def test_an_unfinished_row_that_needs_a_column_is_said_so(as_ada: Client, tides:
     look(as_ada)
     as_ada.post(METRIC, filled(**{"also-metric_1": "weighted_mae", "also-params_1": "weight=weights"}))
     assert "Something blocks" in as_ada.get(METRIC).content.decode()
+
+
+def test_olga_does_the_same_in_the_admin(client: Client, tides: Competition, olga: User) -> None:
+    client.force_login(olga)
+    form = {
+        "competition": tides.pk,
+        "metric": "mae",
+        "params": "{}",
+        "public_share": "0.3",
+        "seed": "0",
+    }
+
+    def send(secondary: str) -> Any:
+        file = SimpleUploadedFile("truth.csv", TRUTH.encode())
+        return client.post("/admin/competitions/truthdraft/add/", {**form, "file": file, "secondary": secondary})
+
+    assert "No metric is called" in send('[{"key": "nothing"}]').content.decode()
+    assert "Write a JSON list" in send('{"a": 1}').content.decode()
+    asked = [{"key": "weighted_mae", "params": {"weight": "w"}}]
+    assert send(json.dumps(asked)).status_code == 302
+    assert TruthDraft.objects.get().secondary == asked
+    publishing.publish_draft(competition=tides, user=olga)
+    ground_truth = GroundTruth.objects.get(number=2)
+    page = client.get(f"/admin/competitions/groundtruth/{ground_truth.pk}/change/").content.decode()
+    assert "Weighted MAE, weight w" in page

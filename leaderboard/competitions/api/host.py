@@ -20,10 +20,9 @@ from leaderboard.scorer.job_slots import JobFailed
 from ..access import PageContext
 from ..models import Competition, GroundTruth, TruthDraft
 from ..services import (
-    answer_spreadsheets,
     competitions,
     data_files,
-    folder_zips,
+    folders,
     launches,
     publishing,
     rescoring,
@@ -86,7 +85,7 @@ def create_competition(
     user = token_owner(request)
     if not user.is_host:
         raise ApiError(403, _("Ask the operator of this site for the right to host competitions."))
-    found = call_host_service(lambda: folder_zips.import_zip(chunks=file.chunks(), user=user))
+    found = call_host_service(lambda: folders.import_zip(chunks=file.chunks(), user=user))
     findings = [_finding_out(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
     made = CreatedCompetitionOut(
         slug=found.slug, title=found.title, join_code=found.admission.join_code, findings=findings
@@ -148,7 +147,7 @@ def check_truth(
                 metric=key,
                 params=given,
                 file_name=file.name or "",
-                chunks=answer_spreadsheets.converted_spreadsheet(file.chunks()) if as_meant else file.chunks(),
+                chunks=truth_drafts.converted_spreadsheet(file.chunks()) if as_meant else file.chunks(),
                 public_share=public_share,
                 seed=seed,
                 secondary=secondary_metrics,

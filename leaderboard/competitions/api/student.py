@@ -23,8 +23,9 @@ from leaderboard.scorer.job_slots import JobFailed
 from ..access import PageContext
 from ..models import DataFile, Membership, Submission
 from ..models.competition import Split
-from ..ranking import boards, uncertainties
+from ..ranking import boards
 from ..ranking import ladder as ladder_module
+from ..ranking.rows import ScoreUncertainty
 from ..services import publishing, submitting
 from .answers import (
     board_scores_for,
@@ -315,7 +316,7 @@ def check_file(
 # --- helpers ----------------------------------------------------------------------------------------------------
 
 
-def _interval_out(uncertainty: uncertainties.ScoreUncertainty) -> list[float | None]:
+def _interval_out(uncertainty: ScoreUncertainty) -> list[float | None]:
     return [numbers.rounded_end(end, uncertainty.error) for end in (uncertainty.low, uncertainty.high)]
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from leaderboard.common import numbers
 
 from ..models import Competition, Team
-from ..ranking import ladder, score_histories
+from ..ranking import ladder, team_ranks
 
 WIDTH, MARGIN = 1000, 6
 BOARD_HEIGHT, TEAM_HEIGHT = 240, 100
@@ -71,7 +71,7 @@ def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[T
     if ground_truth is None:
         return None
     lines = []
-    histories = score_histories.score_histories(ground_truth, also=mine, leaders=leaders)
+    histories = team_ranks.score_histories(ground_truth, also=mine, leaders=leaders)
     for place, history in enumerate(histories, start=1):
         is_mine = history.team == mine
         lines.append(ChartLine(history.team, f"line-{place}{' line-mine' if is_mine else ''}", is_mine, history.steps))

@@ -24,7 +24,7 @@ from leaderboard.common.subqueries import count_rows
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CompetitionForm, SlugForm, TeamChangesForm
 from ..models import Competition, Submission, Team
-from ..services import competitions, planned_launches
+from ..services import competitions, launches
 from .host_responses import posted_data, save_competition
 
 AUDIT_ENTRIES_PER_PAGE = 50
@@ -45,7 +45,7 @@ def host(request: HttpRequest) -> HttpResponse:
         .annotate(team_count=count_rows(teams, "competition"), waiting_count=count_rows(waiting, "competition"))
     )
     rows = [(competition, competition.state(now)) for competition in held]
-    lacking = planned_launches.incomplete_launches(competition for competition, _state in rows)
+    lacking = launches.incomplete_launches(competition for competition, _state in rows)
     return render(request, "competitions/host.html", {"rows": rows, "lacking": lacking})
 
 

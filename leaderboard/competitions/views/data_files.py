@@ -15,7 +15,7 @@ from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import DataFileForm
-from ..services import competitions, data_files, folder_zips, publishing, submissions_zip
+from ..services import competitions, data_files, folders, publishing, submissions_zip
 from ..services.answer_leaks import is_table_unread
 from .host_responses import add_refusal, ask_first, csv_response, is_confirmed, posted_data, refuse_too_large
 
@@ -113,4 +113,4 @@ def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> Htt
 @open_to(Audience.HOSTS)
 def host_export(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
     """The competition as a folder that any site of this kind makes a draft of. It holds the answers."""
-    return streamed_zip(folder_zips.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")
+    return streamed_zip(folders.export_zip(page_context.competition), f"{page_context.competition.slug}.zip")

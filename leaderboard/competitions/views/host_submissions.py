@@ -25,7 +25,7 @@ from ..forms.host import BaselineForm, ReasonForm
 from ..models import Competition, Score, Submission
 from ..models.competition import Split
 from ..ranking import secondary
-from ..services import boards, competitions, pausing, scoring_again
+from ..services import boards, competitions, scoring_again
 from .host_responses import add_refusal, ask_first, is_confirmed, posted_data, refuse_too_large
 
 PER_PAGE = 50
@@ -119,10 +119,10 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
     status, done = 422 if request.method == "POST" else 200, ""
     try:
         if request.POST.get("action") == "show":
-            pausing.show_submission(submission=submission, user=user)
+            competitions.show_submission(submission=submission, user=user)
             done = _("The file is shown again.")
         elif form.is_valid():
-            pausing.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
+            competitions.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
             done = _("The file is hidden; its team reads why.")
     except competitions.CannotHost as error:
         status = add_refusal(form, error)

@@ -14,7 +14,7 @@ from leaderboard.scorer.job_slots import JobFailed
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CloneForm, ReasonForm, ScheduleForm, SlugForm
 from ..models import StudentPreview, TruthCheck
-from ..services import boards, competitions, copying, launches, pausing, planned_launches, reveal_review
+from ..services import boards, competitions, copying, launches, publishing
 from .host_responses import add_refusal, posted_data
 from .overview import competition_metric
 from .wizard import checklist_of, wizard_context, wizard_step
@@ -68,7 +68,7 @@ def _review(
         "form": form,
         "problem": problem,
         "checklist": needs,
-        "trouble": planned_launches.missing_needs_text(competition.launch_plan.trouble),
+        "trouble": launches.missing_needs_text(competition.launch_plan.trouble),
         "is_ready": all(need.is_there for need in needs),
         "measure": competition_metric(competition.ground_truth),
         "report": check.report if check else None,
@@ -84,7 +84,7 @@ def host_preview(request: HttpRequest, page_context: PageContext) -> HttpRespons
     competition = page_context.competition
     if request.method == "POST":
         try:
-            launches.start_preview(competition=competition, user=signed_in_user(page_context.user))
+            publishing.start_preview(competition=competition, user=signed_in_user(page_context.user))
         except competitions.CannotHost as error:
             messages.error(request, error.message)
         except JobFailed:
@@ -150,12 +150,14 @@ def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     status = 422 if request.method == "POST" else 200
     try:
         if request.POST.get("action") == "resume":
-            pausing.resume_competition(competition=competition, user=signed_in_user(page_context.user))
+            competitions.resume_competition(competition=competition, user=signed_in_user(page_context.user))
             messages.success(request, _("Files are taken again."))
             return see_other("host_pause", slug=competition.slug)
         if form.is_valid():
             reason = form.cleaned_data["reason"]
-            pausing.pause_competition(competition=competition, user=signed_in_user(page_context.user), reason=reason)
+            competitions.pause_competition(
+                competition=competition, user=signed_in_user(page_context.user), reason=reason
+            )
             messages.success(request, _("Paused: no files are taken until you end the pause."))
             return see_other("host_pause", slug=competition.slug)
     except competitions.CannotHost as error:
@@ -176,6 +178,6 @@ def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse
             messages.success(request, _("The private board is open."))
             return see_other("leaderboard", slug=page_context.competition.slug)
     has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
-    review = reveal_review.review_before_reveal(page_context.competition) if has_choice else None
+    review = boards.review_before_reveal(page_context.competition) if has_choice else None
     context = {"page_context": page_context, "form": form, "review": review}
     return render(request, "competitions/host_reveal.html", context, status=status)

@@ -22,7 +22,7 @@ from leaderboard.common.storage import TooLarge
 from ..access import Audience, PageContext, open_to
 from ..forms.host import BasicsForm, EntryForm, FolderForm, LimitsForm, WizardStepForm
 from ..models import Competition, TruthDraft
-from ..services import competitions, copying, folder_zips, planned_launches
+from ..services import competitions, copying, folders, launches
 from .host_responses import add_refusal, posted_data, refuse_too_large, save_competition
 
 StepView = Callable[..., HttpResponse]
@@ -74,7 +74,7 @@ class ChecklistItem:
 def checklist_of(competition: Competition) -> list[ChecklistItem]:
     """As `launch_needs`; before there is an answer file, that comes first."""
     places = WHERE if _has_answer_file(competition) else {**WHERE, "truth": "host_setup_data"}
-    needs = planned_launches.launch_needs(competition)
+    needs = launches.launch_needs(competition)
     return [ChecklistItem(need.text, need.is_there, places[need.key]) for need in needs]
 
 
@@ -104,7 +104,7 @@ def steps_of(competition: Competition | None) -> list[WizardStep]:
     """
     done: dict[str, bool] = {}
     if competition is not None:
-        needs = {need.key: need.is_there for need in planned_launches.launch_needs(competition)}
+        needs = {need.key: need.is_there for need in launches.launch_needs(competition)}
         done = {
             "basics": needs["overview"],
             "data": _has_answer_file(competition),
@@ -211,7 +211,7 @@ def _import_zip(request: HttpRequest, basics_form: BasicsForm) -> HttpResponse:
         if form.is_valid():
             chunks = form.cleaned_data["folder"].chunks()
             # Who brings last year's along has it here still, and nobody can write another address into a zip file here.
-            made = folder_zips.import_zip(chunks=chunks, user=signed_in_user(request.user), finds_address=True)
+            made = folders.import_zip(chunks=chunks, user=signed_in_user(request.user), finds_address=True)
             words = _("“%(title)s” is a draft that only you see, at /c/%(slug)s/.")
             messages.success(request, words % {"title": made, "slug": made.slug})
             return see_other("host_setup", slug=made.slug)

@@ -20,7 +20,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import AnswersForm
 from ..forms.host import DataFileForm
 from ..models import Competition, GroundTruth, TruthCheck, TruthDraft
-from ..services import competitions, data_files, truth_conversion, truth_drafts
+from ..services import competitions, data_files, truth_drafts
 from .data_files import add_posted_file
 from .host_responses import add_refusal, refuse_too_large
 from .wizard import draft_of, needs_other_file, origin_query, truth_page_name, wizard_context, wizard_step
@@ -128,10 +128,10 @@ def _convert_draft(request: HttpRequest, page_context: PageContext) -> HttpRespo
     form = _answers_form(competition)
     try:
         if request.POST["action"] == "as_meant":
-            truth_conversion.apply_spreadsheet_conversion(competition=competition)
+            truth_drafts.apply_spreadsheet_conversion(competition=competition)
         else:
             names, group = request.POST.getlist("answers"), request.POST.get("group", "")
-            truth_conversion.select_answer_columns(competition=competition, names=names, group=group)
+            truth_drafts.select_answer_columns(competition=competition, names=names, group=group)
         return _see_data(request, competition, "#check")
     except competitions.CannotHost as error:
         messages.error(request, str(error))
@@ -230,12 +230,12 @@ def _answer_columns(draft: TruthDraft) -> dict[str, Any] | None:
     Where further columns block, those that the ground truth has are proposed, else the last one: there a whole test set
     has its answers, as a rule.
     """
-    names = truth_conversion.taken_for_answers(draft)
+    names = truth_drafts.taken_for_answers(draft)
     if len(names) < 2:
         return None
     blocking = {one["code"]: one["column"] for one in draft.report["findings"] if one["blocking"]}
     is_stuck = needs_other_file(draft) and not set(names).isdisjoint(blocking.values())
-    is_asked = is_stuck or truth_conversion.TOO_MANY_COLUMNS in blocking
+    is_asked = is_stuck or truth_drafts.TOO_MANY_COLUMNS in blocking
     ground_truth = draft.competition.ground_truth
     known = [name for name in names if ground_truth and name in ground_truth.submission_columns]
     return {

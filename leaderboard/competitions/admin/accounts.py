@@ -1,0 +1,89 @@
+"""Accounts, for operators alone: who is staff, who may host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.db import transaction
+from django.http import HttpRequest
+
+from leaderboard.accounts import personal_data
+from leaderboard.accounts.models import User
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
+    list_display = ("username", "email", "can_host", "is_staff", "is_active", "date_joined")
+    list_filter = ("can_host", "is_staff", "is_superuser", "is_active")
+    actions = ("let_host", "drop_second_factor")
+    filter_horizontal = ()
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Person", {"fields": ("first_name", "last_name", "email")}),
+        (
+            "Rights",
+            {
+                "fields": ("is_active", "can_host", "is_staff", "is_superuser"),
+                "description": "Who may host opens competitions; staff who host reach them in this admin too.",
+            },
+        ),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
+    readonly_fields = ("last_login", "date_joined")
+
+    def _is_operator(self, request: HttpRequest) -> bool:
+        return bool(getattr(request.user, "is_superuser", False))
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self._is_operator(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._is_operator(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self._is_operator(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._is_operator(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self._is_operator(request)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """What rights it gives or takes goes into the audit log."""
+        before = personal_data.rights_of(User.objects.get(pk=obj.pk)) if change else {}
+        super().save_model(request, obj, form, change)
+        personal_data.log_rights_changes(account=obj, before=before, user=request.user)  # type: ignore[arg-type]
+
+    @admin.action(description="Let them host")
+    def let_host(self, request: HttpRequest, queryset: Any) -> None:
+        with transaction.atomic():
+            for account in queryset.select_for_update():
+                before = personal_data.rights_of(account)
+                account.can_host = True
+                account.save(update_fields=["can_host"])
+                personal_data.log_rights_changes(account=account, before=before, user=request.user)  # type: ignore[arg-type]
+        self.message_user(request, f"{len(queryset)} people may host.")
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """The accounts; their teams and files stay, and who is needed here cannot be deleted."""
+        needed = [f"{account}: {words}" for account in objs if (words := personal_data.obstacle_to_deleting(account))]
+        return [str(account) for account in objs], {"accounts": len(objs)}, set(), needed
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        personal_data.delete_account(account=obj, user=request.user)  # type: ignore[arg-type]
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        for account in queryset:
+            self.delete_model(request, account)
+
+    @admin.action(description="Take the second factor away (lost telephone)")
+    def drop_second_factor(self, request: HttpRequest, queryset: Any) -> None:
+        gone = Authenticator.objects.filter(user__in=queryset).values("user").distinct().count()
+        Authenticator.objects.filter(user__in=queryset).delete()
+        self.message_user(request, f"{gone} people sign in with their password alone now.")

@@ -1,0 +1,31 @@
+"""The audit log: read here, edited nowhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from leaderboard.common.models import AuditEntry
+
+from ..models import Competition
+from .scope import ScopedAdmin
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ScopedAdmin):
+    """Staff see the entries of the competitions they host; operators see all, also of what is deleted."""
+
+    list_display = ("number", "at", "words", "about", "competition", "by", "account")
+    list_filter = ("event",)
+    fields = ("number", "at", "words", "about", "competition", "by", "account", "before", "after", "previous", "digest")
+    readonly_fields = ("words",)
+    search_fields = ("about",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        found = AuditEntry.objects.all()
+        if getattr(request.user, "is_superuser", False):
+            return found
+        return found.filter(competition__in=Competition.objects.hosted_by(request.user).values("pk"))

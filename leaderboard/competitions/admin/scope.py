@@ -1,0 +1,82 @@
+"""Permissions in the admin: staff within the competitions they host, operators everywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.forms import ModelChoiceField
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+import metrics
+from leaderboard.common.storage import TooLarge
+from leaderboard.scorer.job_slots import JobFailed
+
+from ..models import Competition
+from ..services.competitions import CannotHost
+from ..views.host_responses import refuse_too_large
+
+
+class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Rows of the viewer's own competitions, readable by default and changeable nowhere.
+
+    `competition_path` leads from the model to its competition.
+    """
+
+    competition_path = "competition"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        hosted = Competition.objects.hosted_by(request.user)
+        return super().get_queryset(request).filter(**{f"{self.competition_path}__in": hosted})
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return bool(getattr(request.user, "is_staff", False))
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self._is_in_scope(request, obj)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def _is_in_scope(self, request: HttpRequest, obj: Model | None) -> bool:
+        if not self.has_module_permission(request):
+            return False
+        return obj is None or self.get_queryset(request).filter(pk=obj.pk).exists()
+
+    def formfield_for_foreignkey(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField[Any] | None:
+        if db_field.related_model is Competition:
+            kwargs["queryset"] = Competition.objects.hosted_by(request.user)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Shows the refusal of a service as a message; the transaction is rolled back by then."""
+        try:
+            refuse_too_large(request)
+            return super().changeform_view(request, *args, **kwargs)
+        except REFUSAL_ERRORS as error:
+            for line in error_lines(error):
+                self.message_user(request, line, messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+
+
+REFUSAL_ERRORS = (CannotHost, TooLarge, JobFailed, metrics.ParameterError)
+
+
+def error_lines(error: Exception) -> list[str]:
+    """Lines for the person who asked."""
+    if isinstance(error, CannotHost):
+        return [error.message, *error.details]
+    if isinstance(error, metrics.ParameterError):
+        return [f"{name}: {sentence}" for name, sentence in error.errors.items()]
+    if isinstance(error, JobFailed):
+        return ["The check did not work, through no fault of your file. Try it again in a moment."]
+    return [str(error)]
