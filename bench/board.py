@@ -1,51 +1,13 @@
-"""Leaderboard page against a bare Django view, each figure next to its goal.
-
-    python -m bench.board [--teams 100 1000 10000] [--http]
-
-A temporary database gets a competition with 20 submissions per team. Both sides run in this process through
-Django's WSGI handler: ours with all its middleware, the bare one without any, a view that renders 100 rows
-from one query. Batches of both are interleaved and the median batch counts. `--http` adds a run through granian.
-"""
+"""A competition with many teams, for the benches of pages and of load."""
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
-import statistics
-import subprocess
-import sys
-import tempfile
-import threading
-import time
-import urllib.request
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from io import BytesIO
 from itertools import islice
-from pathlib import Path
-from typing import Any
 
-FOLDER = tempfile.TemporaryDirectory(prefix="bench-board-")
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
-if __name__ == "__main__":
-    os.environ["VAR_DIR"] = FOLDER.name
-    os.environ.pop("DATABASE_URL", None)
-
-import django
 import numpy as np
-
-django.setup()
-
-from django.conf import settings
-from django.core.handlers.wsgi import WSGIHandler
-from django.core.management import call_command
-from django.db import connection
-from django.http import HttpRequest, HttpResponse
-from django.template import engines
-from django.test import override_settings
-from django.urls import include, path
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import (
@@ -59,28 +21,10 @@ from leaderboard.competitions.models import (
     Uncertainty,
 )
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards
-from leaderboard.competitions.ranking import rows as rows_module
 from leaderboard.competitions.ranking import standings as standings_module
 from leaderboard.competitions.services import competitions as competitions_services
-from leaderboard.competitions.views import board_cache
 
 PER_TEAM = 20
-ROWS = """<!doctype html><title>Board</title><table>{% for s in standings %}<tr><td>{{ forloop.counter }}</td>
-<td>{{ s.team.name }}</td><td>{{ s.value|floatformat:5 }}</td>
-<td>{{ s.received_at|date:"j M H:i" }}</td></tr>{% endfor %}
-</table>"""
-
-
-def bare(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the goal compares with: one query, one template, no middleware."""
-    found = Standing.objects.filter(ground_truth__competition__slug=slug, split=Split.PUBLIC)
-    standings = found.select_related("team").order_by("sort_key", "received_at")[:100]
-    return HttpResponse(TEMPLATE.render({"standings": standings}))
-
-
-TEMPLATE = engines["django"].from_string(ROWS)
-urlpatterns = [path("bare/<slug:slug>/", bare), path("", include("leaderboard.urls"))]
 
 
 def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> Competition:
@@ -156,201 +100,3 @@ def batched(found: Iterable[Score], size: int) -> Iterator[list[Score]]:
     rows = iter(found)
     while batch := list(islice(rows, size)):
         yield batch
-
-
-def asking(handler: WSGIHandler, target: str) -> Callable[[], bytes]:
-    """A function that sends one request to a WSGI handler and gives the body."""
-    address, _, query = target.partition("?")
-
-    def ask() -> bytes:
-        environ = {
-            "REQUEST_METHOD": "GET", "PATH_INFO": address, "QUERY_STRING": query, "SERVER_NAME": "localhost",
-            "SERVER_PORT": "80", "HTTP_HOST": "localhost", "wsgi.url_scheme": "http", "wsgi.input": BytesIO(),
-            "wsgi.errors": sys.stderr, "SCRIPT_NAME": "", "REMOTE_ADDR": "127.0.0.1", "SERVER_PROTOCOL": "HTTP/1.1",
-        }  # fmt: skip
-        said: list[str] = []
-
-        def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Any:
-            said.append(status)
-
-        answer: Any = handler(environ, start)
-        body = b"".join(answer)
-        answer.close()
-        assert said[0].startswith("200"), said
-        return body
-
-    return ask
-
-
-def cost(ask: Callable[[], bytes], number: int) -> tuple[float, float]:
-    """Seconds of wall clock and of CPU per request."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    for _ in range(number):
-        ask()
-    return (time.perf_counter() - wall) / number, (time.process_time() - cpu) / number
-
-
-def interleaved(asks: dict[str, Callable[[], bytes]], *, rounds: int, number: int) -> dict[str, tuple[float, float]]:
-    """Median seconds of wall clock and CPU per request of each, batch by batch in turn."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in asks}
-    for ask in asks.values():
-        cost(ask, 5)
-    for _ in range(rounds):
-        for name, ask in asks.items():
-            found[name].append(cost(ask, number))
-    return {
-        name: (statistics.median(w for w, _ in times), statistics.median(c for _, c in times))
-        for name, times in found.items()
-    }
-
-
-def first_reads(competition: Competition, ask: Callable[[], bytes], number: int = 15) -> list[float]:
-    """Seconds of the first read after each of some new scores, with which somebody of page one gets better."""
-    ground_truth, chance = GroundTruth.objects.get(competition=competition, number=1), random.Random(11)
-    first = list(Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by("sort_key")[:100])
-    times = []
-    for standing in chance.sample(first, number):
-        improve(ground_truth, standing, chance.uniform(0.0, 0.01))
-        competition.touch_board()
-        begin = time.perf_counter()
-        ask()
-        times.append(time.perf_counter() - begin)
-    return times
-
-
-def improve(ground_truth: GroundTruth, standing: Standing, by: float) -> None:
-    """A team hands in a better file."""
-    now, value = datetime.now(UTC), min(1.0, standing.value + by)
-    file = Submission.objects.create(
-        competition=ground_truth.competition, team=standing.team, file_name="better.csv", file_key="none", size=1,
-        sha256=f"{standing.team_id:064x}", received_at=now, upload_key=f"better-{standing.team_id}", status="scored",
-        finished_at=now,
-    )  # fmt: skip
-    Score.objects.bulk_create(
-        Score(submission=file, ground_truth=ground_truth, split=split, value=value) for split in Split
-    )
-    standings_module.update_standing(file, ground_truth, value)
-
-
-def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 20) -> int:
-    """How often the board is computed when many readers meet a new version at once."""
-    calls, real = [], boards.board_page
-
-    def counted(*args: Any, **kwargs: Any) -> rows_module.BoardPageData:
-        calls.append(1)
-        return real(*args, **kwargs)
-
-    def read() -> None:
-        ask()
-        connection.close()
-
-    boards.board_page = counted
-    competition.touch_board()
-    try:
-        threads = [threading.Thread(target=read) for _ in range(readers)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        boards.board_page = real
-    return len(calls)
-
-
-def first_page_is_right(competition: Competition, body: bytes) -> bool:
-    """Compare page one with ranks worked out from the scores alone."""
-    best: dict[str, tuple[float, datetime]] = {}
-    scores = Score.objects.filter(submission__competition=competition, split=Split.PUBLIC).values_list(
-        "submission__team__name", "value", "submission__received_at"
-    )
-    for name, value, received in scores:
-        best[name] = min(best.get(name, (1.0, received)), (-value, received)) if name in best else (-value, received)
-    expected = sorted(best, key=lambda name: best[name])[:100]
-    text = body.decode()
-    places = [text.find(f">{name}<") for name in expected]
-    return -1 not in places and places == sorted(places)
-
-
-def result(text: str, value: float, goal: float, *, is_least: bool, unit: str = "") -> None:
-    is_reached = value >= goal if is_least else value <= goal
-    sign = "≥" if is_least else "≤"
-    print(f"  {text:<58} {value:9.2f}{unit}   goal {sign} {goal}{unit}   {'reached' if is_reached else 'MISSED'}")
-
-
-@contextmanager
-def served(port: int = 8791) -> Iterator[str]:
-    """The site through granian, one worker."""
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--port", str(port), "--workers", "1",
-               "--log-level", "error", "leaderboard.wsgi:application"]  # fmt: skip
-    process = subprocess.Popen(command, cwd=Path(__file__).parent.parent, env=os.environ)
-    site = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(100):
-            time.sleep(0.1)
-            try:
-                urllib.request.urlopen(f"{site}/healthz")
-                break
-            except OSError:
-                continue
-        yield site
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def over_http(slug: str, number: int = 300) -> None:
-    import http.client
-
-    with served() as site:
-        link = http.client.HTTPConnection(site.removeprefix("http://"))
-        times = []
-        for _ in range(number):
-            begin = time.perf_counter()
-            link.request("GET", f"/c/{slug}/leaderboard/")
-            link.getresponse().read()
-            times.append(time.perf_counter() - begin)
-        times.sort()
-        print(
-            f"  over HTTP through granian, one connection: median {1000 * times[number // 2]:.2f} ms, "
-            f"p95 {1000 * times[int(number * 0.95)]:.2f} ms"
-        )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--teams", type=int, nargs="+", default=[100, 1000, 10_000])
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--http", action="store_true")
-    given = parser.parse_args()
-    call_command("migrate", verbosity=0)
-    settings.ROOT_URLCONF = "bench.board" if __name__ != "__main__" else __name__
-    ours = WSGIHandler()
-    with override_settings(MIDDLEWARE=[]):
-        plain = WSGIHandler()
-    competitions = {teams: fill(teams, slug=f"of-{teams}") for teams in given.teams}
-    pages = {teams: asking(ours, f"/c/{c.slug}/leaderboard/") for teams, c in competitions.items()}
-    for teams, competition in competitions.items():
-        page, reference = pages[teams], asking(plain, f"/bare/{competition.slug}/")
-        print(f"{teams} teams, {teams * PER_TEAM} submissions; page {len(page()) // 1000} kB")
-        found = interleaved({"ours": page, "bare": reference}, rounds=given.rounds, number=40)
-        (wall, _), (bare_wall, _) = found["ours"], found["bare"]
-        print(f"  ours {1 / wall:.0f} requests/s ({1000 * wall:.2f} ms)")
-        print(f"  bare {1 / bare_wall:.0f} requests/s ({1000 * bare_wall:.2f} ms)")
-        result("requests per second against the bare view", bare_wall / wall, 4, is_least=True, unit=" x")
-        firsts = first_reads(competition, page)
-        middle = 1000 * statistics.median(firsts)
-        result("first read after a new score, median", middle, 50, is_least=False, unit=" ms")
-        print(f"    slowest of {len(firsts)}: {1000 * max(firsts):.1f} ms")
-        result("renderings for 20 readers of a new version", stampede(competition, page), 1, is_least=False)
-        board_cache.clear_caches()
-        result("page one equals the rebuild (1 = yes)", first_page_is_right(competition, page()), 1, is_least=True)
-    least, most = min(given.teams), max(given.teams)
-    both = interleaved({"least": pages[least], "most": pages[most]}, rounds=given.rounds, number=60)
-    share = both["most"][1] / both["least"][1]
-    result(f"CPU per request, {most} teams against {least}", share, 1.2, is_least=False, unit=" x")
-    if given.http:
-        over_http(f"of-{most}")
-
-
-if __name__ == "__main__":
-    main()
