@@ -1,10 +1,8 @@
 """A class at its worst moment, each figure next to its goal: ``python -m bench.load [NAME …]``.
 
 Names: ``uploads`` (50 a second for ten seconds), ``scoring`` (files of 10,000 rows per second), ``board`` (100 readers
-a second of a board with 500 teams and 50,000 submissions, while files are scored), ``signins`` (200 in a minute),
-``slow`` (200 clients that send a byte a second), ``fair`` (four of one team hand in ``--queue 500`` files at once; how
-long others of its class and of another wait), ``soak`` (``--soak 3600`` seconds at two uploads a second: memory,
-descriptors, zombies). Without names all but the soak. The site is the one that
+a second of a board with 500 teams and 50,000 submissions, while files are scored), ``fair`` (four of one team hand in
+500 files at once; how long others of its class and of another wait). Without names all. The site is the one that
 ``manage.py up`` starts; who asks shares its processors, so every figure includes the asking.
 
 An open loop: each request has its moment, and is late when the site is; times count from that moment.
@@ -13,10 +11,7 @@ An open loop: each request has its moment, and is late when the site is; times c
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
-import re
-import socket
 import sqlite3
 import statistics
 import tempfile
@@ -25,32 +20,23 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
-from urllib.parse import urlencode
 
 from tests.site import Site, running_site, until
 
 STUDENTS = 200
-# Seconds.
-CROWD = 4
 TOGETHER = 4
 """Members of the team that hands in more than all others."""
 LARGE = 50_000
 """Rows of the files that it hands in: they come faster than they are scored."""
-PASSWORD = "a-good-pass-phrase"
 SET_UP = """
-from django.contrib.auth.hashers import make_password
 from leaderboard.classroom import joining
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.competitions.models import Competition, Membership, Team
 from tests.conftest import enter, make_competition, person
 ada = person("ada", can_host=True)
-secret = make_password("{password}")
 students = User.objects.bulk_create(
-    [User(username=f"student{{n}}", email=f"s{{n}}@example.org", password=secret) for n in range({students})])
-from allauth.account.models import EmailAddress
-EmailAddress.objects.bulk_create([EmailAddress(user=s, email=s.email, verified=True, primary=True) for s in students])
+    [User(username=f"student{{n}}", email=f"s{{n}}@example.org", password="!") for n in range({students})])
 for slug, rows in (("small", 1000), ("middle", 10_000), ("large", {large})):
     truth = "id,label,Usage\\n" + "".join(
         f"row{{i}},{{'abc'[i % 3]}},{{'Public' if i % 4 else 'Private'}}\\n" for i in range(rows))
@@ -64,9 +50,7 @@ for student in students:
 """
 BOARD = """
 from bench.board import fill
-from leaderboard.competitions.models import Membership, Team
-from leaderboard.accounts.models import User
-competition = fill(500, slug="big", per_team=100)
+fill(500, slug="big", per_team=100)
 """
 FROM_QUEUE = """
 from leaderboard.competitions.models import Submission
@@ -175,74 +159,6 @@ def board(site: Site, tokens: list[str], seconds: float = 20) -> None:
     wait_until_scored(site)
 
 
-def sign_in(site: Site, number: int) -> None:
-    """As a browser does: the page with its token, then the form."""
-    link = http.client.HTTPConnection(site.address.removeprefix("http://"), timeout=90)
-    link.request("GET", "/accounts/login/")
-    page = link.getresponse()
-    text = page.read().decode()
-    cookies = "; ".join(value.split(";")[0] for name, value in page.getheaders() if name.lower() == "set-cookie")
-    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', text)
-    assert token, text[:500]
-    form = urlencode({"csrfmiddlewaretoken": token[1], "login": f"student{number}", "password": PASSWORD})
-    headers = {"Cookie": cookies, "Content-Type": "application/x-www-form-urlencoded", "Referer": site.address}
-    link.request("POST", "/accounts/login/", form, headers)
-    answer = link.getresponse()
-    answer.read()
-    link.close()
-    assert answer.status == 302, (answer.status, number)
-
-
-def signins(site: Site, tokens: list[str]) -> None:
-    begun = time.monotonic()
-    with ThreadPoolExecutor(50) as pool:
-        list(pool.map(lambda number: sign_in(site, number), range(STUDENTS)))
-    taken = time.monotonic() - begun
-    say(f"{STUDENTS} sign-ins, 50 at once", f"{taken:.1f} s", "≤ 60 s", is_met=taken <= 60)
-
-
-def slow(site: Site, tokens: list[str], clients: int = 200) -> None:
-    """Clients that have sent a header and now send their file a byte a second."""
-    host, port = site.address.removeprefix("http://").split(":")
-    sleepers = []
-    for number in range(clients):
-        client = socket.create_connection((host, int(port)))
-        client.sendall(
-            b"POST /api/v1/competitions/small/submissions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n"
-            b"Content-Type: multipart/form-data; boundary=x\r\nAuthorization: Bearer "
-            + tokens[number % len(tokens)].encode()
-            + b"\r\n\r\n--x\r\nContent-Disposition: form-data"
-        )
-        sleepers.append(client)
-    is_over = threading.Event()
-
-    def drip() -> None:
-        while not is_over.wait(1):
-            for client in sleepers:
-                with suppress(OSError):
-                    client.sendall(b";")
-
-    dripping = threading.Thread(target=drip)
-    dripping.start()
-    try:
-        times = at_pace(20, 10, lambda _: _ok(site.get("/c/small/leaderboard/")[0]))
-        site.hang_up()  # the server has closed what was silent since an earlier figure
-        status, answer = site.upload("small", tokens[0], submission(1000))
-        assert status == 201, answer
-    finally:
-        is_over.set()
-        dripping.join()
-        for client in sleepers:
-            client.close()
-    say(
-        f"pages while {clients} clients send a byte a second", f"p95 {p95(times):.3f} s", "< 1 s", is_met=p95(times) < 1
-    )
-
-
-def _ok(status: int) -> None:
-    assert status == 200, status
-
-
 def fair(site: Site, tokens: list[str], queue: int = 500, others: int = 40) -> None:
     """One team fills the queue; while its files wait, 40 others hand in one each, half of them next door."""
     data = {"large": submission(LARGE), "small": submission(1000)}
@@ -262,99 +178,21 @@ def fair(site: Site, tokens: list[str], queue: int = 500, others: int = 40) -> N
         say(what, f"p95 {p95(times):.1f} s", "< 10 s", is_met=waiting > 0 and p95(times) < 10)
 
 
-def family(top: int) -> dict[int, tuple[int, str]]:
-    """Every process from `top` down with its parent and its command, the dead that nobody buried included."""
-    parents, names = {}, {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError, IndexError):
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                parents[int(entry.name)] = int(fields[1])
-                words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
-                names[int(entry.name)] = "zombie" if fields[0] == "Z" else " ".join(words[1:6])[:60]
-    found, queue = {top: (0, names[top])}, [top]
-    while queue:
-        one = queue.pop()
-        below = [pid for pid, parent in parents.items() if parent == one]
-        found |= {pid: (one, names[pid]) for pid in below}
-        queue += below
-    return found
-
-
-def weighed(pid: int) -> tuple[float, int]:
-    """Memory in MB that no file backs, and open descriptors; nothing for who is gone.
-
-    Shared or not: a page that a fork shared is no growth on the day when one of the two writes to it. Pages of the
-    database that SQLite maps belong to the kernel's cache.
-    """
-    with suppress(OSError):
-        (own,) = re.findall(r"^Anonymous: +(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), flags=re.M)
-        return int(own) / 1024, len(list(Path(f"/proc/{pid}/fd").iterdir()))
-    return 0.0, 0
-
-
-def soak(site: Site, tokens: list[str], seconds: float) -> None:
-    """The first tenth warms up, with a crowd at its end, so that every thread and process has worked; then each process
-    that lives to the end is weighed against the heaviest of its kind: of those that do the same work for one parent,
-    one may do some of it for the first time only now."""
-    data = submission(1000)
-
-    def send(number: int) -> None:
-        slug = "small" if number % 400 < 390 else "middle"
-        status, answer = site.upload(
-            slug, tokens[number % len(tokens)], data if slug == "small" else submission(10_000)
-        )
-        assert status == 201, answer
-        if number % 3 == 0:
-            _ok(site.get(f"/c/{slug}/leaderboard/")[0])
-            json.loads(site.get(f"/api/v1/submissions/{answer['id']}", tokens[number % len(tokens)])[1])
-
-    at_pace(2, seconds / 10, send, threads=4)
-    at_pace(50, CROWD, send)
-    wait_until_scored(site)
-    before = family(site.process.pid)
-    were = {pid: weighed(pid) for pid in before}
-    heaviest: dict[tuple[int, str], float] = {}
-    for pid, kind in before.items():
-        heaviest[kind] = max(heaviest.get(kind, 0.0), were[pid][0])
-    at_pace(2, seconds * 0.9, send, threads=4)
-    wait_until_scored(site)
-    after = family(site.process.pid)
-    zombies = [pid for pid, (_, name) in after.items() if name == "zombie"]
-    for pid, kind in after.items():
-        if kind == before.get(pid):
-            (was, open_then), (now, open_now) = were[pid], weighed(pid)
-            grown = now / heaviest[kind] - 1 if heaviest[kind] else 0.0
-            what = f"{kind[1]}: {was:.1f} → {now:.1f} MB, descriptors {open_then} → {open_now}"
-            is_met = (grown < 0.05 or now - heaviest[kind] < 1) and open_now <= open_then + 3
-            say(what, f"{grown:+.1%}", "< 5 %", is_met=is_met)
-    say(f"zombies after {seconds:g} s", str(len(zombies)), "0", is_met=not zombies)
-
-
-FIGURES = {each.__name__: each for each in (uploads, scoring, board, signins, slow, fair)}
+FIGURES = {each.__name__: each for each in (uploads, scoring, board, fair)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", choices=[*FIGURES, "soak", []])
-    parser.add_argument("--soak", type=float, default=3600.0, metavar="SECONDS")
-    parser.add_argument("--queue", type=int, default=500, metavar="FILES")
+    parser.add_argument("names", nargs="*", choices=[*FIGURES, []])
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args()
     names = given.names or list(FIGURES)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "var"
         site = stack.enter_context(running_site(folder, up=("--workers", str(given.workers))))
-        tokens = site.shell(
-            SET_UP.format(students=STUDENTS, password=PASSWORD, large=LARGE, together=TOGETHER)
-        ).splitlines()
+        tokens = site.shell(SET_UP.format(students=STUDENTS, large=LARGE, together=TOGETHER)).splitlines()
         for name in names:
-            if name == "soak":
-                soak(site, tokens, given.soak)
-            elif name == "fair":
-                fair(site, tokens, given.queue)
-            else:
-                FIGURES[name](site, tokens)
+            FIGURES[name](site, tokens)
 
 
 if __name__ == "__main__":

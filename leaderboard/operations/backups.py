@@ -17,6 +17,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
 from leaderboard import __version__
@@ -42,28 +43,27 @@ def write_backup(folder: Path) -> Manifest:
 
     Files that the site itself had lost or whose bytes had changed are named in the manifest's `lost`.
     """
-    _check_target_folder(folder)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    try:
-        manifest = _write_parts(folder)
-    except BaseException as error:
-        _remove_partial_backup(folder)
-        if isinstance(error, (OSError, StorageUnreachable)):
-            raise BackupError(f"The backup could not be written: {error}") from error
-        raise
-    return manifest
-
-
-def _check_target_folder(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BackupError(f"{folder} is not an empty folder. A backup goes into a folder of its own.")
     if folder.resolve().is_relative_to(Path(settings.FILES_DIR).resolve()):
         raise BackupError(f"{folder} lies among the site's own files.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    try:
+        return _write_parts(folder)
+    except BaseException as error:
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        if isinstance(error, (OSError, StorageUnreachable)):
+            raise BackupError(f"The backup could not be written: {error}") from error
+        raise
 
 
 def _write_parts(folder: Path) -> Manifest:
-    database = folder / database_dumps.dump_file_name()
+    database = folder / ("database.dump" if connection.vendor == "postgresql" else "database.sqlite3")
     copied: dict[str, tuple[str, int]] = {}
     for _ in range(MOST_SNAPSHOTS):
         made_at = timezone.now().isoformat(timespec="seconds")
@@ -123,14 +123,6 @@ def _copy_metrics(folder: Path) -> dict[str, tuple[str, int]]:
     return copied
 
 
-def _remove_partial_backup(folder: Path) -> None:
-    for path in folder.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-
-
 # --- restore ---------------------------------------------------------------------------------------------------------
 
 
@@ -143,7 +135,7 @@ def restore_backup(folder: Path, *, force: bool = False, report: ReportLine = la
     """
     manifest = Manifest.read(folder)
     _refuse_strangers(manifest)
-    was_empty = _is_empty()
+    was_empty = not database_dumps.has_database_rows() and next(list_stored(), None) is None
     if not force and not was_empty:
         raise BackupError(
             "This site is not empty. Nothing was changed.",
@@ -225,13 +217,10 @@ def _refuse_strangers(manifest: Manifest) -> None:
             f"This is a backup of a {manifest.vendor} database, and the site uses {connection.vendor}.",
             ["Set DATABASE_URL as it was when the backup was made (unset for SQLite)."],
         )
-    if unknown := database_dumps.unknown_migrations(manifest.migrations):
+    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    if unknown := sorted(set(manifest.migrations) - known):
         words = "The backup was made by a newer version of this program; install that version first."
         raise BackupError(words, [f"Not known here: {', '.join(unknown)}"])
-
-
-def _is_empty() -> bool:
-    return database_dumps.is_database_empty() and next(list_stored(), None) is None
 
 
 def _stage_files(folder: Path, manifest: Manifest) -> Path:
