@@ -8,7 +8,6 @@ from django.urls import include, path
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
-    path("api/v1/", include("leaderboard.operations.api_urls")),
     path("", include("leaderboard.operations.urls")),
     path("", include("leaderboard.accounts.urls")),
     path("", include("leaderboard.notifications.urls")),

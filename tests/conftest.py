@@ -37,6 +37,7 @@ from leaderboard.competitions.models import Competition, Membership, Submission
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import competitions, launches, publishing, submitting, truth_drafts
 from leaderboard.competitions.views import board_cache
+from leaderboard.operations import consistency
 from leaderboard.scorer import jobs_for_pages
 from metrics.sandbox.processes import explain_missing_sandbox
 from tests import databases
@@ -362,6 +363,11 @@ def hand_in(competition: Competition, user: User, data: bytes, **fields: Any) ->
     score.score_submission(submission.pk)
     submission.refresh_from_db()
     return submission
+
+
+def broken_promises() -> list[str]:
+    """A line for each consistency check that does not hold."""
+    return [result.line for result in consistency.run_checks(seed=1) if not result.holds]
 
 
 def close(competition: Competition) -> None:

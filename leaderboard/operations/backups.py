@@ -1,29 +1,41 @@
-"""`backup`: the database at one moment, then every file it speaks of, then the manifest.
+"""`backup`: the database at one moment, then every file it speaks of, then the manifest. `restore`: the way back.
 
 A file is stored before a row speaks of it, so the files of a snapshot are all there when it is taken. They are never
 edited; but a baseline may be replaced or a competition deleted while the files are copied. Then a file is gone that
 the snapshot still names, and the backup takes a newer snapshot, which no longer does.
+
+To restore, everything is read, copied to a staging folder and compared with the manifest; then it is put in place.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
 from leaderboard import __version__
-from leaderboard.common.storage import StorageUnreachable, open_stored
+from leaderboard.common.clock import database_now
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent, audit_log_faults
+from leaderboard.common.storage import StorageUnreachable, list_stored, open_stored, store_as
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.ranking import standings
 from metrics.sandbox.packages import outside_packages
 
 from . import database_dumps
 from .backup_manifest import FILES, METRICS, SECRET_KEY, BackupError, Manifest, copy_file, copy_stream, fingerprint
 
 MOST_SNAPSHOTS = 5
+STAGED = ".restoring"
+
+ReportLine = Callable[[str], object]
 
 
 def write_backup(folder: Path) -> Manifest:
@@ -31,28 +43,27 @@ def write_backup(folder: Path) -> Manifest:
 
     Files that the site itself had lost or whose bytes had changed are named in the manifest's `lost`.
     """
-    _check_target_folder(folder)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    try:
-        manifest = _write_parts(folder)
-    except BaseException as error:
-        _remove_partial_backup(folder)
-        if isinstance(error, (OSError, StorageUnreachable)):
-            raise BackupError(f"The backup could not be written: {error}") from error
-        raise
-    return manifest
-
-
-def _check_target_folder(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BackupError(f"{folder} is not an empty folder. A backup goes into a folder of its own.")
     if folder.resolve().is_relative_to(Path(settings.FILES_DIR).resolve()):
         raise BackupError(f"{folder} lies among the site's own files.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    try:
+        return _write_parts(folder)
+    except BaseException as error:
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        if isinstance(error, (OSError, StorageUnreachable)):
+            raise BackupError(f"The backup could not be written: {error}") from error
+        raise
 
 
 def _write_parts(folder: Path) -> Manifest:
-    database = folder / database_dumps.dump_file_name()
+    database = folder / ("database.dump" if connection.vendor == "postgresql" else "database.sqlite3")
     copied: dict[str, tuple[str, int]] = {}
     for _ in range(MOST_SNAPSHOTS):
         made_at = timezone.now().isoformat(timespec="seconds")
@@ -112,9 +123,171 @@ def _copy_metrics(folder: Path) -> dict[str, tuple[str, int]]:
     return copied
 
 
-def _remove_partial_backup(folder: Path) -> None:
-    for path in folder.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+# --- restore ---------------------------------------------------------------------------------------------------------
+
+
+def restore_backup(folder: Path, *, force: bool = False, report: ReportLine = lambda _: None) -> list[str]:
+    """Make the site what it was at a backup. Nothing may be running on it. Raises `BackupError` before anything
+    changed.
+
+    With `force` present data is moved to another folder (a PostgreSQL database is replaced). Gives sentences about
+    what is not as it should be afterwards; empty when every file, board and link of the audit log is right.
+    """
+    manifest = Manifest.read(folder)
+    _refuse_strangers(manifest)
+    was_empty = not database_dumps.has_database_rows() and next(list_stored(), None) is None
+    if not force and not was_empty:
+        raise BackupError(
+            "This site is not empty. Nothing was changed.",
+            ["To replace what is there, give --force; it is moved aside, and a PostgreSQL database is overwritten."],
+        )
+    report(
+        f"Made {manifest.made_at}, version {manifest.version}: {len(manifest.parts):,} parts, {manifest.size:,} bytes."
+    )
+    staged = _stage_files(folder, manifest)
+    report("Every part has the hash of the manifest.")
+    for line in _put_back_metrics(staged, manifest):
+        report(line.format(folder=folder))
+    replaced_folder = _put_in_place(staged, manifest, keep=not was_empty)
+    if not was_empty:
+        report(f"What was here before lies in {replaced_folder} now.")
+    call_command("migrate", interactive=False, verbosity=0)
+    report("The database is up to date.")
+    wrong = check_restored(manifest)
+    for slug in hold_private_boards():
+        report(f"{slug}: its deadline has passed, so its private board stays closed until a host opens it.")
+    return wrong
+
+
+@transaction.atomic
+def hold_private_boards() -> list[str]:
+    """Private boards that would open by themselves at once wait for a host: a deadline that passed since the backup may
+    have been moved after it, and what was shown cannot be taken back. Gives the names of their addresses."""
+    due = Competition.objects.select_for_update(of=("self",)).filter(
+        launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=database_now()
+    )
+    for competition in due:
+        competition.board.reveals_itself = False
+        competition.board.save(update_fields=["reveals_itself"])
+        AuditEntry.append(
+            AuditEvent.CHANGED,
+            user=None,
+            competition=competition,
+            about="restored from a backup",
+            before={"reveals_itself": True},
+            after={"reveals_itself": False},
+        )
+    return [competition.slug for competition in due]
+
+
+def _put_back_metrics(staged: Path, manifest: Manifest) -> Iterator[str]:
+    """Metric files that are not there; a file of today stays as it is. Gives what the operator has to do."""
+    for name, variable in METRICS.items():
+        parts = [part for part in manifest.parts if part.startswith(f"{name}/")]
+        root = os.environ.get(variable)
+        if parts and not root:
+            yield f"{variable} names no folder, so its {len(parts)} files stay in {{folder}}/{name}."
+            continue
+        for part in parts:
+            target = Path(str(root)) / part.removeprefix(f"{name}/")
+            if not target.exists():
+                copy_file(staged / part, target)
+
+
+def check_restored(manifest: Manifest) -> list[str]:
+    """What is not as the backup says: files, the audit log, boards that differ from their scores."""
+    wrong = [f"The file {key} was lost or changed before the backup was made." for key in manifest.lost]
+    here = {key: manifest.parts[f"{FILES}/{key}"][0] for key in manifest.keys}
+    for key, sha256 in database_dumps.named_files(database_dumps.read_live).items():
+        if key not in manifest.lost and (key not in here or (sha256 and here[key] != sha256)):
+            wrong.append(f"The file {key} is not the one that the database speaks of.")
+    number, digest = manifest.last_audit_entry
+    if number and not AuditEntry.objects.filter(number=number, digest=digest).exists():
+        wrong.append("The audit log does not end as it did when the backup was made.")
+    wrong += audit_log_faults()
+    for competition in Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth"):
+        assert competition.ground_truth is not None
+        wrong += [f"{competition.slug}: {line}" for line in standings.standing_differences(competition.ground_truth)]
+    return wrong
+
+
+def _refuse_strangers(manifest: Manifest) -> None:
+    if manifest.vendor != connection.vendor:
+        raise BackupError(
+            f"This is a backup of a {manifest.vendor} database, and the site uses {connection.vendor}.",
+            ["Set DATABASE_URL as it was when the backup was made (unset for SQLite)."],
+        )
+    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    if unknown := sorted(set(manifest.migrations) - known):
+        words = "The backup was made by a newer version of this program; install that version first."
+        raise BackupError(words, [f"Not known here: {', '.join(unknown)}"])
+
+
+def _stage_files(folder: Path, manifest: Manifest) -> Path:
+    """Copy everything to the staging folder, hashing on the way; raises `BackupError` for the first thing that is
+    wrong."""
+    staged = Path(settings.VAR_DIR) / STAGED
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(mode=0o700, parents=True)
+    (staged / FILES).mkdir(mode=0o700)
+    try:
+        for name, expected in manifest.parts.items():
+            if copy_file(folder / name, staged / name) != expected:
+                raise BackupError(f"{name} of the backup is damaged: it has not the hash of the manifest.")
+        if manifest.database not in manifest.parts:
+            raise BackupError("The backup's manifest names no database.")
+    except FileNotFoundError as error:
+        shutil.rmtree(staged)
+        raise BackupError(f"The backup is not complete: {error.filename} is missing.") from error
+    except BaseException as error:
+        shutil.rmtree(staged)
+        if isinstance(error, OSError):
+            raise BackupError(f"The backup could not be copied: {error}") from error
+        raise
+    return staged
+
+
+def _put_in_place(staged: Path, manifest: Manifest, *, keep: bool) -> Path:
+    """Files first, the database last: what a row speaks of is there before the row is.
+
+    Gives the folder that holds the replaced data, if there was any.
+    """
+    var = Path(settings.VAR_DIR)
+    replaced_folder = var / f"before-restore-{timezone.now():%Y%m%d-%H%M%S-%f}"
+    moving = []
+    if manifest.vendor != "postgresql":
+        connection.close()
+        database = Path(settings.DATABASES["default"]["NAME"])
+        # SQLite would play an old log into the new database.
+        moving = [database, *(database.with_name(database.name + end) for end in ("-wal", "-shm", "-journal"))]
+    key_file = var / SECRET_KEY
+    if (staged / SECRET_KEY).exists():
+        moving.append(key_file)
+    replaced_folder.mkdir(mode=0o700)
+    for path in moving:
+        if path.exists():
+            path.rename(replaced_folder / path.name)
+    _put_files(staged, manifest, replaced_folder)
+    if (staged / SECRET_KEY).exists():
+        (staged / SECRET_KEY).rename(key_file)
+    if manifest.vendor == "postgresql":
+        database_dumps.replace_postgres(staged / manifest.database)
+    else:
+        (staged / manifest.database).rename(database)
+    os.sync()
+    for folder in (staged, *([] if keep else [replaced_folder])):
+        shutil.rmtree(folder)
+    return replaced_folder
+
+
+def _put_files(staged: Path, manifest: Manifest, replaced_folder: Path) -> None:
+    """A folder takes the place of the old one. In a bucket what was there stays: a key never means another file."""
+    if settings.STORAGE_URL:
+        for key in manifest.keys:
+            store_as(key, staged / FILES / key)
+        return
+    files = Path(settings.FILES_DIR)
+    if files.exists():
+        files.rename(replaced_folder / files.name)
+    files.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (staged / FILES).rename(files)

@@ -13,7 +13,6 @@ from typing import Any
 
 from django.apps import apps
 from django.db import connection, transaction
-from django.db.migrations.loader import MigrationLoader
 
 from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
@@ -26,10 +25,6 @@ ENCRYPTION = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl")
 
 Read = Callable[[str], list[Any]]
 """Runs one SELECT."""
-
-
-def dump_file_name() -> str:
-    return "database.dump" if connection.vendor == "postgresql" else "database.sqlite3"
 
 
 @contextmanager
@@ -138,15 +133,9 @@ def database_facts(read: Read) -> dict[str, Any]:
     }
 
 
-def unknown_migrations(names: list[str]) -> list[str]:
-    """Those that this version of the program does not have."""
-    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
-    return sorted(set(names) - known)
-
-
-def is_database_empty() -> bool:
-    """Whether the database is missing or has no rows."""
+def has_database_rows() -> bool:
+    """Whether there is a database with people or competitions."""
     if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
-        return True
+        return False
     tables = connection.introspection.table_names()
-    return not any(model._meta.db_table in tables and model._default_manager.exists() for model in (User, Competition))
+    return any(model._meta.db_table in tables and model._default_manager.exists() for model in (User, Competition))

@@ -1,19 +1,46 @@
-"""Pages of the site itself. An address has the name of its view and of its template."""
+"""Pages of the site itself, and the addresses of the API.
+
+A page's address has the name of its view and of its template. Every address below `/api/v1/` answers in JSON, but for
+the page for people.
+"""
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import URLPattern, include, path, re_path
 
-from .views import site
+from leaderboard.competitions.api import host, student
+from leaderboard.competitions.api.base import answer_in_json, api
+from leaderboard.competitions.api.docs import api as page
+from leaderboard.competitions.api.docs import not_found, openapi
+from leaderboard.grades import api as grades
+
+from . import views
+
+OPERATIONS = (grades, host, student)  # each declares its own addresses when it is imported
+
+
+def _operations() -> list[URLPattern]:
+    """Ninja's addresses, each answering in our shape; its own root is left out."""
+    found = [pattern for pattern in api.urls[0] if isinstance(pattern, URLPattern) and pattern.name != "api-root"]
+    return [URLPattern(p.pattern, answer_in_json(p.callback), p.default_args, p.name) for p in found]
+
+
+api_urlpatterns = [
+    path("docs", page, name="api"),
+    path("openapi.json", answer_in_json(openapi), name="openapi"),
+    *_operations(),
+    re_path(r"^(?P<path>[\s\S]*)$", answer_in_json(not_found), name="api_nothing"),
+]
 
 urlpatterns = [
-    path("healthz", site.healthz, name="healthz"),
-    path("healthz/deep", site.healthz_deep, name="healthz_deep"),
-    path("prometheus", site.prometheus, name="prometheus"),
-    path("status/", site.status, name="status"),
-    path("theme/", site.theme, name="theme"),
-    path("setup/<str:secret>/", site.setup, name="setup"),
-    path("cli.py", site.cli, name="cli"),
-    path("metrics/download/", site.home_scorer, name="home_scorer"),
-    path("metrics/download/<str:name>", site.home_scorer_file, name="home_scorer_file"),
+    path("api/v1/", include(api_urlpatterns)),
+    path("healthz", views.healthz, name="healthz"),
+    path("healthz/deep", views.healthz_deep, name="healthz_deep"),
+    path("prometheus", views.prometheus, name="prometheus"),
+    path("status/", views.status, name="status"),
+    path("theme/", views.theme, name="theme"),
+    path("setup/<str:secret>/", views.setup, name="setup"),
+    path("cli.py", views.cli, name="cli"),
+    path("metrics/download/", views.home_scorer, name="home_scorer"),
+    path("metrics/download/<str:name>", views.home_scorer_file, name="home_scorer_file"),
 ]

@@ -21,7 +21,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.services import boards, data_files, truth_drafts
-from leaderboard.operations import backup_manifest, backups, restoring
+from leaderboard.operations import backup_manifest, backups
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -100,21 +100,21 @@ def test_a_damaged_backup_is_refused_before_anything_changes(
     harm(folder)
     before = tree(own_var)
     with pytest.raises(backup_manifest.BackupError) as refusal:
-        restoring.restore_backup(folder, force=True)
+        backups.restore_backup(folder, force=True)
     assert words in " ".join([refusal.value.message, *refusal.value.details])
     assert tree(own_var) == before
 
 
 def test_a_folder_that_is_not_there_is_no_backup(db: None, tmp_path: Path) -> None:
     with pytest.raises(backup_manifest.BackupError, match="no folder"):
-        restoring.restore_backup(tmp_path / "nowhere")
+        backups.restore_backup(tmp_path / "nowhere")
 
 
 def test_a_site_that_is_not_empty_is_not_overwritten_by_accident(db: None, folder: Path, own_var: Path) -> None:
     (own_var / "files").mkdir()
     (own_var / "files" / "somebodys").write_bytes(b"work")
     with pytest.raises(backup_manifest.BackupError, match="not empty"):
-        restoring.restore_backup(folder)
+        backups.restore_backup(folder)
     assert tree(own_var) == {"files/somebodys": b"work"}
 
 
@@ -229,12 +229,12 @@ def test_time_that_was_given_after_the_backup_is_not_forgotten_by_an_open_board(
     by_hand = make_competition(ada, slug="by-hand", reveals_itself=False)
     close(past)
     close(by_hand)
-    assert restoring.hold_private_boards() == ["past"]
+    assert backups.hold_private_boards() == ["past"]
     assert reveal.reveal_due_competitions(timezone.now()) == []
     assert AuditEntry.objects.filter(competition=past.pk, about="restored from a backup").count() == 1
     later.refresh_from_db()
     assert later.board.reveals_itself
-    assert restoring.hold_private_boards() == []
+    assert backups.hold_private_boards() == []
 
 
 # --- whole sites, each in a folder of its own -------------------------------------------------------------------

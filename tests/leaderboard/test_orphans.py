@@ -24,9 +24,10 @@ from leaderboard.competitions.services import (
     submitting,
     truth_drafts,
 )
-from leaderboard.operations import backup_manifest, backups, orphan_files
-from leaderboard.operations.consistency.files import check_uploads_are_whole
+from leaderboard.operations import backup_manifest, backups
+from leaderboard.operations.consistency.submissions import check_uploads_are_whole
 from leaderboard.operations.consistency.verdict import CheckRun
+from leaderboard.operations.management.commands import sweep_files
 from tests.conftest import answers, enter, hand_in
 
 DAY = timedelta(hours=24)
@@ -50,9 +51,9 @@ def test_11_after_a_day_it_is_swept_and_the_upload_can_be_repeated(pets: Competi
     )
     assert DailyAttempts.objects.get().used == 1
     now = timezone.now()
-    assert orphan_files.sweep_files(at=now + DAY - timedelta(minutes=1)) == 0
+    assert sweep_files.sweep_files(at=now + DAY - timedelta(minutes=1)) == 0
     assert orphan in stored()
-    assert orphan_files.sweep_files(at=now + DAY + timedelta(minutes=1)) == 1
+    assert sweep_files.sweep_files(at=now + DAY + timedelta(minutes=1)) == 1
     assert stored() == {submission.file_key, pets.ground_truths.get().file_key}
 
 
@@ -65,7 +66,7 @@ def test_whatever_belongs_to_something_stays(pets: Competition, ada: User, bo: U
     boards.add_baseline(competition=pets, user=ada, name="cats", file_name="b.csv", chunks=[answers(public=2)])
     before = stored()
     assert len(before) == 6
-    assert orphan_files.sweep_files(at=timezone.now() + 2 * DAY) == 0
+    assert sweep_files.sweep_files(at=timezone.now() + 2 * DAY) == 0
     assert stored() == before
 
 
@@ -73,7 +74,7 @@ def test_unfinished_and_foreign_files(pets: Competition, settings: LazySettings)
     (Path(settings.FILES_DIR) / "notes.txt").write_text("of the operator")
     unfinished = Path(settings.FILES_DIR) / f"{pets.ground_truths.get().file_key}.0a.partial"
     unfinished.write_text("half")
-    assert orphan_files.sweep_files(at=timezone.now() + 2 * DAY) == 1
+    assert sweep_files.sweep_files(at=timezone.now() + 2 * DAY) == 1
     assert not unfinished.exists()
     assert "notes.txt" in stored()
 
@@ -81,9 +82,9 @@ def test_unfinished_and_foreign_files(pets: Competition, settings: LazySettings)
 def test_with_another_database_nothing_is_removed(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
     orphans = {left_behind(pets) for _ in range(25)}
     with pytest.raises(backup_manifest.BackupError, match="25 of 26 stored files have no row"):
-        orphan_files.sweep_files(at=timezone.now() + 2 * DAY)
+        sweep_files.sweep_files(at=timezone.now() + 2 * DAY)
     assert orphans < stored()
-    assert orphan_files.sweep_files(at=timezone.now() + 2 * DAY, force=True) == 25
+    assert sweep_files.sweep_files(at=timezone.now() + 2 * DAY, force=True) == 25
 
 
 def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +95,7 @@ def test_olga_runs_it_by_hand(pets: Competition, monkeypatch: pytest.MonkeyPatch
     def refuse(**_: object) -> int:
         raise backup_manifest.BackupError("Nothing was removed.", ["Give --force."])
 
-    monkeypatch.setattr(orphan_files, "sweep_files", refuse)
+    monkeypatch.setattr(sweep_files, "sweep_files", refuse)
     with pytest.raises(CommandError, match=r"Nothing was removed\.\nGive --force\."):
         call_command("sweep_files")
 

@@ -16,7 +16,7 @@ from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.scoring import measuring, queue, score
 from leaderboard.competitions.services import submitting
-from leaderboard.operations.consistency import queue as queue_module
+from leaderboard.operations.consistency import submissions as submissions_module
 from leaderboard.operations.consistency.verdict import CheckRun
 from tests.conftest import answers, enter
 from tests.scorer_in_process import measure_here
@@ -134,4 +134,4 @@ def test_slow_files_that_wait_for_each_other_break_no_check_and_those_that_nobod
 
 def broken() -> list[str]:
     findings = CheckRun()
-    return list(queue_module.check_waiting_times(findings))
+    return list(submissions_module.check_waiting_times(findings))

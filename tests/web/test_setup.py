@@ -16,9 +16,7 @@ OLGA = {"username": "olga", "email": "olga@example.org", "password": "a long eno
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
-    monkeypatch.setattr(
-        "leaderboard.operations.views.site.subprocess.Popen", lambda command, **_: found.append(command)
-    )
+    monkeypatch.setattr("leaderboard.operations.views.subprocess.Popen", lambda command, **_: found.append(command))
     return found
 
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .audit_log import audit_log_is_intact
-from .boards import check_boards_match_scores, check_scores_recompute
-from .files import check_uploads_are_whole
-from .limits import check_attempts, check_deadlines
-from .privacy import check_privacy
-from .queue import check_claims, check_final_states, check_one_score_each, check_waiting_times
+from .boards import audit_log_is_intact, check_boards_match_scores, check_privacy, check_scores_recompute
+from .submissions import (
+    check_attempts,
+    check_claims,
+    check_deadlines,
+    check_final_states,
+    check_one_score_each,
+    check_uploads_are_whole,
+    check_waiting_times,
+)
 from .verdict import CheckResult, ConsistencyCheck
 
 __all__ = ["CONSISTENCY_CHECKS", "CheckResult", "ConsistencyCheck", "run_checks"]

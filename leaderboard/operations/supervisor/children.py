@@ -98,10 +98,6 @@ class ManagedProcess:
         self.process = spawn_process(self.command, log, env, niceness=self.niceness)
         self.is_ready, self.started_at = False, time.monotonic()
 
-    def check_ready(self) -> None:
-        if self.process is not None and not self.is_ready:
-            self.is_ready = self.answers()
-
     def plan_restart(self, returncode: int) -> str:
         """After its death: end what it left behind and plan the next start; the line for the terminal."""
         now = time.monotonic()

@@ -19,7 +19,6 @@ from manage import Trouble
 BASE = Path(__file__).resolve().parents[3]
 LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
 LOG_ROTATED_AT = 20 * 2**20
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 _SIOCGIFADDR = 0x8915
 
@@ -180,7 +179,7 @@ def own_addresses() -> list[str]:
 
 def allowed_hosts(host: str, configured: str) -> str:
     """For Django: what was configured, this machine's own door, and its names when others may come in."""
-    hosts = [*filter(None, configured.split(",")), *LOOPBACK]
+    hosts = [*filter(None, configured.split(",")), "localhost", "127.0.0.1", "[::1]"]
     if host in EVERYWHERE:
         name = socket.gethostname()
         hosts += [*own_addresses(), name, f"{name}.local"]

@@ -99,11 +99,12 @@ class Supervisor:
         """Start again what is due, and sleep for a moment. Raises `Stopped` after a signal."""
         if self.is_stopping:
             raise Stopped
-        self._note_deaths()
+        self._collect_deaths()
         for child in self.children:
             if child.process is None and time.monotonic() >= child.start_at:
                 child.start(self.place.log_of(child.name), self.env)
-            child.check_ready()
+            if child.process is not None and not child.is_ready:
+                child.is_ready = child.answers()
         time.sleep(LOOK_EVERY)
 
     def stop(self) -> None:
@@ -119,13 +120,13 @@ class Supervisor:
             deadline = time.monotonic() + seconds
             while any(child.process for child in group) and time.monotonic() < deadline:
                 time.sleep(0.02)
-                self._note_deaths()
+                self._collect_deaths()
             for child in group:
                 child.end(signal.SIGKILL)
         for process in self.others.values():
             process.kill()
 
-    def _note_deaths(self) -> None:
+    def _collect_deaths(self) -> None:
         """Collect every process that ended; the first process of a container inherits orphans too."""
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:

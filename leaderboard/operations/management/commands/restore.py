@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from ... import backup_manifest, restoring
+from ... import backup_manifest, backups
 from ...supervisor.place import SiteFolders
 
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             address = place.read_address() or "starting"
             raise CommandError(f"The site is running: {address}. Stop it first with Ctrl-C.")
         try:
-            wrong = restoring.restore_backup(options["folder"], force=options["force"], report=self.stdout.write)
+            wrong = backups.restore_backup(options["folder"], force=options["force"], report=self.stdout.write)
         except backup_manifest.BackupError as error:
             raise CommandError("\n".join([error.message, *error.details])) from error
         finally:

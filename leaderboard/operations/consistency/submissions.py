@@ -1,20 +1,83 @@
-"""Checks 2 to 5: files wait no longer than allowed, are measured once and keep their final state."""
+"""Checks 1 to 6 and 8: files are whole, each is measured once, and what counts keeps to the limits."""
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from django.db.models import Case, Count, F, Max, Q, When
 
 from leaderboard.common.clock import database_now
-from leaderboard.competitions.models import Refusal, Score, Submission
+from leaderboard.common.storage import StorageUnreachable, open_stored
+from leaderboard.competitions.models import DailyAttempts, GroundTruth, Refusal, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.extension import team_deadline
 from leaderboard.competitions.models.submission import waiting_since
 from leaderboard.competitions.scoring import queue
 
 from .verdict import CheckRun
+
+CHUNK = 1_048_576
+AT_ONCE = 500
+READERS = 4
+
+Receipt = tuple[str, str, str, int | None]
+"""What it is, key of the file, SHA-256 as promised, size as promised."""
+
+
+def check_uploads_are_whole(findings: CheckRun) -> Iterator[str]:
+    """Every file is read and hashed: 1 GB takes about a second. Files of old invalid submissions are gone on purpose,
+    and their rows say so."""
+    yield from _shared_files()
+    for pk in Submission.objects.exclude(file_removed_at=None).exclude(status="invalid").values_list("pk", flat=True):
+        yield f"submission {pk}: its file was removed, and it is not invalid"
+    receipts = _receipts()
+    with ThreadPoolExecutor(READERS) as readers:
+        while batch := list(islice(receipts, AT_ONCE)):
+            findings.looked_at += len(batch)
+            yield from filter(None, readers.map(_damage, batch))
+
+
+def _receipts() -> Iterator[Receipt]:
+    files = Submission.objects.with_stored_file().order_by("file_key").values_list("pk", "file_key", "sha256", "size")
+    for pk, key, sha256, size in files.iterator(chunk_size=5000):
+        yield f"submission {pk}", key, sha256, size
+    for ground_truth, key, sha256 in GroundTruth.objects.values_list("pk", "file_key", "sha256"):
+        yield f"ground truth {ground_truth}", key, sha256, None
+
+
+def _shared_files() -> Iterator[str]:
+    for field in ("file_key", "upload_key"):
+        columns = (field,) if field == "file_key" else ("competition", field)
+        rows = Submission.objects.order_by().values(*columns).annotate(number=Count("pk")).filter(number__gt=1)
+        for row in rows:
+            yield f"{row['number']} submissions have the {field.replace('_', ' ')} {row[field]}"
+
+
+def _damage(receipt: Receipt) -> str:
+    what, key, sha256, size = receipt
+    try:
+        found, number = _hash(key)
+    except (OSError, StorageUnreachable) as error:
+        return f"{what}: its file cannot be read ({getattr(error, 'strerror', None) or error})"
+    if size is not None and number != size:
+        return f"{what}: its file has {number} bytes, its receipt says {size}"
+    return "" if found == sha256 else f"{what}: its file does not have the SHA-256 of its receipt"
+
+
+def _hash(key: str) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    with open_stored(key) as file:
+        while part := file.read(CHUNK):
+            digest.update(part)
+            size += len(part)
+    return digest.hexdigest(), size
+
 
 MAX_SILENCE = timedelta(minutes=2)
 EVER = datetime.min.replace(tzinfo=UTC)
@@ -95,3 +158,42 @@ def check_final_states(findings: CheckRun) -> Iterator[str]:
     foreign = Score.objects.exclude(ground_truth__competition=F("submission__competition"))
     for pk, ground_truth in foreign.values_list("submission", "ground_truth"):
         yield f"submission {pk} has a score under ground truth {ground_truth} of another competition"
+
+
+COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
+
+
+def check_attempts(findings: CheckRun) -> Iterator[str]:
+    """Days are those of UTC, by the receipt."""
+    counted: Counter[tuple[int, date]] = Counter()
+    files = Submission.objects.filter(team__isnull=False, status__in=COUNTING).order_by()
+    for team, received_at in files.values_list("team", "received_at").iterator(chunk_size=5000):
+        assert team is not None
+        counted[team, received_at.astimezone(UTC).date()] += 1
+        findings.looked_at += 1
+    for team, day, used, carried, limit in DailyAttempts.objects.values_list(
+        "team", "day", "used", "carried_over", "limit"
+    ).iterator(chunk_size=5000):
+        files_of_day = counted.pop((team, day), 0)
+        if used != files_of_day + carried:
+            brought = f" and {carried} brought along" if carried else ""
+            yield f"team {team} on {day}: {used} attempts noted, {files_of_day} files count{brought}"
+        elif limit and files_of_day > limit:
+            yield f"team {team} on {day}: {files_of_day} files count, {limit} were allowed"
+    for (team, day), number in counted.items():
+        yield f"team {team} on {day}: no attempts noted, {number} files count"
+
+
+def check_deadlines(findings: CheckRun) -> Iterator[str]:
+    """Late is what was received at its team's deadline or after; what is late stands on no board."""
+    files = Submission.objects.filter(team__isnull=False)
+    findings.looked_at = files.count()
+    judged = files.annotate(deadline=team_deadline())
+    in_time = judged.filter(is_late=True, received_at__lt=F("deadline"))
+    for pk in in_time.values_list("pk", flat=True):
+        yield f"submission {pk} came before the deadline and is marked as late"
+    late = judged.filter(is_late=False, received_at__gte=F("deadline"))
+    for pk in late.values_list("pk", flat=True):
+        yield f"submission {pk} came after the deadline and counts"
+    for pk in Standing.objects.filter(submission__is_late=True).values_list("submission", flat=True):
+        yield f"submission {pk} is late and stands on a board"

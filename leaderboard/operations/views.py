@@ -34,8 +34,7 @@ from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_wheel import build_wheel, name_wheel
 from leaderboard.competitions.context_processors import THEMES
 
-from .. import health
-from .. import health as health_module
+from . import health
 
 YEAR = 365 * 24 * 3600
 
@@ -48,9 +47,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @open_page_to(SiteAudience.ANYONE)
 def healthz_deep(request: HttpRequest) -> JsonResponse:
     """Whether files can be scored, for who watches this site from outside; 503 when not."""
-    health = health_module.site_health()
-    status = 200 if health.is_able else 503
-    return JsonResponse(health.as_dict(), status=status, headers={"Cache-Control": "no-store"})
+    found = health.site_health()
+    return JsonResponse(found.as_dict(), status=200 if found.is_able else 503, headers={"Cache-Control": "no-store"})
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -168,7 +166,7 @@ def prometheus(request: HttpRequest) -> HttpResponse:
     token = settings.PROMETHEUS_TOKEN
     if not token or not constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {token}"):
         raise Http404
-    from .. import prometheus as prometheus_module  # most sites are never asked, and need not load its library
+    from . import prometheus as prometheus_module  # most sites are never asked, and need not load its library
 
     return HttpResponse(
         prometheus_module.metrics_text(),
@@ -177,7 +175,7 @@ def prometheus(request: HttpRequest) -> HttpResponse:
     )
 
 
-CLI = Path(__file__).resolve().parents[1] / "command_line.py"
+CLI = Path(__file__).resolve().with_name("command_line.py")
 
 
 @open_page_to(SiteAudience.ANYONE)
