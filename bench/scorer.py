@@ -114,7 +114,7 @@ def poison(folder: Path, times: int) -> None:
     bad.write_text("id,label\ndie,\n")
     spec = TruthSpec("poison", "accuracy", str(truth), {}, "id")
     scorer.close_scorer()
-    client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
+    client._PROGRAM[:] = ["-m", "tests.scorer.hostile_scorer"]
     for _ in range(3):
         scorer.measure_file(spec, sent, LIMITS)
 

@@ -241,7 +241,7 @@ def test_olga_reads_what_is_wrong_and_no_traceback(
         ([], ["-m", EVERYDAY], None),
         (["-k", "board"], ["-k", "board", "-m", EVERYDAY], None),
         (["--all"], [], None),
-        (["tests/web"], ["tests/web"], None),
+        (["tests/grades"], ["tests/grades"], None),
         (["-m", "long"], ["-m", "long"], None),
         (["--postgres", "--all", "-k", "board"], ["-k", "board"], "postgres://started"),
     ],

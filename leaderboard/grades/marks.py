@@ -1,7 +1,7 @@
 """How points follow from scores, each with its reasons.
 
 Pure functions: nothing is read and nothing is stored here. The same rules and the same scores always give the same
-marks; a better score never gives fewer points (tests/leaderboard/test_grading.py).
+marks; a better score never gives fewer points (tests/grades/test_grading.py).
 """
 
 from __future__ import annotations

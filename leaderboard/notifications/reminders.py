@@ -127,7 +127,7 @@ def _remind_teams(competition: Competition, team_ids: list[int], closes_at: date
         found = standings.final_submissions(ground_truth)
         picks = {team: found.get(team, []) for team in people}
         forgotten = reveal.unpicked_better_files(ground_truth, picks)
-    wanted = [best.submission_id for bests in picks.values() for best in bests]
+    wanted = [best.submission_id for chosen in picks.values() for best in chosen]
     names = dict(Submission.objects.filter(pk__in=wanted).values_list("pk", "file_name"))
     notified = 0
     for team_id, users in people.items():

@@ -353,8 +353,8 @@ def composite(
     def best(*, parts: str = default, combine: str = "mean") -> float:
         """The value of parts that all have their best."""
         found = parts_of(parts, direction)
-        bests = [part.metric.best_with(part.params) for part in found]
-        return weighted(bests, [part.weight for part in found], combine)
+        optima = [part.metric.best_with(part.params) for part in found]
+        return weighted(optima, [part.weight for part in found], combine)
 
     def adapted(*, parts: str = default) -> Metric:
         """The metric that reads the columns of these parts."""

@@ -27,8 +27,8 @@ from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import checking, competitions, data_files, folders
 from leaderboard.grades import rules as grade_rules
+from tests.competitions.test_host_score_again import failed
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
-from tests.web.test_host_score_again import failed
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "leaderboard/operations/command_line.py"

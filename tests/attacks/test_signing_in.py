@@ -21,8 +21,8 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.slow_clients import LimitSlowClients
 from leaderboard.competitions.models import Admission, Competition
 from leaderboard.wsgi import AT_ONCE, application
+from tests.accounts.test_signing_in import sign_in
 from tests.conftest import enter
-from tests.web.test_signing_in import sign_in
 
 NEW = {"password1": "long enough 7", "password2": "long enough 7"}
 

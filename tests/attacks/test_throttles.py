@@ -15,8 +15,8 @@ from leaderboard.accounts.slow_sign_in import MOST_WAITING, SlowLane
 from leaderboard.classroom.views.join import CODES
 from leaderboard.common.responses import client_address_of
 from leaderboard.competitions.models import Competition
+from tests.accounts.test_signing_in import sign_in
 from tests.site import until
-from tests.web.test_signing_in import sign_in
 
 CLASS, ELSEWHERE = "10.0.0.1", "10.0.0.2"
 

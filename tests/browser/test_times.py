@@ -17,8 +17,8 @@ from leaderboard.competitions.models import Admission, Competition, Submission
 from leaderboard.competitions.ranking import standings
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import NoticeKind
+from tests.common.languages import CODE, second_language
 from tests.conftest import answers, enter, hand_in
-from tests.web.languages import CODE, second_language
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

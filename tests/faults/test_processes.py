@@ -21,7 +21,7 @@ import pytest
 import redis
 
 from tests.conftest import answers
-from tests.leaderboard.test_scorer import below
+from tests.scorer.test_scorer import below
 from tests.site import ROOT, Site, patience, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]

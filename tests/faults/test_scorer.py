@@ -21,7 +21,7 @@ from leaderboard.competitions.scoring import measuring, queue, score
 from leaderboard.competitions.services import submitting
 from leaderboard.scorer import client
 from tests.conftest import answers, broken_promises, enter, make_competition
-from tests.leaderboard.test_scorer import below
+from tests.scorer.test_scorer import below
 from tests.site import patience, until
 
 pytestmark = pytest.mark.slow
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 def hostile() -> Iterator[None]:
     """The real scorer, but for files that say what they do to it."""
     program = client._PROGRAM[:]
-    client._PROGRAM[:] = ["-m", "tests.leaderboard.hostile_scorer"]
+    client._PROGRAM[:] = ["-m", "tests.scorer.hostile_scorer"]
     scorer.close_scorer()
     yield
     scorer.close_scorer()

@@ -12,8 +12,8 @@ from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_o
 
 import pytest
 
+from tests.competitions.test_wizard import ANSWERS, filled_in
 from tests.site import PASSWORD, Site, running_site, until
-from tests.web.test_wizard import ANSWERS, filled_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

@@ -19,10 +19,10 @@ from leaderboard.competitions.models import Competition, DataFile, GroundTruth, 
 from leaderboard.competitions.services import competitions, data_files, truth_drafts
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import NUMBERS, Case, zipped
+from tests.competitions.test_admin import act, draft_fields
+from tests.competitions.test_host_truth import DATA, METRIC, check, look, publish
 from tests.conftest import TRUTH
-from tests.web.test_admin import act, draft_fields
-from tests.web.test_host import signed_in, text_of, upload
-from tests.web.test_host_truth import DATA, METRIC, check, look, publish
+from tests.pages import signed_in, text_of, upload
 
 pytestmark = pytest.mark.thorough
 

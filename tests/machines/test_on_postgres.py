@@ -19,10 +19,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.sqlite]
 TESTS = (
     "machines/test_races.py",
     "machines/test_team_races.py",
-    "leaderboard/test_claims.py",
-    "leaderboard/test_clock.py",
-    "leaderboard/test_consistency.py::test_a_site_in_use_passes_all_its_checks",
-    "leaderboard/test_consistency.py::test_who_breaks_a_check_is_found",
+    "competitions/test_claims.py",
+    "common/test_clock.py",
+    "operations/test_consistency.py::test_a_site_in_use_passes_all_its_checks",
+    "operations/test_consistency.py::test_who_breaks_a_check_is_found",
 )
 
 

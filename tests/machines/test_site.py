@@ -17,7 +17,7 @@ import pytest
 
 from tests.conftest import answers
 from tests.faults.test_processes import asleep, children_of, worker
-from tests.leaderboard.test_scorer import below
+from tests.scorer.test_scorer import below
 from tests.servers import Postgres, Redis, postgres, redis_server
 from tests.site import ROOT, Site, patience, running_site, until
 

@@ -117,6 +117,6 @@ def problems_csv(problems: Iterable[Mapping[str, Any]]) -> str:
     columns = ("code", "message", "column", "line", "id", "count")
     writer.writerow(columns)
     for problem in problems:
-        told = {**problem, "message": stored_text(problem)}
-        writer.writerow(["" if told.get(name) is None else safe_cell(str(told[name])) for name in columns])
+        texts = {**problem, "message": stored_text(problem)}
+        writer.writerow(["" if texts.get(name) is None else safe_cell(str(texts[name])) for name in columns])
     return text.getvalue()

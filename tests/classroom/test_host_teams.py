@@ -1,0 +1,224 @@
+"""Ada looks after single teams: who needs help, more attempts and time, who is out, hidden files, a pause."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions
+from leaderboard.competitions.models import Competition, Extension, Submission, Team
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions
+from tests.conftest import answers, close, enter, hand_in, make_competition, person
+from tests.pages import signed_in, text_of
+
+
+@pytest.fixture
+def client(ada: User) -> Client:
+    return signed_in(ada)
+
+
+def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
+    pets: Competition, client: Client, ada: User, bo: User, cy: User, dee: User
+) -> None:
+    baseline = boards.add_baseline(
+        competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)]
+    )
+    score.score_submission(baseline.pk)
+    enter(pets, bo), enter(pets, cy), enter(pets, dee)
+    hand_in(pets, bo, answers())
+    hand_in(pets, cy, answers(public=5))
+    hand_in(pets, dee, b"id,label\n1,cat\n")
+
+    def shown(query: str) -> set[str]:
+        page = client.get(f"/host/pets/teams/{query}").content.decode()
+        return {name for name in ("bo", "cy", "dee") if f">{name}</a>" in page}
+
+    assert shown("") == {"bo", "cy", "dee"}
+    assert shown("?show=nothing") == {"dee"}
+    assert shown(f"?show=below-{baseline.baseline_id}") == {"cy"}
+    assert shown("?q=b") == {"bo"}
+    assert shown("?show=granted") == set()
+    competitions.change_competition(competition=pets, user=ada, uses_pseudonyms=True)
+    masked = Team.objects.get(name="cy")
+    assert shown(f"?q={masked.pseudonym}") == {"cy"}, "the name that a student knows who writes about a team"
+    assert f"others see “{masked.pseudonym}”" in text_of(client.get(f"/host/pets/teams/{masked.pk}/"))
+    assert "No team of this kind" in text_of(client.get("/host/pets/teams/?show=disqualified"))
+
+
+def test_who_works_for_the_class_reads_the_names_of_the_class_list(
+    pets: Competition, client: Client, bo: User, cy: User, dee: User
+) -> None:
+    for user in (bo, cy, dee):
+        enter(pets, user)
+        hand_in(pets, user, answers())
+    pets.roster.create(name="Bodil Åkesson", user=bo)
+    pets.roster.create(name="Nobody Yet")
+    elsewhere = make_competition(person("eve"), slug="elsewhere")
+    elsewhere.roster.create(name="Cyra from elsewhere", user=cy)
+    team = bo.memberships.get().team
+    file = Submission.objects.get(user=bo)
+    for page in ("teams/", f"teams/{team.pk}/", f"submissions/{file.pk}/"):
+        assert "Bodil Åkesson (bo)" in text_of(client.get(f"/host/pets/{page}")), page
+    assert "Bodil Åkesson" in text_of(client.get("/host/pets/submissions/"))
+    assert "Cyra" not in text_of(client.get("/host/pets/teams/")) + text_of(client.get("/host/pets/submissions/"))
+    for page in ("teams", "submissions"):
+        found = text_of(client.get(f"/host/pets/{page}/?q=åkess"))
+        assert "Bodil" in found, page
+        assert " cy " not in found, page
+    assert "Bodil" not in text_of(signed_in(cy).get("/c/pets/leaderboard/"))
+
+
+def test_the_list_asks_as_much_for_sixty_teams_as_for_one(
+    pets: Competition, client: Client, bo: User, django_assert_max_num_queries: object
+) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    Team.objects.bulk_create(Team(competition=pets, name=f"t{number}", invitation=f"i{number}") for number in range(60))
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        page = text_of(client.get("/host/pets/teams/"))
+    assert "Page 1 of 2" in page
+
+
+def test_an_extension_of_nothing_is_refused_in_words_alone(pets: Competition, client: Client, bo: User) -> None:
+    address = f"/host/pets/teams/{enter(pets, bo).team.pk}/"
+    nothing = {"action": "grant", "extra_attempts": "", "day": "", "closes_at": "", "reason": "Ill"}
+    response = client.post(address, nothing)
+    assert response.status_code == 422
+    assert "Give more attempts, a later deadline, or both." in text_of(response)
+    assert "onstraint" not in text_of(response)
+
+
+def test_ada_gives_more_attempts_and_time_and_takes_them_back(pets: Competition, client: Client, bo: User) -> None:
+    team = enter(pets, bo).team
+    address = f"/host/pets/teams/{team.pk}/"
+    until = (pets.closes_at + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
+    sent = {"action": "grant", "extra_attempts": "3", "day": "", "closes_at": until, "reason": "Ill last week"}
+    assert client.post(address, sent).status_code == 303
+    page = text_of(client.get(address))
+    assert "3 extra attempts" in page
+    assert "Ill last week" in page
+    assert "5 / 5" not in page
+    assert "8 / 8" in page
+    mine = text_of(signed_in(bo).get("/c/pets/submit/"))
+    assert "The host extended your team" in mine
+    extension = Extension.objects.get()
+    assert client.post(address, {"action": "revoke", "grant": str(extension.pk)}).status_code == 303
+    assert "Taken back" in text_of(client.get(address))
+    assert "The host extended" not in text_of(signed_in(bo).get("/c/pets/submit/"))
+    assert client.post(address, {"action": "revoke", "grant": "x"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"extra_attempts": "3"}, "Give a reason"),
+        ({"reason": "why"}, "Give more attempts, a later deadline, or both"),
+        ({"reason": "why", "closes_at": "2020-01-01T00:00"}, "not later than the deadline"),
+        ({"reason": "why", "extra_attempts": "-1"}, "greater than or equal to 0"),
+        ({"reason": "why", "closes_at": "soon"}, "Write a date with a time"),
+    ],
+)
+def test_an_extension_with_mistakes_says_which_and_keeps_what_was_typed(
+    pets: Competition, client: Client, bo: User, sent: dict[str, str], words: str
+) -> None:
+    team = enter(pets, bo).team
+    response = client.post(f"/host/pets/teams/{team.pk}/", {"action": "grant", **sent})
+    assert response.status_code == 422
+    assert words in text_of(response)
+    assert not Extension.objects.exists()
+
+
+def test_a_deadline_is_meant_in_the_zone_of_the_competition(ada: User, bo: User) -> None:
+    pets = make_competition(ada, zone="Europe/Vienna")
+    team = enter(pets, bo).team
+    sent = {"action": "grant", "closes_at": "2031-07-01T12:00", "reason": "Ill"}
+    signed_in(ada).post(f"/host/pets/teams/{team.pk}/", sent)
+    granted = Extension.objects.get().closes_at
+    assert granted is not None
+    assert granted.isoformat() == "2031-07-01T10:00:00+00:00"
+
+
+def test_a_student_with_more_time_finds_the_page_open_while_others_find_it_closed(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    team = enter(pets, bo).team
+    enter(pets, cy)
+    extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
+    assert "it opens for nobody before that" in text_of(signed_in(ada).get("/host/pets/reveal/"))
+    close(pets)
+    mine, other = (text_of(signed_in(user).get("/c/pets/submit/")) for user in (bo, cy))
+    assert "Submit for a score" in mine
+    assert "Closed" in other
+    assert "Submit for a score" not in other
+    assert "a team was given more time" in text_of(signed_in(cy).get("/c/pets/leaderboard/?board=private"))
+    waiting = signed_in(ada).get("/host/pets/reveal/")
+    assert "A team was given more time" in text_of(waiting)
+    assert '<a href="/host/pets/teams/?show=granted">Which team</a>' in waiting.content.decode()
+
+
+def test_a_disqualified_team_reads_why_and_the_host_undoes_it(
+    pets: Competition, client: Client, bo: User, cy: User
+) -> None:
+    team = enter(pets, bo).team
+    hand_in(pets, bo, answers())
+    address = f"/host/pets/teams/{team.pk}/"
+    assert "Give a reason" in text_of(client.post(address, {"action": "disqualify", "reason": " "}))
+    assert client.post(address, {"action": "disqualify", "reason": "Two <b>accounts"}).status_code == 303
+    page = text_of(client.get(address))
+    assert "May submit until not any more" in page
+    assert "Attempts left today" not in page
+    for path in ("/c/pets/submit/", "/c/pets/submissions/"):
+        page = text_of(signed_in(bo).get(path))
+        assert "Two &lt;b&gt;accounts" in page
+    assert "This was not done" in text_of(client.post(address, {"action": "disqualify", "reason": "again"}))
+    enter(pets, cy)
+    assert "Two" not in text_of(signed_in(cy).get("/c/pets/leaderboard/"))
+    assert client.post(address, {"action": "readmit"}).status_code == 303
+    assert "Submit for a score" in text_of(signed_in(bo).get("/c/pets/submit/"))
+
+
+def test_a_hidden_file_says_so_to_its_team_and_can_be_shown_again(pets: Competition, client: Client, bo: User) -> None:
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers())
+    address = f"/host/pets/submissions/{submission.pk}/"
+    assert "Give a reason" in text_of(client.post(address, {"action": "hide"}))
+    assert client.post(address, {"action": "hide", "reason": "Made by hand"}).status_code == 303
+    assert "Made by hand" in text_of(signed_in(bo).get(f"/c/pets/submissions/{submission.pk}/"))
+    assert "Hidden by the host" in text_of(signed_in(bo).get("/c/pets/submissions/"))
+    assert "Hidden" in text_of(client.get("/host/pets/submissions/"))
+    assert client.post(address, {"action": "show"}).status_code == 303
+    assert Submission.objects.get().hidden_at is None
+
+
+def test_a_pause_is_on_every_page_and_ends(pets: Competition, client: Client, bo: User) -> None:
+    enter(pets, bo)
+    assert client.post("/host/pets/pause/", {"action": "pause", "reason": ""}).status_code == 422
+    assert client.post("/host/pets/pause/", {"action": "pause", "reason": "Wrong truth"}).status_code == 303
+    assert client.post("/host/pets/pause/", {"action": "pause", "reason": "again"}).status_code == 409
+    bos = signed_in(bo)
+    for path in ("/c/pets/", "/c/pets/submit/", "/c/pets/leaderboard/"):
+        assert "Wrong truth" in text_of(bos.get(path))
+    assert "Submit for a score" not in text_of(bos.get("/c/pets/submit/"))
+    assert "Wrong truth" in text_of(client.get("/host/pets/"))
+    assert client.post("/host/pets/pause/", {"action": "resume"}).status_code == 303
+    assert "Submit for a score" in text_of(bos.get("/c/pets/submit/"))
+
+
+def test_a_host_frees_the_limit_of_failed_files(pets: Competition, client: Client, bo: User) -> None:
+    team = enter(pets, bo).team
+    assert client.post(f"/host/pets/teams/{team.pk}/", {"action": "forgive"}).status_code == 303
+    team.refresh_from_db()
+    assert team.failed_files_reset_at is not None
+
+
+def test_the_team_of_another_competition_is_not_there(pets: Competition, client: Client) -> None:
+    hal = person("hal", can_host=True)
+    foreign = enter(make_competition(hal, slug="other"), person("eve")).team
+    for sent in (None, {"action": "disqualify", "reason": "x"}):
+        address = f"/host/pets/teams/{foreign.pk}/"
+        assert (client.post(address, sent) if sent else client.get(address)).status_code == 404
+    assert not Team.objects.filter(disqualified_at__isnull=False).exists()

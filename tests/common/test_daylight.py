@@ -1,0 +1,174 @@
+"""Days of 23 and of 25 hours: deadlines, attempts, planned launches, reminders, letters, calendars, to the minute."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from leaderboard.accounts.models import User
+from leaderboard.common.display_time import moment
+from leaderboard.competitions.forms.host import LimitsForm, ScheduleForm, moment_in
+from leaderboard.competitions.models import Competition, DailyAttempts, StudentPreview
+from leaderboard.competitions.services import competitions, copying, launches, submitting
+from leaderboard.notifications import reminders
+from leaderboard.notifications.models import Notice, NoticeKind, next_digest
+from leaderboard.notifications.views.calendar import as_calendar
+from tests.competitions.test_wizard import filled_in
+from tests.conftest import enter, make_competition
+from tests.pages import signed_in
+
+MINUTE, QUARTER, DAY = timedelta(minutes=1), timedelta(minutes=15), timedelta(days=1)
+# Zone, day of the change, hours of that day, and the offset of its evening in hours.
+CHANGES = [
+    ("Europe/Berlin", date(2035, 3, 25), 23, 2),
+    ("Europe/Berlin", date(2035, 10, 28), 25, 1),
+    ("America/New_York", date(2035, 3, 11), 23, -4),
+    ("America/New_York", date(2035, 11, 4), 25, -5),
+]
+over_changes = pytest.mark.parametrize(("zone", "day", "hours", "offset"), CHANGES)
+
+
+def evening(day: date, offset: int) -> datetime:
+    """23:59 of a day, worked out by hand."""
+    return datetime.combine(day, time(23, 59), UTC) - timedelta(hours=offset)
+
+
+def ends_on(host: User, zone: str, closes_at: datetime) -> Competition:
+    """Three weeks that end then."""
+    return make_competition(host, zone=zone, opens_at=closes_at - timedelta(days=21), closes_at=closes_at)
+
+
+@over_changes
+def test_each_quarter_of_an_hour_is_taken_once_or_refused_in_words(
+    zone: str, day: date, hours: int, offset: int
+) -> None:
+    refused, taken, words = [], [], set()
+    for number in range(96):
+        wall = datetime.combine(day, time()) + number * QUARTER
+        try:
+            taken.append(moment_in(wall, zone).astimezone(UTC))
+        except ValidationError as error:
+            refused.append(wall.hour)
+            words.add(error.messages[0].partition(":")[0])
+    assert refused == [2 if zone == "Europe/Berlin" or hours == 23 else 1] * 4
+    assert words == {f"The clocks of this zone {'never show this time' if hours == 23 else 'show this time twice'}"}
+    assert len(set(taken)) == 92
+    assert moment_in(datetime.combine(day + DAY, time()), zone) - taken[0] == timedelta(hours=hours)
+    assert taken[-1] + 14 * MINUTE == evening(day, offset)
+
+
+@over_changes
+def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywhere(
+    ada: User, bo: User, zone: str, day: date, hours: int, offset: int
+) -> None:
+    """In the form, in the database, on the page, in the calendar, and for the file that comes a minute later."""
+    pets = ends_on(ada, zone, evening(day, offset) + 9 * DAY)
+    enter(pets, bo)
+    sent = filled_in(signed_in(ada).get("/host/pets/settings/").content.decode())
+    form = LimitsForm({**sent, "closes_at": f"{day}T23:59"}, instance=Competition.objects.get())
+    assert form.is_valid(), form.errors
+    pets = competitions.change_competition(competition=pets, user=ada, **form.fields_for_verb)
+    assert pets.closes_at == evening(day, offset)
+    again = LimitsForm(instance=Competition.objects.get())
+    assert again.initial["closes_at"] == f"{day}T23:59"
+    with timezone.override(zone):
+        assert f"{day.day} {day:%b} {day.year}, 23:59 {ZoneInfo(zone).tzname(pets.closes_at.replace(tzinfo=None))}" in (
+            moment(pets.closes_at)
+        )
+    feed = as_calendar("Dates", [(pets, pets.closes_at, "https://example.org/")], timezone.now()).content.decode()
+    assert f"DTSTART:{evening(day, offset):%Y%m%dT%H%M%SZ}" in feed
+    assert "TRIGGER:-P1D" in feed
+    membership = pets.memberships.get()
+    assert submitting.refusal_of_submission(pets, membership, pets.closes_at - MINUTE) is None
+    late = submitting.refusal_of_submission(pets, membership, pets.closes_at)
+    assert late is not None
+    assert late.code == "closed"
+
+
+@over_changes
+def test_a_reminder_comes_a_whole_day_before_also_where_that_is_another_hour_of_the_clock(
+    ada: User, bo: User, zone: str, day: date, hours: int, offset: int
+) -> None:
+    pets = ends_on(ada, zone, evening(day, offset))
+    enter(pets, bo)
+    due = pets.closes_at - DAY
+    assert due.astimezone(ZoneInfo(zone)).time() == time(22 if hours == 23 else 0, 59)
+    assert reminders.notify_due(due - MINUTE) == 0
+    assert [reminders.notify_due(due + number * MINUTE) for number in range(3)] == [1, 0, 0]
+    text = Notice.objects.get(user=bo, kind=NoticeKind.REMINDER).text
+    name = pets.closes_at.astimezone(ZoneInfo(zone)).tzname()
+    assert f"{day.day} {day:%b} {day.year}, 23:59 {name} (" in text
+
+
+@over_changes
+def test_attempts_are_there_again_at_midnight_utc_whatever_the_clocks_of_the_zone_do(
+    ada: User, bo: User, zone: str, day: date, hours: int, offset: int
+) -> None:
+    pets = ends_on(ada, zone, evening(day, offset) + 9 * DAY)
+    membership = enter(pets, bo)
+    for number in range(-1, 3):
+        midnight = datetime.combine(day + number * DAY, time(), UTC)
+        DailyAttempts.objects.create(
+            team=membership.team,
+            day=(midnight - DAY).date(),
+            used=pets.limits.daily_attempts,
+            limit=pets.limits.daily_attempts,
+        )
+        before = submitting.allowance_of(membership, midnight - MINUTE)
+        assert (before.left, before.resets_at) == (0, midnight)
+        assert submitting.allowance_of(membership, midnight).left == pets.limits.daily_attempts
+
+
+@over_changes
+def test_a_launch_planned_beside_the_change_happens_at_that_minute(
+    ada: User, zone: str, day: date, hours: int, offset: int
+) -> None:
+    pets = make_competition(
+        ada,
+        launched=False,
+        zone=zone,
+        opens_at=evening(day, offset) - 9 * DAY,
+        closes_at=evening(day, offset) + 9 * DAY,
+    )
+    assert pets.ground_truth is not None
+    StudentPreview.objects.create(
+        ground_truth=pets.ground_truth, user=ada, sha256="0" * 64, public=1.0, private=1.0, sent_at=timezone.now()
+    )
+    form = ScheduleForm(pets, {"launches_at": f"{day}T03:00"})
+    assert form.is_valid(), form.errors
+    # In UTC, because a minute before it on the clocks of the zone may be another moment altogether.
+    at = form.cleaned_data["launches_at"].astimezone(UTC)
+    assert at == datetime.combine(day, time(3), UTC) - timedelta(hours=offset)
+    launches.schedule_launch(competition=pets, user=ada, at=at)
+    launches.launch_due_competitions(at - MINUTE)
+    assert Competition.objects.get().launched_at is None
+    launches.launch_due_competitions(at)
+    assert Competition.objects.get().launched_at is not None
+    missing = ScheduleForm(pets, {"launches_at": f"{day}T02:30"})
+    assert missing.is_valid() == (zone == "America/New_York" and hours == 25)
+
+
+@over_changes
+def test_daily_emails_come_at_seven_by_the_clocks_of_their_reader(
+    zone: str, day: date, hours: int, offset: int
+) -> None:
+    at, found = datetime.combine(day - 2 * DAY, time(12), UTC), []
+    for _ in range(3):
+        at = next_digest(zone, at)
+        found.append(at)
+    walls = [one.astimezone(ZoneInfo(zone)) for one in found]
+    assert [(one.date(), one.time()) for one in walls] == [(day + n * DAY, time(7)) for n in (-1, 0, 1)]
+    assert [later - one for one, later in pairwise(found)] == [timedelta(hours=hours), DAY]
+
+
+@over_changes
+def test_a_draft_of_two_weeks_over_the_change_ends_at_the_end_of_a_day(
+    zone: str, day: date, hours: int, offset: int
+) -> None:
+    end = copying.end_of_day(datetime.combine(day, time(12), UTC), zone)
+    assert end == evening(day, offset)

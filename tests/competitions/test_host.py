@@ -1,0 +1,330 @@
+"""Ada's way from an empty list to a launched competition, and who stays outside."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.conf import LazySettings
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roles
+from leaderboard.classroom.models import HostingRole
+from leaderboard.competitions.models import Competition, DataFile, Membership
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import copying, publishing
+from leaderboard.notifications.models import Notice
+from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.pages import signed_in, text_of, tidy, upload
+from tests.test_architecture import pages
+
+FILLED = {
+    "title": "Pond life",
+    "slug": "",
+    "overview": "What swims there?",
+    "opens_at": "2026-03-01T08:00",
+    "closes_at": "2030-11-24T23:59",
+    "zone": "Europe/Vienna",
+    "daily_attempts": "5",
+    "final_count": "2",
+    "team_size": "4",
+    "max_megabytes": "20",
+    "needs_code": "on",
+    "reveals_itself": "on",
+}
+# A removal after its question.
+MEANT = {"action": "remove", "is_meant": "yes"}
+
+
+@pytest.fixture
+def hers(ada: User) -> Client:
+    return signed_in(ada)
+
+
+def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client, bo: User) -> None:
+    assert "Create a competition" in text_of(hers.get("/host/"))
+    made = hers.post("/host/new/", FILLED)
+    assert (made.status_code, made["Location"]) == (303, "/host/pond-life/setup/data/")
+    assert hers.post("/host/pond-life/settings/", FILLED).status_code == 303
+    assert "Do this" in text_of(hers.get("/host/pond-life/"))
+
+    checked = hers.post(
+        "/host/pond-life/setup/data/",
+        {
+            "file": upload("id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 31))),
+            "public_percent": "40",
+            "seed": "3",
+            "split_by": "stratified",
+            "action": "check",
+        },
+    )
+    assert (checked.status_code, checked["Location"]) == (303, "/host/pond-life/setup/data/#check")
+    page = text_of(hers.get("/host/pond-life/truth/", follow=True))
+    assert "truth.csv Can be used" in page
+    assert "Public rows 12 40 % Private rows 18 60 %" in page
+    assert "Perfect file the answers 1.00000" in page
+    assert "id,label" in page
+    chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy", "note": "first"}
+    published = hers.post("/host/pond-life/setup/metric/", chosen)
+    assert (published.status_code, published["Location"]) == (303, "/host/pond-life/setup/limits/")
+
+    hers.post("/host/pond-life/walk/")
+    score.measure_preview(Competition.objects.get(slug="pond-life").ground_truth.pk)  # type: ignore[union-attr]
+    assert hers.post("/host/pond-life/launch/").status_code == 303
+    pond = Competition.objects.get(slug="pond-life")
+    assert pond.launched_at is not None
+    assert pond.closes_at == datetime(2030, 11, 24, 22, 59, tzinfo=UTC)
+    assert pond.limits.max_bytes == 20 * 1024 * 1024
+    dashboard = hers.get("/host/pond-life/").content.decode()
+    assert f"http://testserver/join/{pond.admission.join_code}/" in dashboard
+    assert signed_in(bo).post(f"/join/{pond.admission.join_code}/", {"accepted": "on"}).status_code == 303
+    board = hers.get("/host/pond-life/board.csv?board=public")
+    assert board.content.decode().startswith("rank,team,score")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("title", "", "Title: This field is required"),
+        ("slug", "new", "is the address of another page"),
+        ("slug", "no spaces", "valid “slug”"),
+        ("slug", "pets", "Another competition has this address"),
+        ("closes_at", "2026-02-01T08:00", "must open before it closes"),
+        ("opens_at", "soon", "Write a date with a time"),
+        ("opens_at", "2026-03-29T02:30", "never show this time"),
+        ("opens_at", "0001-01-01T00:00", "Write a year between"),
+        ("closes_at", "9999-12-31T23:59", "Write a year between"),
+        ("zone", "Europe/Atlantis", "Select a valid choice"),
+        ("daily_attempts", "0", "greater than or equal to 1"),
+        ("max_megabytes", "4000", "takes files of at most"),
+        ("join_code", "A1", "At least six"),
+    ],
+)
+def test_a_wrong_value_is_shown_at_its_field_and_what_was_typed_is_kept(
+    hers: Client, ada: User, pets: Competition, field: str, value: str, words: str
+) -> None:
+    copying.create_default_draft(user=ada, title="Pond life", slug="pond-life")
+    response = hers.post("/host/pond-life/settings/", {**FILLED, field: value})
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert words in text_of(response)
+    assert f'href="#id_{field}"' in page
+    assert "What swims there?" in page
+    assert "What swims there?" not in Competition.objects.get(slug="pond-life").overview
+
+
+def test_a_title_without_letters_asks_for_an_address(hers: Client) -> None:
+    assert "Write an address" in text_of(hers.post("/host/new/", {**FILLED, "title": "???"}))
+
+
+def test_a_missing_title_is_one_mistake_and_not_two(hers: Client) -> None:
+    text = hers.post("/host/new/", {"title": "", "slug": ""}).content.decode()
+    assert "has no letters" not in text
+
+
+def test_an_address_in_use_is_told_in_our_words(hers: Client, pets: Competition) -> None:
+    text = hers.post("/host/new/", {"title": "Pets", "slug": "pets"}).content.decode()
+    assert "Another competition has this address" in text
+    assert "Slug" not in text
+
+
+def test_an_untouched_deadline_keeps_its_seconds(hers: Client, pets: Competition) -> None:
+    """The form shows minutes; saving it for another reason must not move the deadline."""
+    page = hers.get("/host/pets/settings/").content.decode()
+    opens, closes = re.findall(r'name="(?:opens|closes)_at" value="([^"]+)"', page)
+    values = {**FILLED, "slug": "pets", "zone": "UTC", "opens_at": opens, "closes_at": closes, "title": "Cats?"}
+    assert hers.post("/host/pets/settings/", values).status_code == 303
+    changed = Competition.objects.get()
+    assert (changed.title, changed.opens_at, changed.closes_at) == ("Cats?", pets.opens_at, pets.closes_at)
+
+
+def test_new_rules_ask_students_again(hers: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hers.post("/host/pets/settings/", {**FILLED, "slug": "pets", "rules": "Be fairer."})
+    assert not Membership.objects.get(user=bo).has_accepted_rules()
+
+
+def test_a_deadline_does_not_move_once_the_private_board_is_open(hers: Client, pets: Competition) -> None:
+    now = timezone.now()
+    Competition.objects.update(opens_at=now - timedelta(2), closes_at=now - timedelta(1), revealed_at=now)
+    response = hers.post("/host/pets/settings/", {**FILLED, "slug": "pets"})
+    assert response.status_code == 422
+    assert "cannot move into the future" in text_of(response)
+
+
+def test_the_dashboard_leads_to_joining_while_it_runs_and_to_grades_afterwards(hers: Client, pets: Competition) -> None:
+    running = hers.get("/host/pets/").content.decode()
+    assert pets.admission.join_code in running
+    assert "Make a copy for the next class" not in running
+    close(pets)
+    ended = hers.get("/host/pets/").content.decode()
+    assert pets.admission.join_code not in ended
+    assert '<a href="/host/pets/grades/">Grades</a><span class="muted">' in tidy(ended)
+    assert '<a href="/host/pets/clone/">Make a copy for the next class</a>' in ended
+
+
+def test_a_drafts_page_has_no_numbers_that_are_all_zero(hers: Client, ada: User) -> None:
+    make_competition(ada, launched=False)
+    page = hers.get("/host/pets/").content.decode()
+    assert "Before the launch" in page
+    assert 'id="pulse"' not in page
+
+
+def test_an_incomplete_draft_is_not_launched_and_says_what_is_missing(hers: Client) -> None:
+    hers.post("/host/new/", {**FILLED, "overview": ""})
+    page = text_of(hers.post("/host/pond-life/launch/", follow=True))
+    assert "Missing: A ground truth is published." in page
+    assert "Missing: The overview says what the question is." in page
+    assert Competition.objects.get().launched_at is None
+
+
+def test_a_second_host_is_added_by_name_and_the_last_one_stays(
+    hers: Client, pets: Competition, bo: User, cy: User
+) -> None:
+    enter(pets, bo)
+    assert "hosts see the private scores" in text_of(
+        hers.post("/host/pets/people/roles/", {"action": "add", "name": "bo", "role": "host"})
+    )
+    assert "needs an account first" in text_of(
+        hers.post("/host/pets/people/roles/", {"action": "add", "name": "nobody", "role": "host"})
+    )
+    claimed = EmailAddress.objects.create(user=cy, email="cy@example.org", verified=False)
+    refusal = hers.post("/host/pets/people/roles/", {"action": "add", "name": "cy@example.org", "role": "host"})
+    assert "nobody can confirm an address; ask the person for their user name" in text_of(refusal)
+    EmailAddress.objects.filter(pk=claimed.pk).update(verified=True)
+    assert (
+        hers.post("/host/pets/people/roles/", {"action": "add", "name": "CY@example.org", "role": "host"}).status_code
+        == 303
+    )
+    assert signed_in(cy).get("/host/pets/").status_code == 200
+    gone = hers.post("/host/pets/people/roles/", {**MEANT, "name": "ada", "role": "host"})
+    assert gone["Location"] == "/host/"
+    assert hers.get("/host/pets/").status_code == 404
+    last = signed_in(cy).post("/host/pets/people/roles/", {**MEANT, "name": "cy", "role": "host"})
+    assert "A competition needs a host" in text_of(last)
+
+
+def test_nobody_becomes_a_host_by_taking_an_address_as_a_name(hers: Client, pets: Competition) -> None:
+    person("prof@uni.example")
+    refusal = hers.post("/host/pets/people/roles/", {"action": "add", "name": "prof@uni.example", "role": "host"})
+    assert "nobody can confirm an address; ask the person for their user name" in text_of(refusal)
+    assert pets.hosts.count() == 1
+
+
+def test_a_competition_is_deleted_with_its_files_by_typing_its_address(
+    hers: Client, pets: Competition, bo: User, settings: LazySettings
+) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    publishing.sample_submission_of(pets.ground_truth)  # type: ignore[arg-type]
+    assert hers.post("/host/pets/delete/", {"confirm": "pet"}).status_code == 422
+    assert Competition.objects.exists()
+    assert hers.post("/host/pets/delete/", {"confirm": "pets"}).status_code == 303
+    assert not Competition.objects.exists()
+    assert [path for path in Path(settings.FILES_DIR).rglob("*") if path.is_file()] == []
+
+
+def test_data_files_are_added_replaced_and_removed(hers: Client, pets: Competition) -> None:
+    assert hers.post("/host/pets/data/", {"action": "add"}).status_code == 422
+    for text in ("id,x\n1,2\n", "id,x\n1,2\n2,3\n"):
+        answer = hers.post("/host/pets/data/", {"file": upload(text, "train.csv"), "description": "To learn from"})
+        assert answer.status_code == 303
+    assert [(file.name, file.rows) for file in DataFile.objects.all()] == [("train.csv", 2)]
+    asked = hers.post("/host/pets/data/", {"action": "remove", "name": "train.csv"})
+    assert "Remove “train.csv”?" in text_of(asked)
+    assert DataFile.objects.exists()
+    hers.post("/host/pets/data/", {"action": "remove", "name": "train.csv", "is_meant": "yes"})
+    assert not DataFile.objects.exists()
+
+
+def test_a_data_file_with_the_answers_is_refused(hers: Client, pets: Competition) -> None:
+    leaky = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
+    response = hers.post("/host/pets/data/", {"file": upload(leaky, "test.csv")})
+    assert response.status_code == 409
+    assert "holds the answers of 12 scored ids" in text_of(response)
+    assert not DataFile.objects.exists()
+
+
+def test_an_upload_over_the_sites_limit_is_refused(hers: Client, pets: Competition, settings: LazySettings) -> None:
+    settings.MAX_UPLOAD_BYTES = 10
+    for page in ("data", "baselines", "truth"):
+        fields = {"file": upload("x" * 20), "name": "x", "metric": "accuracy", "public_percent": "30", "seed": "0"}
+        response = hers.post(f"/host/pets/{page}/", fields)
+        assert response.status_code == 413, page
+        assert "larger than" in text_of(response)
+
+
+def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, bo: User, dee: User) -> None:
+    hal = person("hal", can_host=True)
+    make_competition(hal, slug="hals")
+    enter(pets, bo)
+    submission = hand_in(pets, bo, answers())
+    numbers: dict[str, dict[str, object]] = {
+        "host_truth_file": {"number": 1},
+        "host_submission_file": {"submission_id": submission.pk},
+        "host_submission": {"submission_id": submission.pk},
+        "host_team": {"team_id": submission.team_id},
+        "host_announcement": {"number": 1},
+        "host_grade_file": {"kind": "canvas"},
+    }
+    clients = [signed_in(user) for user in (hal, bo, dee)]
+    assert clients[1].get("/host/new/").status_code == 403
+    names = {str(pattern.name) for pattern in pages() if str(pattern.name).startswith("host_")} - {"host_new"}
+    for name in sorted(names):
+        address = reverse(name, kwargs={"slug": "pets"} | numbers.get(name, {}))
+        for client in clients:
+            assert client.get(address).status_code == 404, name
+            sent = client.post(address, {"confirm": "pets", "action": "remove", "name": "ada"})
+            assert sent.status_code == 404, name
+        assert Client().get(address)["Location"].startswith("/accounts/login/"), name
+        assert list(pets.hosts.values_list("username", flat=True)) == ["ada"], name
+    assert len(names) > 40
+
+
+def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: User) -> None:
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT, user=ada)
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
+    roles.take_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
+    said_to_user = [(notice.user, notice.kind, notice.title) for notice in Notice.objects.order_by("pk")]
+    assert said_to_user == [
+        (cy, "role", "You assist in “Cats or dogs”"),
+        (cy, "role", "You host “Cats or dogs”"),
+        (cy, "role", "You host “Cats or dogs” no longer"),
+    ]
+
+
+def test_a_co_host_finds_their_competition_and_cannot_open_new_ones(pets: Competition, dee: User) -> None:
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="dee")
+    client = Client()
+    client.force_login(dee)
+    page = client.get("/host/").content.decode()
+    assert "Cats or dogs" in page
+    assert "Create a competition" not in page
+    assert client.get("/host/new/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("site", "host", "address", "command"),
+    [
+        ("", "127.0.0.1:8000", "http://127.0.0.1:8000/join/", "…:8000 python3 manage.py up --host 0.0.0.0<"),
+        ("", "[::1]:9001", "http://[::1]:9001/join/", "…:9001 python3 manage.py up --host 0.0.0.0 --port 9001<"),
+        ("", "testserver", "http://testserver/join/", ""),
+        ("https://board.example.org", "127.0.0.1:8000", "https://board.example.org/join/", ""),
+    ],
+)
+def test_a_join_link_that_opens_on_this_computer_alone_says_so(
+    ada: User, pets: Competition, settings: LazySettings, site: str, host: str, address: str, command: str
+) -> None:
+    settings.SITE_URL, settings.ALLOWED_HOSTS = site, ["*"]
+    client = Client(headers={"host": host})
+    client.force_login(ada)
+    page = client.get("/host/pets/").content.decode()
+    assert f"{address}{pets.admission.join_code}/" in page
+    assert ("opens on this computer alone" in page) is bool(command)
+    assert command in page

@@ -1,0 +1,115 @@
+"""Ada takes a competition along as a zip file, and brings one along."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roles
+from leaderboard.classroom.models import HostingRole
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import boards, competitions, copying, data_files, folders
+from tests.conftest import TRUTH, answers, close, enter, hand_in
+from tests.pages import signed_in, text_of
+
+EXPORT = "/host/pets/export.zip"
+
+
+def exported(client: Client) -> bytes:
+    response = client.get(EXPORT)
+    assert response["Content-Disposition"] == 'attachment; filename="pets.zip"'
+    return response.getvalue()
+
+
+def bring(client: Client, data: bytes) -> Any:
+    return client.post("/host/new/", {"action": "bring", "folder": SimpleUploadedFile("pets.zip", data)})
+
+
+def test_a_competition_goes_out_and_comes_in_again_as_a_draft(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    data_files.add_data_file(
+        competition=pets, file_name="train.csv", chunks=[b"id,x\n90,1\n"], description="To learn from"
+    )
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
+    client = signed_in(ada)
+    assert EXPORT in client.get("/host/pets/settings/").content.decode()
+    data = exported(client)
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    assert archive.testzip() is None
+    assert sorted(archive.namelist()) == [
+        "baselines/1/g.csv", "competition.toml", "data/train.csv", "overview.md", "rules.md",
+        "split_secret.txt", "truth.csv",
+    ]  # fmt: skip
+    competitions.delete_competition(competition=pets)
+
+    assert "Bring one along" in text_of(client.get("/host/new/"))
+    answer = bring(client, data)
+    assert answer["Location"] == "/host/pets/setup/"
+    again = Competition.objects.get()
+    assert again.launched_at is None
+    assert again.ground_truth is not None
+    assert path_of(again.ground_truth.file_key).read_bytes().startswith(TRUTH.encode()[:10])
+    assert [file.name for file in again.data_files.all()] == ["train.csv"]
+    assert [one.name for one in again.baselines.all()] == ["Guess"]
+    assert not again.teams.exists()
+
+
+def test_what_cannot_be_brought_along_is_said_and_nothing_is_kept(pets: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    data = exported(client)
+    for body, words, status in (
+        (b"no zip", "This is no zip file", 409),
+        (data[:900], "This is no zip file", 409),
+        (b"", "This file is empty", 422),
+    ):
+        page = bring(client, body)
+        assert page.status_code == status
+        assert words in text_of(page)
+        assert "Create the draft" in text_of(page)
+    answer = client.post("/host/new/", {"action": "bring"})
+    assert answer.status_code == 422
+    assert Competition.objects.count() == 1
+
+
+def test_last_years_competition_is_brought_along_beside_itself(pets: Competition, ada: User) -> None:
+    """Nobody can write another address into a zip file on the page that says that this one is taken."""
+    client = signed_in(ada)
+    close(pets)
+    data = exported(client)
+    for number in (2, 3):
+        page = client.get(bring(client, data)["Location"], follow=True)
+        assert f"is a draft that only you see, at /c/pets-{number}/." in text_of(page)
+        made = Competition.objects.order_by("pk").last()
+        assert made is not None
+        assert (made.slug, made.title, made.launched_at) == (f"pets-{number}", pets.title, None)
+    with pytest.raises(competitions.CannotHost, match="cannot be used"):
+        folders.import_zip(chunks=[data], user=ada)
+    assert Competition.objects.count() == 3
+
+
+def test_a_zip_over_the_sites_limit_is_refused(ada: User, settings: LazySettings) -> None:
+    settings.MAX_UPLOAD_BYTES = 10
+    page = bring(signed_in(ada), b"x" * 20)
+    assert page.status_code == 413
+    assert "larger than" in text_of(page)
+
+
+def test_a_draft_without_answers_goes_along_too(ada: User) -> None:
+    copying.create_default_draft(user=ada, title="Pets", slug="pets", overview="Which?")
+    archive = zipfile.ZipFile(io.BytesIO(exported(signed_in(ada))))
+    assert "truth.csv" not in archive.namelist()
+
+
+def test_an_assistant_does_not_get_the_answers(pets: Competition, cy: User) -> None:
+    roles.give_role(competition=pets, name="cy", role=HostingRole.ASSISTANT)
+    assert signed_in(cy).get(EXPORT).status_code in (403, 404)
+    assert signed_in(cy).get("/host/pets/submissions/").status_code == 200

@@ -1,0 +1,371 @@
+"""The board: right, shared, live, and silent about the private one before the reveal."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions, teams
+from leaderboard.common import numbers
+from leaderboard.common.charts import sparkline
+from leaderboard.competitions.models import BoardSettings, Competition, Score, Standing, Submission, Team
+from leaderboard.competitions.ranking import reveal, standings
+from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
+from leaderboard.competitions.views.board_cache import BytesLimitedCache
+from leaderboard.competitions.views.board_table import anchor_of, initials, movement_parts
+from leaderboard.competitions.views.leaderboard import RenderedBoard
+from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.pages import signed_in, tidy
+
+BOARD = "/c/pets/leaderboard/"
+
+
+@pytest.fixture
+def board(ada: User, bo: User, cy: User) -> Competition:
+    """Cy leads the public board, Bo the private one."""
+    pets = make_competition(ada, is_listed=True)
+    for who, public, private in ((bo, 1, 0), (cy, 0, 2)):
+        enter(pets, who)
+        hand_in(pets, who, answers(public=public, private=private))
+    return pets
+
+
+def page(client: Client, query: str = "", **headers: str) -> str:
+    response = client.get(BOARD + query, headers=headers)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def ranks(text: str) -> list[tuple[str, str]]:
+    """(rank, team) in the order of the page; baselines have no rank."""
+    text = tidy(text)
+    rows = re.findall(r"<tr.*?</tr>", text[text.index("<tbody>") : text.index("</tbody>")])
+    found = []
+    for row in rows:
+        name = re.search(r'team-name"[^>]*>([^<]*)<', row)
+        rank = re.search(r"(?:</span>|digits\">)(\d+)<", row)
+        assert name
+        found.append((rank[1] if rank and "baseline" not in row else "–", name[1]))
+    return found
+
+
+def test_teams_stand_in_order_with_scores_and_words(client: Client, board: Competition) -> None:
+    text = page(client)
+    assert ranks(text) == [("1", "cy"), ("2", "bo")]
+    assert "0.83333" in text
+    assert 'title="0.8333333333333334"' in text
+    assert "Calculated on 50 % of the test data. The final ranking uses the other 50 %." in text
+
+
+def test_equal_score_and_time_share_a_rank(client: Client, board: Competition, dee: User) -> None:
+    enter(board, dee)
+    third = hand_in(board, dee, answers(public=1))
+    first = Submission.objects.get(user__username="bo")
+    Submission.objects.filter(pk=third.pk).update(received_at=first.received_at)
+    late = person("eve")
+    enter(board, late)
+    hand_in(board, late, answers(public=2))
+    assert board.ground_truth
+    standings.rebuild_standings(board.ground_truth)
+    assert [rank for rank, _ in ranks(page(client))] == ["1", "2", "2", "4"]
+
+
+def test_a_new_score_shows_at_once(client: Client, board: Competition, bo: User) -> None:
+    assert ranks(page(client))[0] == ("1", "cy")
+    Score.objects.filter(submission__user__username="cy", split="public").delete()
+    assert board.ground_truth
+    standings.rebuild_standings(board.ground_truth)
+    assert ranks(page(client)) == [("1", "bo")]
+    hand_in(board, bo, answers())
+    assert "1.00000" in page(client)
+
+
+def test_a_renamed_team_shows_at_once(client: Client, board: Competition, bo: User) -> None:
+    page(client)
+    teams.rename_team(membership=bo.memberships.select_related("competition", "team").get(), name="Overfit & Chill")
+    assert "Overfit &amp; Chill" in page(client)
+
+
+def test_my_row_is_marked_for_me_alone(client: Client, board: Competition, bo: User, cy: User) -> None:
+    row = anchor_of("bo")
+    mark = f'<tr id="{row}" class="mine"'
+    client.force_login(bo)
+    assert mark in page(client)
+    assert "You are <strong>2</strong> of 2" in page(client)
+    assert f"?board=public#{row}" in page(client)
+    client.force_login(cy)
+    assert mark not in page(client)
+    client.logout()
+    assert 'class="mine"' not in page(client)
+    assert ">You<" not in page(client)
+
+
+def test_the_board_says_when_the_private_one_can_open_at_the_earliest(
+    client: Client, board: Competition, ada: User, bo: User
+) -> None:
+    """The deadline would be a promise that an extension breaks."""
+    later = (board.closes_at + timedelta(days=3)).replace(microsecond=0)
+    extensions.grant_extension(team=bo.memberships.get().team, user=ada, reason="Ill", closes_at=later)
+    opening = page(client).partition("Private opens")[2].partition("</span>")[0]
+    assert f'datetime="{later.isoformat()}"' in opening
+    locked = page(client, "?board=private")
+    assert "It opens once a team’s extension has ended:" in locked
+    assert "It opens at the deadline:" not in locked
+
+
+def test_search_keeps_the_true_ranks(client: Client, board: Competition) -> None:
+    assert ranks(page(client, "?q=BO")) == [("2", "bo")]
+    assert "No team of this name" in page(client, "?q=nobody")
+    assert "<script>x" not in page(client, "?q=<script>x")
+
+
+def test_hostile_team_names_stay_text(client: Client, board: Competition, bo: User) -> None:
+    membership = bo.memberships.select_related("competition", "team").get()
+    for name in ("<script>alert(1)</script>", f"<!--you {membership.team_id}-->", '"><img src=x onerror=alert(1)>'):
+        teams.rename_team(membership=membership, name=name)
+        client.force_login(bo)
+        text = page(client)
+        assert "<script>alert" not in text
+        assert "<img" not in text
+        assert text[: text.index("</tbody>")].count(">You<") == 1
+
+
+def test_an_unchanged_board_is_a_304_and_a_changed_one_is_not(client: Client, board: Competition, bo: User) -> None:
+    for who in (None, bo):
+        if who:
+            client.force_login(who)
+        text = page(client, **{"HX-Request": "true"})
+        assert text.lstrip().startswith("<section")
+        etag = client.get(BOARD, headers={"HX-Request": "true"})["ETag"]
+        assert f'data-etag="{etag}"' in page(client).replace("&quot;", '"')
+        asked = {"HX-Request": "true", "If-None-Match": etag}
+        answer = client.get(BOARD, headers=asked)
+        assert (answer.status_code, answer.content) == (304, b"")
+        board.touch_board()
+        assert client.get(BOARD, headers=asked).status_code == 200
+
+
+def test_nobodys_page_is_served_to_somebody_else(client: Client, board: Competition, bo: User, cy: User) -> None:
+    etags = {client.get(BOARD)["ETag"]}
+    for who in (bo, cy):
+        client.force_login(who)
+        response = client.get(BOARD)
+        assert "private" in response["Cache-Control"]
+        assert "Cookie" in response["Vary"]
+        assert who.username in response.content.decode()
+        etags.add(response["ETag"])
+    assert len(etags) == 3
+
+
+def test_what_one_reader_types_into_the_address_is_in_nobody_elses_page(client: Client, board: Competition) -> None:
+    assert "canary" in page(client, "?page=1canary")
+    assert "canary" not in page(client, "?page=1")
+    assert "canary" not in page(client)
+
+
+def test_messages_are_not_kept_in_the_shared_page(client: Client, board: Competition) -> None:
+    assert "Join the competition first" not in page(client)
+    fresh = Client()
+    fresh.cookies["messages"] = "something"
+    assert fresh.get(BOARD).status_code == 200
+
+
+def test_the_private_board_is_locked_in_every_byte(client: Client, board: Competition, bo: User, dee: User) -> None:
+    """Cy's private value, 4 of 6, must be nowhere, whatever is asked."""
+    assert board.ground_truth
+    Standing.objects.create(
+        ground_truth=board.ground_truth, team=bo.memberships.get().team, split="private", value=0.123456789,
+        submission=Submission.objects.filter(user=bo)[0], sort_key=-0.123456789, received_at=timezone.now(),
+    )  # fmt: skip
+    for who in (None, bo, dee):
+        if who:
+            client.force_login(who)
+        for query in ("", "?board=private", "?board=private&q=bo", "?board=private&page=2", "?board=PRIVATE"):
+            for headers in ({}, {"HX-Request": "true"}):
+                text = page(client, query, **headers)
+                assert "0.66667" not in text
+                assert "0.12346" not in text
+                assert "0.6666" not in text
+        assert "The private board is locked" in page(client, "?board=private")
+        csv = client.get("/c/pets/leaderboard.csv?board=private")
+        assert csv.status_code == 302
+
+
+def test_before_the_reveal_private_scores_change_no_byte_for_students(
+    client: Client, board: Competition, bo: User
+) -> None:
+    client.force_login(bo)
+    fixed = Client(raise_request_exception=True)
+
+    def seen() -> list[str]:
+        texts = [page(who, query) for who in (client, fixed) for query in ("", "?board=private")]
+        return [re.sub(r"<footer.*?</footer>|data-etag=\S+", "", text, flags=re.DOTALL) for text in texts]
+
+    before = seen()
+    Score.objects.filter(split="private").update(value=0.987654321)
+    board.touch_board()
+    assert seen() == before
+
+
+def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, board: Competition, ada: User) -> None:
+    client.force_login(ada)
+    assert "Only hosts see this before the reveal" in page(client, "?board=private")
+
+
+def test_after_the_reveal_the_private_board_comes_first_with_the_shake_up(client: Client, board: Competition) -> None:
+    close(board)
+    assert "Closed; private not open yet" in page(client)
+    reveal.reveal_private_board(board, timezone.now())
+    text = page(client)
+    assert ranks(text) == [("1", "bo"), ("2", "cy")]
+    assert "Shake-up" in text
+    assert "up 1 rank from the public board" in text
+    assert "down 1 rank from the public board" in text
+    assert "picked by the system" in text
+    assert ranks(page(client, "?board=public")) == [("1", "cy"), ("2", "bo")]
+    assert b"bo" in client.get("/c/pets/leaderboard.csv?board=private").content
+
+
+def test_baselines_stand_among_the_teams_without_a_rank(
+    client: Client, board: Competition, ada: User, work: Callable[[], int]
+) -> None:
+    boards.add_baseline(competition=board, user=ada, name="half right", file_name="b.csv", chunks=[answers(public=3)])
+    assert work() == 1
+    assert ranks(page(client)) == [("1", "cy"), ("2", "bo"), ("–", "Baseline: half right")]
+
+
+def test_an_empty_board_invites(client: Client, ada: User) -> None:
+    competition = make_competition(ada, is_listed=True)
+    assert "Be the first" in page(client)
+    assert "<table" not in page(client), "a head without a line says nothing"
+    close(competition)
+    assert "Be the first" not in page(client)
+    assert "Nobody is ranked" in page(client)
+
+
+def test_a_draft_without_a_ground_truth_has_no_board_yet(client: Client, ada: User) -> None:
+    now = timezone.now()
+    competitions.create_competition(
+        user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timedelta(days=1)
+    )
+    client.force_login(ada)
+    assert "No board yet" in page(client)
+    assert client.get("/c/pets/leaderboard.csv").status_code == 302
+
+
+def test_a_candidate_is_announced_and_does_not_mix_in(client: Client, board: Competition, ada: User) -> None:
+    corrected = TRUTH.replace("cat", "dog", 1).encode()
+    truth_drafts.draft_truth(competition=board, metric="accuracy", params={}, file_name="t.csv", chunks=[corrected])
+    before = ranks(page(client))
+    publishing.publish_draft(competition=board, user=ada)
+    text = page(client)
+    assert "A corrected ground truth is being measured" in text
+    assert ranks(text) == before
+
+
+def test_the_csv_has_all_digits_and_no_formula(client: Client, board: Competition, bo: User) -> None:
+    teams.rename_team(membership=bo.memberships.select_related("competition", "team").get(), name="=1+1")
+    text = client.get("/c/pets/leaderboard.csv").content.decode()
+    assert "2,'=1+1,0.8333333333333334,1," in text
+
+
+def test_of_many_readers_one_makes_the_table() -> None:
+    cache, made, gate = BytesLimitedCache(100_000), [], threading.Event()
+
+    def make() -> int:
+        gate.wait(5)
+        made.append(1)
+        return 7
+
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(cache.get("key", make))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert (made, found) == ([1], [7] * 8)
+
+
+def test_a_cache_holds_so_many_bytes_and_keeps_no_failure() -> None:
+    cache = BytesLimitedCache(50_000)
+    with pytest.raises(ZeroDivisionError):
+        cache.get("a", lambda: 1 // 0)
+    assert cache.get("a", lambda: "a" * 10_000) == "a" * 10_000
+    for key in "bc":
+        assert cache.get(key, lambda: "≈" * 6_000) == "≈" * 6_000
+    assert [key for key in "abc" if cache.find(key)] == ["b", "c"]
+    assert cache.get("a", lambda: RenderedBoard("x" * 25_000, 1, 1, 1)).page == 1
+    assert [key for key in "abc" if cache.find(key)] == ["a"]
+    assert cache.get("d", lambda: "x" * 50_000) == "x" * 50_000
+    assert [key for key in "abcd" if cache.find(key)] == ["d"]
+
+
+def test_small_words_and_pictures() -> None:
+    assert [initials(name) for name in ("The Null Hypotheses", "ada", "lin_reg_larry", "<!>", "")] == [
+        "NH", "A", "LR", "<", "?",
+    ]  # fmt: skip
+    from leaderboard.competitions.models.competition import Split
+
+    assert movement_parts(2, Split.PUBLIC) == ("▲2", "up", "up 2 ranks since yesterday")
+    assert movement_parts(None, Split.PUBLIC) == ("", "", "")
+    assert [numbers.number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
+        "0.50000", "0.00000", "123456.78900", "1.5000e-09", "-3.0000e+12",
+    ]  # fmt: skip
+    for values in ([], [1.0], [1.0, 1.0], [-1e308, 1e308], [0.1, 0.5, 0.3]):
+        assert "nan" not in sparkline(values)
+        assert "inf" not in sparkline(values)
+
+
+def test_a_trend_rises_where_scores_become_better() -> None:
+    def heights(sign: float) -> list[float]:
+        points = sparkline([3.0, 1.0], sign=sign).partition('points="')[2].partition('"')[0]
+        return [float(point.partition(",")[2]) for point in points.split()]
+
+    assert heights(1.0)[0] > heights(1.0)[1], "an error that falls is drawn upwards"
+    assert heights(-1.0)[0] < heights(-1.0)[1]
+
+
+def test_neighbours_within_chance_are_said_to_be_in_words_and_drawn(client: Client, board: Competition) -> None:
+    """One of six rows apart is nothing; the page says so and draws the intervals."""
+    text = page(client)
+    assert "not distinguishable from rank 1" in text
+    assert text.count('<svg class="band"') == 2
+    assert text.count('aria-label="95 % interval 0.') == 2
+    assert "means: not distinguishable from rank 3" in text
+    BoardSettings.objects.update(mode="steady", step=0.1)
+    board.touch_board()
+    text = page(client)
+    assert "distinguishable" not in text
+    assert "95 % interval" not in text
+
+
+def test_a_board_of_made_up_names_says_so_to_each_reader(
+    client: Client, board: Competition, ada: User, bo: User
+) -> None:
+    assert "made-up names" not in page(client)
+    competitions.change_competition(competition=board, user=ada, uses_pseudonyms=True)
+    own = Team.objects.get(memberships__user=bo).pseudonym
+    assert f"You are “{own}” for the others." in page(signed_in(bo))
+    assert "Beside each is its real name" in page(signed_in(ada))
+    stranger = page(client)
+    assert "Teams have made-up names here." in stranger
+    assert "You are “" not in stranger
+
+
+def test_a_host_is_not_asked_to_join_what_they_host(client: Client, board: Competition, ada: User) -> None:
+    assert "/join/?competition=pets" in page(client)
+    assert "/join/?competition=pets" not in page(signed_in(ada))
+    assert "Students join with the code" in signed_in(ada).get("/c/pets/").content.decode()
+
+
+def test_a_difference_of_nothing_has_no_sign() -> None:
+    assert numbers.number_text(-0.0) == "0.00000"
+    assert numbers.rounded_text(-0.0) == "0"

@@ -1,0 +1,171 @@
+"""What a competition is about."""
+
+from __future__ import annotations
+
+import html
+import re
+from datetime import UTC, timedelta
+
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom import extensions
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.ranking import reveal
+from leaderboard.competitions.services import boards, competitions
+from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.pages import tidy
+
+
+def page(client: Client, slug: str = "pets") -> str:
+    response = client.get(f"/c/{slug}/")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_it_says_what_when_and_how_it_is_measured(client: Client, ada: User) -> None:
+    make_competition(
+        ada, is_listed=True, contact="ada@example.org", metric="multilabel_f1", params={"average": "macro"}
+    )
+    text = page(client)
+    for words in ("Which is it?", "Deadline", "higher is better", "macro", "mailto:ada@example.org"):
+        assert words in text
+    assert 'aria-label="' in text
+    assert "curl -O http://testserver/cli.py" in text
+    assert "competitions submit pets -f submission.csv" in text
+
+
+def test_a_private_competition_is_not_there_for_a_stranger(client: Client, pets: Competition, dee: User) -> None:
+    assert client.get("/c/pets/").status_code == 404
+    client.force_login(dee)
+    assert client.get("/c/pets/").status_code == 404
+
+
+def test_every_tab_is_there_once(client: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    client.force_login(bo)
+    page = tidy(client.get("/c/pets/").content.decode())
+    tabs = re.findall(r"<a [^>]*>([^<]+)</a>", page.partition('class="tabs"')[2].partition("</nav>")[0])
+    assert tabs == ["Overview", "Data", "Rules", "Submit", "My submissions", "Leaderboard", "Team"]
+
+
+def test_the_head_counts_the_teams_that_compete_and_their_files(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    team = enter(pets, bo).team
+    enter(pets, cy)
+    hand_in(pets, bo, answers()), hand_in(pets, bo, answers(public=1)), hand_in(pets, cy, answers())
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
+    competitions.change_competition(competition=pets, user=ada, is_listed=True)
+    assert "2 teams · 3 submissions" in page(client)
+    extensions.disqualify_team(team=team, user=ada, reason="Copied.")
+    assert "1 team · 1 submission" in page(client)
+    assert "<dt>Teams</dt><dd>1</dd>" in client.get("/").content.decode()
+    extensions.readmit_team(team=team, user=ada)
+    assert "2 teams · 3 submissions" in page(client)
+
+
+def test_a_team_with_more_time_reads_its_own_deadline_beside_that_of_all(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    later = pets.closes_at + timedelta(days=3)
+    extensions.grant_extension(team=enter(pets, bo).team, user=ada, reason="Ill", closes_at=later)
+    enter(pets, cy)
+    client.force_login(bo)
+    assert page(client).count("For your team") == 1
+    client.force_login(cy)
+    assert "For your team" not in page(client)
+
+
+def test_while_a_team_has_more_time_all_read_when_the_private_board_can_open(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    team = enter(pets, bo).team
+    enter(pets, cy)
+    extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=timezone.now() + timedelta(days=200))
+    close(pets)
+    client.force_login(cy)
+    assert "after a team's extension has ended" in html.unescape(page(client))
+    extensions.revoke_extension(extension=team.extensions.get(), user=ada)
+    assert "extension has ended" not in page(client)
+
+
+def test_a_team_with_more_attempts_reads_them_wherever_attempts_stand(
+    client: Client, pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    """On every day, and on one day alone."""
+    team, today = enter(pets, bo).team, timezone.now().astimezone(UTC).date()
+    enter(pets, cy)
+    extensions.grant_extension(team=team, user=ada, reason="Ill", extra_attempts=2)
+    extensions.grant_extension(team=team, user=ada, reason="Ill", extra_attempts=4, day=today)
+    extensions.grant_extension(team=team, user=ada, reason="Ill", extra_attempts=8, day=today + timedelta(days=1))
+    client.force_login(bo)
+    assert "For your team today: 11" in page(client)
+    assert "Today it has 11." in client.get("/c/pets/team/").content.decode()
+    card = client.get("/c/pets/submit/").content.decode()
+    assert "11 of 11" in card
+    assert "more than the usual 5" in card
+    client.force_login(cy)
+    for path in ("/c/pets/", "/c/pets/team/", "/c/pets/submit/"):
+        text = client.get(path).content.decode()
+        assert not any(words in text for words in ("For your team today", "Today it has", "than the usual")), path
+
+
+def test_before_it_opens_submitting_is_disabled_with_the_reason(client: Client, ada: User, bo: User) -> None:
+    soon = make_competition(ada, opens_at=timezone.now() + timedelta(hours=5))
+    enter(soon, bo)
+    client.force_login(bo)
+    text = page(client)
+    assert "disabled" in text
+    assert "This competition opens" in text
+    assert "Submit predictions</a>" not in tidy(text)
+
+
+def test_the_podium_stands_after_the_reveal_and_not_before(client: Client, ada: User, bo: User, cy: User) -> None:
+    pets = make_competition(ada, is_listed=True)
+    for person, wrong in ((bo, 2), (cy, 0)):
+        enter(pets, person)
+        hand_in(pets, person, answers(private=wrong))
+    close(pets)
+    assert "Final ranking" not in page(client)
+    reveal.reveal_private_board(pets, timezone.now())
+    text = page(client)
+    assert text.index('<span class="name">cy') < text.index('<span class="name">bo')
+    assert "0.66667" in text
+
+
+def test_hostile_markdown_and_titles_stay_text(client: Client, ada: User) -> None:
+    hostile = (
+        "<script>alert(1)</script> <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![t](http://evil/x.png)\n"
+        "$$</title><script>alert(2)</script>$$ <svg onload=alert(3)>"
+    )
+    make_competition(
+        ada,
+        is_listed=True,
+        overview=hostile,
+        rules=hostile,
+        title="<b>bold</b>",
+        subtitle="<i>i</i>",
+        course="<u>u</u>",
+    )
+    for address in ("/c/pets/", "/c/pets/rules/", "/", "/c/pets/leaderboard/"):
+        text = client.get(address).content.decode()
+        for live in ("<script>alert", "<img", 'href="javascript', "<b>bold", "<i>i</i>", "<u>u</u>", "<svg onload"):
+            assert live not in text, (address, live)
+        assert " style=" not in text
+
+
+def test_a_draft_is_not_closed_and_its_host_has_not_joined(client: Client, ada: User) -> None:
+    make_competition(ada, launched=False)
+    client.force_login(ada)
+    text = page(client)
+    assert "Closed" not in text
+    assert "You have joined" not in text
+
+
+def test_parameters_are_said_in_words_and_code_is_drawn(client: Client, ada: User) -> None:
+    make_competition(ada, is_listed=True, metric="multilabel_f1")
+    text = page(client)
+    assert "any white space" in text
+    assert "<code>scab rust</code>" in text

@@ -1,0 +1,515 @@
+"""Handing in a file in the browser, with and without JavaScript."""
+
+from __future__ import annotations
+
+import csv as csv_module
+import hashlib
+import io
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from django.conf import LazySettings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.classroom import joining
+from leaderboard.competitions.models import Admission, Competition, Limits, Membership, Submission
+from leaderboard.competitions.ranking import reveal
+from leaderboard.competitions.scoring import queue, score
+from leaderboard.competitions.services import checking, submitting
+from leaderboard.scorer import jobs_for_pages
+from tests.conftest import answers, close, enter, hand_in, make_competition, with_clock
+from tests.pages import signed_in, tidy
+
+SUBMIT = "/c/pets/submit/"
+
+
+def csv(data: bytes | None = None, name: str = "mine.csv") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, answers() if data is None else data, "text/csv")
+
+
+def send(client: Client, data: bytes | None = None, **fields: Any) -> Any:
+    return client.post(SUBMIT, {"file": csv(data), **fields})
+
+
+def progress_of(client: Client, submission: Submission, **query: str) -> Any:
+    return client.get(f"/c/pets/submissions/{submission.pk}/progress/", query, headers={"HX-Request": "true"})
+
+
+@pytest.fixture
+def as_bo(pets: Competition, bo: User) -> Client:
+    enter(pets, bo)
+    return signed_in(bo)
+
+
+def test_bo_hands_in_a_file_and_is_led_to_its_progress(as_bo: Client, work: Callable[[], int]) -> None:
+    response = send(as_bo, note="first try", upload_key="k1")
+    submission = Submission.objects.get()
+    assert (response.status_code, response["Location"]) == (303, f"{SUBMIT}?submission={submission.pk}#progress")
+    assert (submission.note, submission.file_name) == ("first try", "mine.csv")
+    page = as_bo.get(response["Location"]).content.decode()
+    assert "Waiting…" in page
+    assert ">Refresh</a></noscript>" in tidy(page)
+    work()
+    page = as_bo.get(response["Location"]).content.decode()
+    assert "1.00000" in page
+    assert "Rank <strong>1</strong> of 1" in page
+    assert ">Refresh</a>" not in tidy(page)
+
+
+def test_the_same_upload_sent_twice_is_one_submission(as_bo: Client) -> None:
+    first, second = send(as_bo, upload_key="k1"), send(as_bo, upload_key="k1")
+    assert first["Location"] == second["Location"]
+    assert Submission.objects.count() == 1
+
+
+def test_the_sixth_upload_of_the_day_is_refused_in_words(as_bo: Client) -> None:
+    for number in range(5):
+        assert send(as_bo, answers(public=number), upload_key=str(number)).status_code == 303
+    response = send(as_bo, upload_key="6")
+    page = response.content.decode()
+    assert response.status_code == 409
+    assert "used all 5 attempts of today" in page
+    assert "no attempt was used" in page
+    assert "Until then files can be checked" in page
+    assert Submission.objects.count() == 5
+
+
+def test_who_has_one_attempt_a_day_reads_of_one(as_bo: Client) -> None:
+    Limits.objects.update(daily_attempts=1)
+    send(as_bo, upload_key="1")
+    assert "has used its attempt of today" in send(as_bo, answers(public=1), upload_key="2").content.decode()
+    assert "share its one attempt a day" in as_bo.get("/c/pets/team/").content.decode()
+
+
+def test_check_only_finds_problems_and_spends_nothing(as_bo: Client) -> None:
+    page = send(as_bo, b"id,label\n1,cat\n1,dog\n", check_only="on").content.decode()
+    assert "nothing was kept, and no attempt was used" in page
+    assert "Has problems" in page
+    assert "5 of 5" in page
+    assert not Submission.objects.exists()
+
+
+def test_check_only_praises_a_good_file_and_says_no_score(as_bo: Client) -> None:
+    page = send(as_bo, check_only="on").content.decode()
+    assert "It can be scored" in page
+    assert "1.00000" not in page
+
+
+def test_check_only_knows_a_file_seen_before(as_bo: Client, pets: Competition, bo: User) -> None:
+    hand_in(pets, bo, answers(), file_name="before.csv")
+    page = send(as_bo, check_only="on").content.decode()
+    assert "you submitted this on" in page
+    assert "before.csv" in page
+
+
+def test_a_check_that_breaks_is_not_the_students_fault(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(job: str, **arguments: Any) -> dict[str, Any]:
+        raise jobs_for_pages.JobFailed("secret detail")
+
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", broken)
+    response = send(as_bo, check_only="on")
+    assert response.status_code == 503
+    assert "secret detail" not in response.content.decode()
+
+
+def test_the_problems_of_a_check_can_be_taken_along(as_bo: Client) -> None:
+    page = send(as_bo, b"id,label\n=1+1,cat\n", check_only="on").content.decode()
+    report = re.search(r'href="data:text/csv;charset=utf-8,([^"]+)" download="problems.csv"', page)
+    assert report
+    rows = list(csv_module.reader(io.StringIO(unquote(report[1]))))
+    assert rows[0] == ["code", "message", "column", "line", "id", "count"]
+    assert len(rows) > 1
+    assert not [cell for row in rows for cell in row if cell.startswith("=")]
+
+
+def test_too_many_checks_at_once_are_asked_to_wait(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "_checking", {-number for number in range(1, checking.CHECKS_AT_ONCE + 1)})
+    response = send(as_bo, check_only="on")
+    assert response.status_code == 503
+    assert "Many files are being checked at this moment" in response.content.decode()
+    checking._checking.pop()
+    assert send(as_bo, check_only="on").status_code == 200
+    assert send(as_bo, check_only="on").status_code == 200, "a place is given back"
+
+
+def test_another_file_from_a_page_found_by_going_back_is_handed_in_as_well(as_bo: Client) -> None:
+    """Browsers show the page as it was, with the key that keeps a double click from being two files."""
+    files = [answers(), answers(public=1)]
+    shown = [send(as_bo, file, upload_key="k1")["Location"] for file in files for _ in range(2)]
+    stored = list(Submission.objects.order_by("received_at"))
+    assert [one.sha256 for one in stored] == [hashlib.sha256(file).hexdigest() for file in files]
+    assert shown == [f"{SUBMIT}?submission={one.pk}#progress" for one in stored for _ in range(2)]
+    fields = {"file_name": "mine.csv", "note": "", "upload_key": "k2"}
+    for one in stored * 2:
+        assert as_bo.post(SUBMIT, {**fields, "again": str(one.pk)}).status_code == 303
+    assert sorted(Submission.objects.values_list("sha256", flat=True)) == sorted(2 * [one.sha256 for one in stored])
+
+
+@pytest.mark.attack("files checked without end, so that others find no place")
+def test_nobody_has_several_files_checked_at_once(
+    as_bo: Client, pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many programs somebody starts, the others of the class find places."""
+    enter(pets, cy)
+    _, token = ApiToken.issue(bo, "loop")
+    by_program = {"Authorization": f"Bearer {token}"}
+    path = f"/api/v1/competitions/{pets.slug}/check"
+    look, met = jobs_for_pages.run_page_job, []
+
+    def meanwhile(job: str, **arguments: Any) -> dict[str, Any]:
+        monkeypatch.setattr(jobs_for_pages, "run_page_job", look)
+        met.append(send(as_bo, check_only="on").status_code)
+        met.append(
+            Client().post(path, {"file": SimpleUploadedFile("a.csv", answers())}, headers=by_program).status_code
+        )
+        met.append(submitting.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()]).problems)
+        return look(job, **arguments)
+
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", meanwhile)
+    assert send(as_bo, check_only="on").status_code == 200
+    assert met == [429, 429, []]
+
+
+@pytest.mark.attack("files checked without end, so that others find no place")
+def test_checks_have_a_generous_limit_for_people_and_their_programs_together(
+    as_bo: Client, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "CHECKS_PER_TEN_MINUTES", 1)
+    _, token = ApiToken.issue(bo, "loop")
+    assert send(as_bo, check_only="on").status_code == 200
+    assert send(as_bo, check_only="on").status_code == 429
+    by_program = {"Authorization": f"Bearer {token}"}
+    answer = Client().post(f"/api/v1/competitions/{pets.slug}/check", {"file": csv()}, headers=by_program)
+    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (429, "checks")
+
+
+def test_a_bad_file_uses_no_attempt_and_shows_all_its_problems(as_bo: Client, work: Callable[[], int]) -> None:
+    response = send(as_bo, b"id,label\n1,cat\n1,dog\n99,cat\n" + b"".join(b"%d,\n" % i for i in range(2, 8)))
+    work()
+    page = as_bo.get(response["Location"]).content.decode()
+    submission = Submission.objects.get()
+    assert submission.status == "invalid"
+    assert {problem["code"] for problem in submission.problems} == {
+        "missing_ids",
+        "missing_value",
+        "repeated_ids",
+        "unknown_ids",
+    }
+    assert "was not scored, and did not use an attempt" in page
+    assert page.count('<th scope="row">') >= len(submission.problems)
+    assert "5 of 5" in page
+
+
+def test_a_file_that_is_no_table_is_invalid_at_once(as_bo: Client) -> None:
+    response = send(as_bo, b"\x89PNG\r\n\x1a\n" + bytes(200))
+    assert Submission.objects.get().status == "invalid"
+    assert "did not use an attempt" in as_bo.get(response["Location"]).content.decode()
+
+
+def test_a_file_larger_than_the_competition_allows_is_refused(as_bo: Client) -> None:
+    Limits.objects.update(max_bytes=1024)
+    response = send(as_bo, b"id,label\n" + b"1,cat\n" * 1000)
+    assert response.status_code == 413
+    assert "larger than" in response.content.decode()
+    assert not Submission.objects.exists()
+
+
+def test_a_file_larger_than_the_site_allows_is_refused(as_bo: Client, settings: LazySettings) -> None:
+    settings.MAX_UPLOAD_BYTES = 2000
+    response = as_bo.post(SUBMIT, {"note": "kept", "file": csv(b"x" * 200_000)})
+    page = response.content.decode()
+    assert response.status_code == 413
+    assert "larger than" in page
+    assert 'value="kept"' in page
+
+
+def test_nothing_chosen_and_nothing_in_the_file_are_asked_for_again(as_bo: Client) -> None:
+    assert "Choose a file first" in as_bo.post(SUBMIT, {"note": "x"}).content.decode()
+    response = send(as_bo, b"")
+    assert response.status_code == 422
+    assert "This file is empty" in response.content.decode()
+
+
+def test_before_the_start_there_is_no_form(ada: User, bo: User) -> None:
+    now = timezone.now()
+    pets = make_competition(ada, opens_at=now + timedelta(hours=1), closes_at=now + timedelta(days=1))
+    enter(pets, bo)
+    client = signed_in(bo)
+    page = client.get(SUBMIT).content.decode()
+    assert "Not open yet" in page
+    assert "Attempts left" not in page, "there is nothing yet that could be attempted"
+    assert "drop-zone" not in page
+    assert send(client).status_code == 409
+
+
+def test_a_competition_that_closed_meanwhile_says_so_and_keeps_nothing(as_bo: Client, pets: Competition) -> None:
+    assert "drop-zone" in as_bo.get(SUBMIT).content.decode()
+    close(pets)
+    response = send(as_bo)
+    page = response.content.decode()
+    assert response.status_code == 409
+    assert "The deadline has passed" in page
+    assert "the file on your computer is as it was" in page
+    assert not Submission.objects.exists()
+
+
+def test_after_the_deadline_no_attempts_are_counted(as_bo: Client, pets: Competition) -> None:
+    assert "Attempts left" in as_bo.get("/c/pets/submit/").content.decode()
+    close(pets)
+    assert "Attempts left" not in as_bo.get("/c/pets/submit/").content.decode()
+
+
+def test_after_the_reveal_the_card_beside_calls_the_public_rank_public(
+    as_bo: Client, pets: Competition, bo: User
+) -> None:
+    hand_in(pets, bo, answers())
+    assert ">Today</h2>" in tidy(as_bo.get(SUBMIT).content.decode())
+    close(pets)
+    page = tidy(as_bo.get(SUBMIT).content.decode())
+    assert (">Today</h2>" in page, ">Your team</h2>" in page, "Public rank" in page) == (False, True, False)
+    reveal.reveal_private_board(pets, timezone.now() - timedelta(milliseconds=1))
+    assert "Public rank" in as_bo.get(SUBMIT).content.decode()
+
+
+def test_late_files_are_scored_and_never_ranked(as_bo: Client, pets: Competition, work: Callable[[], int]) -> None:
+    close(pets)
+    Limits.objects.update(allows_late=True)
+    assert "Late files are scored and never ranked" in as_bo.get(SUBMIT).content.decode()
+    response = send(as_bo)
+    work()
+    page = as_bo.get(response["Location"]).content.decode()
+    assert "Handed in late: scored, never ranked" in page
+    assert "Late, not ranked" in page
+
+
+def test_who_has_not_accepted_the_rules_is_led_to_them(pets: Competition, bo: User) -> None:
+    joining.enter_competition(user=bo, competition=pets)
+    client = signed_in(bo)
+    assert "Read and accept the rules" in client.get(SUBMIT).content.decode()
+    assert send(client).status_code == 409
+
+
+def test_the_host_is_told_about_baselines(pets: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    assert "You run this competition" in client.get(SUBMIT).content.decode()
+    assert send(client).status_code == 409
+
+
+def test_dee_is_sent_away(pets: Competition, dee: User) -> None:
+    assert signed_in(dee).get(SUBMIT).status_code == 404
+    Admission.objects.update(is_listed=True)
+    assert signed_in(dee).get(SUBMIT)["Location"] == "/c/pets/"
+    assert send(signed_in(dee))["Location"] == "/c/pets/"
+    assert Client().get(SUBMIT)["Location"].startswith("/accounts/login/")
+    assert not Submission.objects.exists()
+
+
+def test_a_post_without_token_is_refused(pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(bo)
+    assert send(client).status_code == 403
+
+
+def test_the_same_file_again_is_pointed_out(as_bo: Client, pets: Competition, bo: User) -> None:
+    hand_in(pets, bo, answers(), file_name="before.csv")
+    again = hand_in(pets, bo, answers())
+    page = as_bo.get(f"{SUBMIT}?submission={again.pk}").content.decode()
+    assert "you submitted this on" in page
+    assert "Equal to your best" in page
+
+
+def again(client: Client, page: Any, **changed: object) -> Any:
+    """Answer the question about the same bytes with yes."""
+    given = {field.name: field.value() for field in page.context["same"]["form"]}
+    return client.post(SUBMIT, {**given, **changed})
+
+
+def test_the_same_bytes_ask_before_they_cost_an_attempt(as_bo: Client, pets: Competition, bo: User) -> None:
+    first = hand_in(pets, bo, answers(), file_name="before.csv")
+    page = send(as_bo, note="once more", upload_key="k2")
+    text = " ".join(page.content.decode().split())
+    assert page.status_code == 409
+    assert "before.csv</a>: you submitted this on <time" in text
+    assert "You have 4 of 5 attempts left today." in text
+    assert list(Submission.objects.all()) == [first]
+    response = again(as_bo, page)
+    second = Submission.objects.exclude(pk=first.pk).get()
+    assert response["Location"] == f"{SUBMIT}?submission={second.pk}#progress"
+    assert (second.sha256, second.note, second.file_name) == (first.sha256, "once more", "mine.csv")
+    assert second.file_key != first.file_key
+    assert again(as_bo, page)["Location"] == response["Location"]
+    assert Submission.objects.count() == 2
+
+
+def test_the_bytes_of_an_invalid_file_are_not_asked_about(as_bo: Client, pets: Competition, bo: User) -> None:
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    assert send(as_bo, b"id,label\n1,cat\n").status_code == 303
+
+
+def test_bo_cannot_hand_in_cys_file_by_its_number(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, cy)
+    theirs = hand_in(pets, cy, answers())
+    hand_in(pets, bo, answers(public=1))
+    page = send(as_bo, answers(public=1))
+    assert again(as_bo, page, again=str(theirs.pk)).status_code == 404
+    assert again(as_bo, page, again="nonsense").status_code == 422
+    assert again(signed_in(theirs.competition.hosts.get()), page, again=str(theirs.pk)).status_code == 422
+    assert Submission.objects.count() == 2
+
+
+def test_after_the_deadline_yes_comes_too_late(as_bo: Client, pets: Competition, bo: User) -> None:
+    hand_in(pets, bo, answers())
+    page = send(as_bo)
+    close(pets)
+    assert again(as_bo, page).status_code == 409
+    assert Submission.objects.count() == 1
+
+
+def test_another_teams_equal_file_is_not_mentioned(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, cy)
+    hand_in(pets, cy, answers())
+    mine = hand_in(pets, bo, answers())
+    assert "you submitted this on" not in as_bo.get(f"{SUBMIT}?submission={mine.pk}").content.decode()
+
+
+def test_bo_sees_how_the_file_compares_and_the_rank_before(
+    as_bo: Client, pets: Competition, bo: User, cy: User
+) -> None:
+    enter(pets, cy)
+    hand_in(pets, bo, answers(public=3))
+    hand_in(pets, cy, answers(public=1))
+    better = hand_in(pets, bo, answers())
+    page = " ".join(as_bo.get(f"{SUBMIT}?submission={better.pk}").content.decode().split())
+    assert "Better than your best by 0.50000" in page
+    assert "Rank <strong>1</strong> of 2, before 2." in page
+    assert re.search(r"95 % interval 0\.\d+ to 1\.0", page), "six right rows are no proof of a file without a mistake"
+    assert re.search(r"would hold in 9[5-9] of 100 cases", page)
+    worse = hand_in(pets, bo, answers(public=2))
+    page = as_bo.get(f"{SUBMIT}?submission={worse.pk}").content.decode()
+    assert "Worse than your best by 0.33333" in page
+    assert re.search(r"95 % interval 0\.[1-5]\d to 0\.[7-9]\d", page)
+
+
+def test_a_number_of_nothing_is_not_found(as_bo: Client) -> None:
+    assert as_bo.get(f"{SUBMIT}?submission=nonsense").status_code == 404
+    assert as_bo.get(f"{SUBMIT}?submission=12345678-1234-1234-1234-123456789012").status_code == 404
+
+
+# --- progress ---------------------------------------------------------------------------------------------------
+
+
+def waiting(pets: Competition, user: User, *, since: timedelta = timedelta(0)) -> Submission:
+    submission = submitting.submit_file(competition=pets, user=user, file_name="a.csv", chunks=[answers()])
+    Submission.objects.filter(pk=submission.pk).update(received_at=timezone.now() - since)
+    submission.refresh_from_db()
+    return submission
+
+
+def test_a_poll_gets_the_end_once_and_stops(as_bo: Client, pets: Competition, bo: User) -> None:
+    submission = waiting(pets, bo)
+    first = progress_of(as_bo, submission)
+    assert first.status_code == 200
+    seen = first.context["progress"].seen
+    assert progress_of(as_bo, submission, seen=seen).status_code == 204
+    score.score_submission(submission.pk)
+    last = progress_of(as_bo, submission, seen=seen)
+    assert last.status_code == 286
+    assert "hx-get" not in last.content.decode()
+    assert 'hx-swap-oob="true"' in last.content.decode()
+    assert 'data-words="a.csv scored 1.00000, rank 1 of 1."' in last.content.decode()
+
+
+def test_progress_opened_by_hand_leads_to_the_page(as_bo: Client, pets: Competition, bo: User) -> None:
+    submission = waiting(pets, bo)
+    response = as_bo.get(f"/c/pets/submissions/{submission.pk}/progress/")
+    assert response["Location"] == f"{SUBMIT}?submission={submission.pk}"
+
+
+def test_a_waiting_file_says_how_many_are_ahead(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, cy)
+    for _ in range(4):
+        waiting(pets, cy, since=timedelta(seconds=5))
+    assert "Waiting: 4 ahead of you" in progress_of(as_bo, waiting(pets, bo)).content.decode()
+
+
+def test_when_no_worker_lives_the_file_is_said_to_be_safe(as_bo: Client, pets: Competition, bo: User) -> None:
+    submission = waiting(pets, bo, since=timedelta(seconds=61))
+    assert "it will be scored when the scorer is back" in progress_of(as_bo, submission).content.decode()
+
+
+def test_who_waits_longer_than_usual_reads_that_the_page_may_be_closed(
+    as_bo: Client, pets: Competition, bo: User
+) -> None:
+    fresh = progress_of(as_bo, waiting(pets, bo))
+    assert "You can close this page" not in fresh.content.decode()
+    old = progress_of(as_bo, waiting(pets, bo, since=timedelta(seconds=20)), seen=fresh.context["progress"].seen)
+    assert "You can close this page" in old.content.decode()
+
+
+def test_attempts_that_come_after_the_deadline_are_not_promised(as_bo: Client, pets: Competition, bo: User) -> None:
+    midnight = (timezone.now() + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    Limits.objects.filter(pk=pets.pk).update(daily_attempts=1)
+    Competition.objects.filter(pk=pets.pk).update(closes_at=midnight)
+    pets.refresh_from_db()
+    assert "not before the deadline" in as_bo.get(SUBMIT).content.decode()
+    waiting(pets, bo)
+    page = as_bo.get(SUBMIT).content.decode()
+    assert "after the deadline of your team: it can hand in nothing more" in page
+    Competition.objects.filter(pk=pets.pk).update(closes_at=timezone.now() + timedelta(days=9))
+    page = as_bo.get(SUBMIT).content.decode()
+    assert "Until then files can be checked" in page
+    assert "not before the deadline" not in page
+
+
+def test_a_long_queue_is_not_taken_for_a_dead_scorer(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, cy)
+    submission = waiting(pets, bo, since=timedelta(seconds=61))
+    hand_in(pets, cy, answers())
+    assert "when the scorer is back" not in progress_of(as_bo, submission).content.decode()
+
+
+def test_a_file_in_a_workers_hands_is_at_the_third_step(as_bo: Client, pets: Competition, bo: User) -> None:
+    submission = waiting(pets, bo)
+    Submission.objects.update(lease_until=timezone.now() + timedelta(seconds=30))
+    page = progress_of(as_bo, submission).content.decode()
+    assert '<li class="current" aria-current="step">Scoring</li>' in tidy(page)
+
+
+def test_our_own_failure_is_told_as_ours(as_bo: Client, pets: Competition, bo: User) -> None:
+    submission = waiting(pets, bo)
+    Submission.objects.update(status="failed", finished_at=timezone.now(), failure=queue.OUR_FAULT)
+    assert "through no fault of your file" in progress_of(as_bo, submission).content.decode()
+
+
+def test_cy_cannot_watch_bos_file(as_bo: Client, pets: Competition, bo: User, cy: User) -> None:
+    submission = waiting(pets, bo)
+    enter(pets, cy)
+    assert progress_of(signed_in(cy), submission).status_code == 404
+    assert signed_in(cy).get(f"{SUBMIT}?submission={submission.pk}").status_code == 404
+
+
+def test_bos_file_is_not_found_under_another_competition(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    other = make_competition(ada, slug="birds", title="Birds")
+    enter(other, bo)
+    submission = waiting(pets, bo)
+    assert signed_in(bo).get(f"/c/birds/submissions/{submission.pk}/").status_code == 404
+    assert signed_in(bo).get(f"/c/birds/submissions/{submission.pk}/file/").status_code == 404
+
+
+def test_the_page_asks_the_database_modestly(
+    as_bo: Client, pets: Competition, bo: User, django_assert_max_num_queries: Any
+) -> None:
+    submission = hand_in(pets, bo, answers())
+    assert Membership.objects.count() == 1
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    with django_assert_max_num_queries(with_clock(13)):
+        as_bo.get(f"{SUBMIT}?submission={submission.pk}")

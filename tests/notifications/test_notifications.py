@@ -1,0 +1,428 @@
+"""What people are notified: on their page, by mail as they choose, never twice."""
+
+from __future__ import annotations
+
+import re
+import smtplib
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from types import ModuleType
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.core import mail
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.accounts.models import User
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition
+from leaderboard.notifications import chat_sending, emails, notices
+from leaderboard.notifications.models import Notice, NoticeKind, next_digest
+from leaderboard.notifications.tasks import post_due_messages, send_due_emails
+from tests.pages import signed_in, tidy
+
+
+def tell(*users: User, kind: str = "deadline", title: str = "The deadline moved", **more: Any) -> int:
+    fields = {"competition": None, "text": "Now on Sunday.", "link": "/c/pets/", **more}
+    return notices.notify(users, kind=NoticeKind(kind), title=title, **fields)
+
+
+def long_ago() -> datetime:
+    return timezone.now() - timedelta(hours=1)
+
+
+@pytest.fixture
+def post(settings: LazySettings) -> list[mail.EmailMessage]:
+    """A site with a mail server; gives what it sent."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.SITE_URL = "https://class.example/"
+    return mail.outbox
+
+
+# --- on the page ------------------------------------------------------------------------------------------------
+
+
+def test_bo_reads_what_is_new_first_and_the_header_counts_it(bo: User, pets: Competition) -> None:
+    tell(bo, title="Old one", competition=pets)
+    notices.mark_read(user=bo)
+    tell(bo, title="Fresh one", competition=pets)
+    page = signed_in(bo).get("/notifications/").content.decode()
+    assert page.index("Fresh one") < page.index("Old one")
+    assert 'class="count">1</span><span class="visually-hidden">unread' in tidy(page)
+    assert "Cats or dogs" in page
+
+
+def test_nobody_reads_what_cy_was_told(bo: User, cy: User) -> None:
+    tell(cy, title="For Cy alone")
+    (notice,) = Notice.objects.all()
+    client = signed_in(bo)
+    assert "For Cy alone" not in client.get("/notifications/").content.decode()
+    assert client.get(f"/notifications/{notice.pk}/").status_code == 404
+    client.post("/notifications/")
+    notice.refresh_from_db()
+    assert notice.read_at is None
+
+
+def test_a_stranger_signs_in_first_and_costs_no_query(db: None) -> None:
+    assert Client().get("/notifications/").status_code == 302
+    with CaptureQueriesContext(connection) as queries:
+        Client().get("/metrics/")
+    assert not any("notice" in query["sql"] for query in queries)
+
+
+def test_following_a_notice_marks_it_read_and_leads_there(bo: User) -> None:
+    tell(bo), tell(bo, title="Another")
+    notice = Notice.objects.get(title="Another")
+    response = signed_in(bo).get(f"/notifications/{notice.pk}/")
+    assert (response.status_code, response["Location"]) == (302, "/c/pets/")
+    assert bo.notices.filter(read_at=None).count() == 1
+
+
+def test_all_are_marked_read_at_once(bo: User) -> None:
+    tell(bo), tell(bo, title="Another")
+    page = signed_in(bo).post("/notifications/", follow=True).content.decode()
+    assert "2 notices are marked as read." in page
+    assert "Mark all as read" not in page
+    assert bo.notices.filter(read_at=None).count() == 0
+
+
+def test_an_empty_page_says_what_will_be_here(bo: User) -> None:
+    assert "Nothing yet" in signed_in(bo).get("/notifications/").content.decode()
+
+
+def test_a_long_history_has_pages_and_few_queries(bo: User, pets: Competition) -> None:
+    for number in range(60):
+        tell(bo, title=f"Notice {number}", competition=pets)
+    client = signed_in(bo)
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get("/notifications/?page=3").content.decode()
+    assert len(queries) <= 8
+    assert "Page 3 of 3" in page
+    assert page.count('<h2 class="break"') == 10
+
+
+def test_texts_of_others_are_text(bo: User) -> None:
+    tell(bo, title="<script>x</script>", text="<b>bold</b>\n[a](javascript:alert(1))")
+    tell(bo, kind="announcement", text="**Hello**\n\n<script>x</script>")
+    page = signed_in(bo).get("/notifications/").content.decode()
+    assert "<script>x" not in page
+    assert "<b>bold" not in page
+    assert "<strong>Hello</strong>" in page
+
+
+@pytest.mark.parametrize(
+    "link", ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:x", "/a\nb"]
+)
+def test_a_notice_leads_nowhere_else(bo: User, link: str) -> None:
+    tell(bo, link=link)
+    assert Notice.objects.get().link == ""
+
+
+# --- telling ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_taken_back_was_never_told(bo: User) -> None:
+    with transaction.atomic():
+        tell(bo)
+        transaction.set_rollback(True)
+    assert bo.notices.filter(read_at=None).count() == 0
+
+
+def test_a_fault_in_telling_undoes_nothing(bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(Notice.objects, "bulk_create", broken)
+    with transaction.atomic():
+        bo.first_name = "Bo"
+        bo.save()
+        assert tell(bo) == 0
+    bo.refresh_from_db()
+    assert bo.first_name == "Bo"
+
+
+def test_with_a_key_each_is_told_once(bo: User, cy: User) -> None:
+    assert tell(bo, key="reminder:1") == 1
+    assert tell(bo, cy, key="reminder:1") == 1
+    assert tell(bo, cy, key="reminder:1") == 0
+    assert bo.notices.filter(read_at=None).count() == cy.notices.filter(read_at=None).count() == 1
+
+
+def test_who_left_the_site_is_told_nothing(bo: User) -> None:
+    bo.is_active = False
+    bo.save()
+    assert tell(bo) == 0
+
+
+# --- e-mails ----------------------------------------------------------------------------------------------------
+
+
+def test_an_email_goes_out_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
+    tell(bo, competition=pets)
+    for _ in range(3):
+        assert emails.send_due_emails() is False
+    (email,) = post
+    assert email.to == ["bo@example.org"]
+    assert email.subject == "Cats or dogs: The deadline moved"
+    assert "Now on Sunday." in email.body
+    assert "https://class.example/c/pets/" in email.body
+    assert Notice.objects.get().mailed_at is not None
+
+
+def test_the_sweep_rings_for_emails_that_are_due(
+    bo: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[str] = []
+
+    def wake_workers(task: Any, *_: object, **__: object) -> bool:
+        rung.append(task.name)
+        return True
+
+    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    tasks.sweep()
+    assert rung == []
+    tell(bo)
+    tasks.sweep()
+    assert rung == ["leaderboard.notifications.tasks.send_due_emails"]
+
+
+@pytest.mark.parametrize(
+    ("sender", "name", "task"),
+    [(emails, "send_due_emails", send_due_emails), (chat_sending, "send_due_messages", post_due_messages)],
+)
+def test_a_server_that_lets_us_wait_holds_up_no_file(
+    sender: ModuleType, name: str, task: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answered, ended = threading.Event(), threading.Event(), threading.Event()
+    rounds: list[bool] = []
+
+    def send_due() -> bool:
+        asked.set()
+        assert answered.wait(60)
+        rounds.append(len(rounds) < 2)
+        if not rounds[-1]:
+            ended.set()
+        return rounds[-1]
+
+    monkeypatch.setattr(sender, name, send_due)
+    task()
+    assert asked.wait(60)
+    task()
+    assert rounds == []
+    answered.set()
+    assert ended.wait(60)
+    assert rounds == [True, True, False], "one thread sends until nothing is left"
+
+
+def test_an_email_in_somebodys_hands_is_not_sent_by_another(
+    bo: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(bo)
+    real = mail.EmailMessage.send
+
+    def meanwhile(self: mail.EmailMessage, fail_silently: bool = False) -> int:
+        monkeypatch.setattr(mail.EmailMessage, "send", real)
+        emails.send_due_emails()
+        return real(self)
+
+    monkeypatch.setattr(mail.EmailMessage, "send", meanwhile)
+    emails.send_due_emails()
+    assert len(post) == 1
+
+
+def test_a_server_that_refuses_gets_the_email_later(
+    bo: User, cy: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def refused(self: object, fail_silently: bool = False) -> int:
+        asked.append(1)
+        raise ConnectionRefusedError
+
+    tell(bo, cy)
+    with monkeypatch.context() as patch:
+        patch.setattr(mail.EmailMessage, "send", refused)
+        emails.send_due_emails()
+        emails.send_due_emails()
+    assert asked == [1]  # a server that answers nobody is left alone for a while
+    assert all(due and due > timezone.now() for due in Notice.objects.values_list("mail_at", flat=True))
+    Notice.objects.update(mail_at=long_ago())
+    emails.send_due_emails()
+    assert sorted(email.to[0] for email in post) == ["bo@example.org", "cy@example.org"]
+
+
+def test_one_wrong_address_holds_up_nobody(
+    bo: User, cy: User, post: list[mail.EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = mail.EmailMessage.send
+
+    def picky(self: mail.EmailMessage, fail_silently: bool = False) -> int:
+        if self.to == ["bo@example.org"]:
+            raise smtplib.SMTPRecipientsRefused({})
+        return real(self)
+
+    monkeypatch.setattr(mail.EmailMessage, "send", picky)
+    tell(bo, cy)
+    for _ in range(20):
+        Notice.objects.filter(user=bo, mail_at__isnull=False).update(mail_at=long_ago())
+        emails.send_due_emails()
+    assert [email.to for email in post] == [["cy@example.org"]]
+    assert Notice.objects.get(user=bo).mail_at is None  # given up; the page still says it
+
+
+def test_an_email_after_a_death_has_the_same_name(bo: User, post: list[mail.EmailMessage]) -> None:
+    tell(bo)
+    emails.send_due_emails()
+    # As if the process had died before it noted that the server took the e-mail.
+    Notice.objects.update(mailed_at=None, mail_at=long_ago())
+    emails.send_due_emails()
+    first, second = post
+    assert first.extra_headers["Message-ID"] == second.extra_headers["Message-ID"]
+
+
+def test_without_a_mail_server_nothing_waits_to_be_sent(bo: User) -> None:
+    tell(bo)
+    assert Notice.objects.get().mail_at is None
+
+
+def test_a_title_is_one_line_of_the_letter(bo: User, post: list[mail.EmailMessage]) -> None:
+    tell(bo, title="Hello\r\nBcc: all@example.org")
+    emails.send_due_emails()
+    assert post[0].message()["Bcc"] is None
+    assert post[0].subject == "Hello Bcc: all@example.org"
+
+
+# --- as people choose -------------------------------------------------------------------------------------------
+
+
+def prefer(user: User, **choices: str) -> Any:
+    current = {kind.value: way for kind, way in notices.notice_choices_of(user).items()}
+    return signed_in(user).post("/account/preferences/", {**current, **choices})
+
+
+def test_bo_wants_no_emails_about_deadlines(bo: User, post: list[mail.EmailMessage]) -> None:
+    assert prefer(bo, deadline="page").status_code == 303
+    tell(bo)
+    emails.send_due_emails()
+    assert post == []
+    assert bo.notices.filter(read_at=None).count() == 1
+
+
+def test_bo_wants_to_hear_nothing_of_his_team(bo: User) -> None:
+    prefer(bo, team="none")
+    assert tell(bo, kind="team") == 0
+    assert bo.notices.filter(read_at=None).count() == 0
+
+
+def test_nobody_can_be_deaf_to_what_changes_their_rights(bo: User) -> None:
+    assert prefer(bo, deadline="none").status_code == 422
+    notices.save_choices(user=bo, choices={NoticeKind.DEADLINE: "none"})
+    assert tell(bo) == 1
+
+
+def test_a_day_of_news_is_one_email_in_the_morning(bo: User, post: list[mail.EmailMessage]) -> None:
+    prefer(bo, deadline="digest", extension="digest")
+    tell(bo), tell(bo, kind="extension", title="Two more attempts")
+    emails.send_due_emails()
+    assert post == []
+    Notice.objects.update(mail_at=long_ago())
+    emails.send_due_emails()
+    (email,) = post
+    assert email.subject == "2 notices from Leaderboard"
+    assert "The deadline moved" in email.body
+    assert "Two more attempts" in email.body
+
+
+def test_a_change_of_mind_holds_for_emails_that_wait(bo: User, post: list[mail.EmailMessage]) -> None:
+    prefer(bo, deadline="digest")
+    tell(bo)
+    prefer(bo, deadline="page")
+    Notice.objects.filter(mail_at__isnull=False).update(mail_at=long_ago())
+    emails.send_due_emails()
+    assert post == []
+
+
+@given(
+    at=st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),
+    zone=st.sampled_from(["", "Europe/Vienna", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"]),
+)
+def test_the_morning_is_the_readers_and_within_a_day(at: datetime, zone: str) -> None:
+    from zoneinfo import ZoneInfo
+
+    due = next_digest(zone, at)
+    local = due.astimezone(ZoneInfo(zone or "UTC"))
+    assert (local.hour, local.minute) == (7, 0)
+    assert timedelta(0) < due - at <= timedelta(hours=25)
+
+
+def test_only_hosts_choose_about_failed_files(bo: User, ada: User) -> None:
+    assert "could not be scored" not in signed_in(bo).get("/account/preferences/").content.decode()
+    assert "could not be scored" in signed_in(ada).get("/account/preferences/").content.decode()
+
+
+# --- no more e-mails --------------------------------------------------------------------------------------------
+
+
+def unsubscribe_link(email: mail.EmailMessage) -> str:
+    found = re.fullmatch(
+        r"<https://class\.example(/notifications/stop/[^>]+)>", email.extra_headers["List-Unsubscribe"]
+    )
+    assert found
+    return found.group(1)
+
+
+def test_one_click_in_the_mail_program_ends_emails_of_that_kind_without_signing_in(
+    bo: User, post: list[mail.EmailMessage]
+) -> None:
+    tell(bo)
+    emails.send_due_emails()
+    assert post[0].extra_headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    program = Client(enforce_csrf_checks=True)
+    assert program.post(unsubscribe_link(post[0]), {"List-Unsubscribe": "One-Click"}).status_code == 200
+    tell(bo), tell(bo, kind="extension", title="More attempts")
+    emails.send_due_emails()
+    assert [email.subject for email in post] == ["The deadline moved", "More attempts"]
+    assert bo.notices.filter(read_at=None).count() == 3
+
+
+def test_a_scanner_that_follows_the_link_ends_nothing(bo: User, post: list[mail.EmailMessage]) -> None:
+    tell(bo)
+    emails.send_due_emails()
+    page = Client().get(unsubscribe_link(post[0])).content.decode()
+    assert "Send me no more of these" in page
+    assert "bo" not in re.findall(r"\w+", re.sub(r"<[^>]+>", " ", page))
+    assert notices.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
+
+
+def test_a_changed_link_ends_nothing(bo: User) -> None:
+    token = emails.unsubscribe_token(bo, {NoticeKind.DEADLINE})
+    for wrong in (token[:-1], "x" + token, "nonsense", token.replace(":", "")):
+        assert Client().post(f"/notifications/stop/{wrong}/").status_code == 404
+    assert notices.notice_choices_of(bo)[NoticeKind.DEADLINE] == "at_once"
+
+
+def test_the_link_makes_nobody_hear_what_they_had_switched_off(bo: User) -> None:
+    notices.save_choices(user=bo, choices={NoticeKind.TEAM: "none"})
+    emails.unsubscribe_kinds(emails.unsubscribe_token(bo, {NoticeKind.TEAM}), stop=True)
+    assert notices.notice_choices_of(bo)[NoticeKind.TEAM] == "none"
+
+
+def test_a_subject_names_the_competition_once(bo: User, pets: Competition, post: list[mail.EmailMessage]) -> None:
+    tell(bo, title="Your grade in Cats or dogs", competition=pets)
+    emails.send_due_emails()
+    assert post[0].subject == "Your grade in Cats or dogs"
+
+
+def test_a_link_that_a_host_wrote_leads_to_the_site_from_an_email_too(
+    bo: User, pets: Competition, post: list[mail.EmailMessage]
+) -> None:
+    tell(bo, kind="announcement", text="See [the data](/c/pets/data/).", competition=pets)
+    emails.send_due_emails()
+    assert "[the data](https://class.example/c/pets/data/)" in post[0].body

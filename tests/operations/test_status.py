@@ -1,0 +1,252 @@
+"""Olga sees how the site is; programs ask whether it can score."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.core.management import call_command
+from django.db import OperationalError
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.models import User
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, Submission, Worker
+from leaderboard.competitions.scoring import queue
+from leaderboard.competitions.services import submitting
+from leaderboard.operations import health
+from leaderboard.operations.supervisor import children
+from tests.conftest import answers, enter, hand_in
+from tests.pages import tidy
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody remembers the health of the test before; the broker answers."""
+    health._last.clear()
+    monkeypatch.setattr(health, "queue_length", lambda: 3)
+
+
+def status_page(client: Client, olga: User) -> str:
+    health._last.clear()
+    client.force_login(olga)
+    response = client.get("/status/")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def deep(client: Client) -> tuple[int, dict[str, Any]]:
+    health._last.clear()
+    response = client.get("/healthz/deep")
+    return response.status_code, json.loads(response.content)
+
+
+def waiting(competition: Competition, user: User, *, seconds: float) -> Submission:
+    """A file that has waited for so long."""
+    submission = submitting.submit_file(competition=competition, user=user, file_name="slow.csv", chunks=[answers()])
+    Submission.objects.filter(pk=submission.pk).update(received_at=timezone.now() - timedelta(seconds=seconds))
+    return submission
+
+
+# --- the page ---------------------------------------------------------------------------------------------------
+
+
+def test_olga_sees_waiting_files_workers_fates_and_versions(
+    client: Client, olga: User, pets: Competition, bo: User
+) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    held = waiting(pets, bo, seconds=90)
+    assert queue.claim_submission(held.pk)
+    tasks.report_and_sweep()
+    page = status_page(client, olga)
+    text = tidy(page)
+    assert "This site is able to score." in text
+    assert "<dt>Waiting files</dt><dd>1</dd>" in text
+    assert re.search(r"<dt>Oldest waits</dt><dd>9\d s</dd>", text)
+    assert "<dt>In work</dt><dd>1</dd>" in text
+    assert "<dt>Scored, 24 h</dt><dd>1</dd>" in text
+    assert "<dt>Invalid, 24 h</dt><dd>1</dd>" in text
+    assert "At work" in text
+    assert "slow.csv" in text
+    assert "<dt>numpy</dt>" in text
+    assert "Last sweep:<time" in text
+
+
+def test_olga_reads_why_a_file_failed_and_where_it_is(client: Client, olga: User, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    failed = waiting(pets, bo, seconds=5)
+    Submission.objects.filter(pk=failed.pk).update(tries=5, deaths=2, host_details="ZeroDivisionError")
+    queue.fail_spent_submissions()
+    page = status_page(client, olga)
+    assert "Scoring failed through no fault of your file" in page
+    assert "ZeroDivisionError" in page
+    assert "5 tries, 2 deaths of the scorer" in page
+    assert 'href="/host/pets/submissions/?status=failed"' in page
+
+
+def test_olga_reads_what_the_last_check_found(client: Client, olga: User, pets: Competition, bo: User) -> None:
+    assert "Not checked yet" in status_page(client, olga)
+    call_command("check_consistency", stdout=StringIO())
+    assert "All hold" in status_page(client, olga)
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    pets.ground_truth.standings.update(value=0.5)  # type: ignore[union-attr]
+    with pytest.raises(SystemExit):
+        call_command("check_consistency", stdout=StringIO())
+    page = status_page(client, olga)
+    assert "Broken (1)" in page
+    assert "public standing of team" in page
+
+
+def test_olga_reads_what_is_away(client: Client, olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "queue_length", lambda: None)
+    text = status_page(client, olga)
+    assert "This site is not able to score now" in text
+    assert "The broker does not answer." in text
+    assert "No worker has been heard of." in text
+    assert "no answer" in text
+
+
+def test_hosts_and_students_do_not_see_it(client: Client, ada: User, bo: User) -> None:
+    assert client.get("/status/")["Location"] == "/accounts/login/?next=/status/"
+    for user in (ada, bo):
+        client.force_login(user)
+        assert client.get("/status/").status_code == 403
+        assert "/status/" not in client.get("/").content.decode()
+
+
+# --- /healthz/deep ----------------------------------------------------------------------------------------------
+
+
+def test_with_a_worker_at_work_the_site_is_able(client: Client, db: None) -> None:
+    queue.report_worker()
+    status, answer = deep(client)
+    assert status == 200
+    assert answer["able"]
+    assert set(answer) == {
+        "able", "database", "storage", "broker", "worker_heard", "oldest_pending", "in_hand", "idle",
+    }  # fmt: skip
+
+
+def test_without_a_worker_it_is_not(client: Client, db: None) -> None:
+    assert deep(client)[0] == 503
+    queue.report_worker()
+    Worker.objects.update(last_seen_at=timezone.now() - timedelta(seconds=31))
+    status, answer = deep(client)
+    assert (status, answer["able"]) == (503, False)
+    assert answer["worker_heard"] >= 31
+
+
+def test_a_broker_a_store_or_a_database_that_is_away_is_named(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
+) -> None:
+    queue.report_worker()
+    monkeypatch.setattr(health, "queue_length", lambda: None)
+    assert deep(client)[1]["broker"] is False
+    settings.FILES_DIR = "/proc/nowhere"
+    assert deep(client)[1]["storage"] is False
+
+    def locked() -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(health, "_write_to_the_database", locked)
+    status, answer = deep(client)
+    assert (status, answer["database"]) == (503, False)
+
+
+def test_a_file_that_waits_for_two_minutes_is_one_too_many(client: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    queue.report_worker()
+    waiting(pets, bo, seconds=119)
+    assert deep(client)[0] == 200
+    waiting(pets, bo, seconds=130)
+    assert deep(client)[0] == 503
+
+
+def test_the_probe_leaves_nothing_behind(client: Client, db: None, settings: LazySettings) -> None:
+    deep(client)
+    assert not Worker.objects.exists()
+    assert [path for path in settings.FILES_DIR.rglob("*") if path.is_file()] == []
+
+
+def test_many_questions_cost_one_look(client: Client, db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    look = health._read_health
+    monkeypatch.setattr(health, "_read_health", lambda read: looks.append(1) or look(read))  # type: ignore[func-returns-value]
+    for _ in range(5):
+        client.get("/healthz/deep")
+    assert len(looks) == 1
+
+
+# --- workers that idle ------------------------------------------------------------------------------------------
+
+
+def test_workers_idle_while_files_wait_for_a_minute(client: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    submission = waiting(pets, bo, seconds=59)
+    assert deep(client)[1]["idle"] is False
+    Submission.objects.update(received_at=timezone.now() - timedelta(seconds=61))
+    assert deep(client)[1]["idle"] is True
+    assert queue.log_stuck_queue()
+    Submission.objects.filter(pk=submission.pk).update(
+        claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
+    )
+    assert deep(client)[1]["idle"] is False
+    assert not queue.log_stuck_queue()
+
+
+@pytest.mark.parametrize(
+    ("answer", "idle"),
+    [
+        ((503, b'{"idle": true}'), True),
+        ((200, b'{"idle": false}'), False),
+        ((500, b"<html>"), False),
+        ((200, b"[]"), False),
+        ((0, b""), False),
+    ],
+)
+def test_up_believes_only_a_clear_word(answer: tuple[int, bytes], idle: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "get_page", lambda *_: answer)
+    assert children.has_idle_workers("127.0.0.1", 1) is idle
+
+
+# --- sweepers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.fault(33)
+def test_a_worker_sweeps_where_the_beat_does_not(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter(pets, bo)
+    waiting(pets, bo, seconds=1)
+    rung: list[object] = []
+    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: rung.append(1))
+    tasks.report_and_sweep()
+    assert len(rung) == 1
+    tasks.report_and_sweep()
+    assert len(rung) == 1, "somebody swept a moment ago"
+    Worker.objects.update(last_sweep_at=timezone.now() - timedelta(seconds=8))
+    tasks.report_and_sweep()
+    assert len(rung) == 2
+
+
+@pytest.mark.fault(29)
+def test_a_sweep_from_before_the_clock_was_set_back_is_none(db: None) -> None:
+    queue.report_worker(swept=True)
+    assert queue.was_swept_lately()
+    Worker.objects.update(last_sweep_at=timezone.now() + timedelta(hours=1))
+    assert not queue.was_swept_lately()
+
+
+def test_workers_that_were_silent_for_an_hour_are_forgotten(db: None) -> None:
+    Worker.objects.create(host="old", process=1, version="1", last_seen_at=timezone.now() - timedelta(hours=2))
+    queue.report_worker()
+    assert [worker.host for worker in Worker.objects.all()] != ["old"]
+    assert Worker.objects.count() == 1

@@ -1,0 +1,341 @@
+"""Metric files from outside on the site: Olga adds them, Ada chooses one, Bo is scored by it or told why not."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+import metrics
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, DailyAttempts, Refusal, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import boards, ladder
+from leaderboard.competitions.scoring import queue, score
+from leaderboard.competitions.services import competitions, publishing, submitting, truth_drafts
+from metrics.sandbox import metric_files, processes
+from tests.conftest import enter, hand_in, make_competition
+from tests.pages import tidy
+from tests.scorer_in_process import forget
+
+pytestmark = pytest.mark.thorough
+
+TRUTH = "id,y,Usage\n" + "".join(f"{i},{i % 4},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13))
+MINE = ("id,y\n" + "".join(f"{i},{(i + 1) % 4}\n" for i in range(1, 13))).encode()
+PERFECT = ("id,y\n" + "".join(f"{i},{i % 4}\n" for i in range(1, 13))).encode()
+
+GAP = '''"""Mean gap. Lower is better.
+
+>>> 1 + 1
+3
+"""
+
+class ParticipantVisibleError(Exception):
+    pass
+
+def score(solution, submission, row_id_column_name, power: float = 1.0):
+    if (submission.y < 0).any():
+        raise ParticipantVisibleError("Gaps need numbers from 0 on.")
+    if (submission.y > 50).any():
+        raise ValueError("canary " + str(list(solution.y)))
+    if (submission.y == 33).any() and solution.y.max() > 1:
+        raise ParticipantVisibleError(f"Answer 33 is not {list(solution.y)}.")
+    return float(((solution.y - submission.y).abs() ** power).mean())
+'''
+
+Drop = Callable[[str, str], Path]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_waiting_process() -> Iterator[None]:
+    yield
+    processes.close()
+
+
+@pytest.fixture
+def metrics_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of files from outside."""
+    folder = tmp_path / "metrics"
+    folder.mkdir()
+    monkeypatch.setenv("METRICS_DIR", str(folder))
+    metric_files._facts.clear()
+    forget()
+    (folder / "gap.py").write_text(GAP)
+    return folder
+
+
+@pytest.fixture
+def gaps(metrics_folder: Path, ada: User, bo: User) -> Competition:
+    competition = make_competition(ada, slug="gaps", metric="gap", truth=TRUTH)
+    enter(competition, bo)
+    return competition
+
+
+def page_of(user: User, url: str) -> str:
+    client = Client()
+    client.force_login(user)
+    response = client.get(url)
+    assert response.status_code == 200, url
+    return response.content.decode()
+
+
+def used(user: User) -> int:
+    return sum(DailyAttempts.objects.filter(team__memberships__user=user).values_list("used", flat=True))
+
+
+def values(submission: Submission) -> dict[str, float]:
+    return dict(Score.objects.filter(submission=submission).values_list("split", "value"))
+
+
+def test_ada_chooses_it_and_bo_is_scored_by_it(gaps: Competition, bo: User) -> None:
+    assert gaps.ground_truth is not None
+    assert gaps.ground_truth.metric_version == metrics.get("gap").version
+    mine = hand_in(gaps, bo, MINE)
+    assert mine.status == "scored", mine.problems or mine.host_details
+    assert values(mine) == {"public": 2.0, "private": 1.0}
+    assert values(hand_in(gaps, bo, PERFECT)) == {"public": 0.0, "private": 0.0}
+    (line,) = boards.ranked_lines(gaps, Split.PUBLIC)
+    assert line.value == 0.0
+    for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
+        assert "Gap" in page_of(bo, f"/c/gaps/{url}")
+
+
+def test_what_the_metric_says_of_bos_file_reaches_bo_and_costs_no_attempt(gaps: Competition, bo: User) -> None:
+    mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,-2"))
+    assert (mine.status, mine.problems[0]["message"]) == ("invalid", "Gaps need numbers from 0 on.")
+    assert used(bo) == 0
+    assert "Gaps need numbers from 0 on." in page_of(bo, f"/c/gaps/submissions/{mine.pk}/")
+
+
+def test_what_it_says_of_bos_file_is_the_same_in_whatever_part_a_row_is(gaps: Competition, bo: User) -> None:
+    # Row 1 is public, row 2 private.
+    files = [MINE.replace(b"\n1,2", b"\n1,-2"), MINE.replace(b"\n2,3", b"\n2,-2")]
+    said_to_user = [(mine.status, mine.problems) for mine in (hand_in(gaps, bo, file) for file in files)]
+    assert said_to_user[0] == said_to_user[1]
+    assert [problem["message"] for problem in said_to_user[0][1]] == ["Gaps need numbers from 0 on."]
+    assert [
+        submitting.check_file_with_conditions(competition=gaps, user=bo, chunks=[file]).problems for file in files
+    ] == [said_to_user[0][1]] * 2
+
+
+@pytest.mark.parametrize("changed", [b"\n1,33", b"\n2,33"])
+@pytest.mark.attack("the truth in what a metric says")
+def test_what_it_says_beside_the_true_answers_reaches_ada_alone(
+    gaps: Competition, ada: User, bo: User, changed: bytes
+) -> None:
+    """Row 1 is public, row 2 private."""
+    file = MINE.replace(b"\n1,2" if changed[1:2] == b"1" else b"\n2,3", changed)
+    assert submitting.check_file_with_conditions(competition=gaps, user=bo, chunks=[file]).problems == []
+    mine = hand_in(gaps, bo, file)
+    assert (mine.status, mine.failure, used(bo)) == ("invalid", "", 0)
+    assert "cannot be shown here" in mine.problems[0]["message"]
+    part = "public" if changed[1:2] == b"1" else "private"
+    assert f"Of the {part} part the metric says: Answer 33 is not" in page_of(ada, "/host/gaps/submissions/")
+    for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
+        assert "Answer 33" not in page_of(bo, f"/c/gaps/{url}")
+
+
+@pytest.mark.attack("the truth in what a metric says")
+def test_what_it_says_of_itself_reaches_ada_alone(
+    gaps: Competition, ada: User, bo: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    mine = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,99"))
+    assert (mine.status, mine.failure) == ("failed", queue.OUR_FAULT)
+    assert mine.host_details.startswith("The metric gap raised ValueError in line 14. ValueError: canary [1, 3, 1")
+    assert used(bo) == 0
+    assert "canary" not in caplog.text
+    assert "The metric gap raised ValueError" in caplog.text
+    assert "canary [1, 3, 1" in page_of(ada, "/host/gaps/submissions/")
+    for url in ("", "leaderboard/", "submissions/", f"submissions/{mine.pk}/"):
+        assert "canary" not in page_of(bo, f"/c/gaps/{url}")
+
+
+def test_one_that_never_ends_gives_the_attempt_back(
+    metrics_folder: Path, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (metrics_folder / "slow.py").write_text(
+        GAP.replace("    return", "    while (submission.y == 17).any(): pass\n    return")
+    )
+    competition = make_competition(ada, metric="slow", truth=TRUTH)
+    enter(competition, bo)
+    monkeypatch.setenv("METRICS_SECONDS", "1")
+    mine = hand_in(competition, bo, MINE.replace(b"\n1,2", b"\n1,17"))
+    assert mine.status == "failed"
+    assert "1 s" in mine.host_details
+    assert used(bo) == 0
+
+
+def test_a_check_of_a_file_asks_the_metric_and_costs_nothing(gaps: Competition, metrics_folder: Path, bo: User) -> None:
+    (metrics_folder / "gap.py").write_text(GAP.replace("Gaps need", "A later version needs"))
+    found = submitting.check_file_with_conditions(
+        competition=gaps, user=bo, chunks=[MINE.replace(b"\n1,2", b"\n1,-2")]
+    ).problems
+    assert [problem["message"] for problem in found] == ["Gaps need numbers from 0 on."]
+    assert submitting.check_file_with_conditions(competition=gaps, user=bo, chunks=[MINE]).problems == []
+    assert (used(bo), Submission.objects.count()) == (0, 0)
+
+
+def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_with(
+    gaps: Competition, metrics_folder: Path, ada: User, bo: User
+) -> None:
+    first = hand_in(gaps, bo, MINE)
+    (metrics_folder / "gap.py").write_text(GAP.replace(".mean())", ".mean()) * 10"))
+    forget()
+    second = hand_in(gaps, bo, MINE + b"\n")
+    assert values(first) == values(second) == {"public": 2.0, "private": 1.0}
+    truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
+    ground_truth = publishing.publish_draft(competition=gaps, user=ada)
+    assert ground_truth.metric_version != gaps.ground_truth.metric_version  # type: ignore[union-attr]
+    while score.rescore_batch(ground_truth.pk):
+        pass
+    assert dict(Score.objects.filter(ground_truth=ground_truth, submission=first).values_list("split", "value")) == {
+        "public": 20.0,
+        "private": 10.0,
+    }
+
+
+def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
+    gaps: Competition, metrics_folder: Path, ada: User, bo: User
+) -> None:
+    hand_in(gaps, bo, MINE)
+    for path in [*metrics_folder.glob("*.py"), *metrics_folder.glob(".inspected/*")]:
+        path.unlink()
+    forget()
+    late = hand_in(gaps, bo, PERFECT)
+    assert late.status == "failed"
+    assert late.host_details.startswith('No metric is called "gap@')
+    for url in ("", "leaderboard/", "submissions/", f"submissions/{late.pk}/", "submit/"):
+        page_of(bo, f"/c/gaps/{url}")
+    for url in ("", "truth/", "submissions/"):
+        page_of(ada, f"/host/gaps/{url}")
+    (line,) = boards.ranked_lines(gaps, Split.PUBLIC)
+    assert line.value == 2.0
+    assert ladder.sign_of(gaps.ground_truth) == 1.0  # type: ignore[arg-type]
+
+
+def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(
+    gaps: Competition, metrics_folder: Path, ada: User, bo: User
+) -> None:
+    first = hand_in(gaps, bo, MINE.replace(b"\n1,2", b"\n1,40"))
+    (metrics_folder / "gap.py").write_text(GAP.replace("> 50", "> 30"))
+    truth_drafts.draft_truth(competition=gaps, metric="gap", params={})
+    ground_truth = publishing.publish_draft(competition=gaps, user=ada)
+    while score.rescore_batch(ground_truth.pk):
+        pass
+    assert Refusal.objects.get(submission=first).problems == [{"code": "failed", "message": queue.OUR_FAULT}]
+    first.refresh_from_db()
+    assert "canary" in first.host_details
+
+
+def test_an_upside_down_board_is_not_published(metrics_folder: Path, ada: User) -> None:
+    (metrics_folder / "gap.py").write_text(GAP.replace("Lower is better.", "Higher is better."))
+    with pytest.raises(competitions.CannotHost) as caught:
+        make_competition(ada, metric="gap", truth=TRUTH)
+    assert any("With this metric higher is said to be better" in line for line in caught.value.details)
+
+
+def test_a_broken_file_breaks_no_page(metrics_folder: Path, ada: User) -> None:
+    (metrics_folder / "broken.py").write_text("import nothing_like_this")
+    (metrics_folder / "asking.py").write_text("def score(solution, submission, row_id_column_name, k: int): return 1.0")
+    make_competition(ada, launched=False)
+    gallery = page_of(ada, "/metrics/")
+    assert "Gap" in gallery
+    assert "Asking" in gallery
+    assert "broken" not in gallery.lower()
+    assert "Mean gap." in page_of(ada, "/metrics/gap/")
+    page_of(ada, "/metrics/asking/")
+    assert "It must be given." in page_of(ada, "/host/pets/setup/metric/?metric=asking")
+    assert "inf" not in tidy(page_of(ada, "/metrics/gap/")).partition("<dt>Best value</dt>")[2][:40]
+    assert Client().get("/metrics/broken/").status_code == 404
+
+
+@pytest.fixture
+def for_ever(metrics_folder: Path) -> str:
+    """A metric whose example takes for ever."""
+    example = "example = {'truth': 'id,y\\n1,2\\n', 'submission': 'id,y\\n1,17\\n', 'score': 1}\n"
+    text = GAP.replace("    return", "    while (submission.y == 17).any(): pass\n    return")
+    (metrics_folder / "gap.py").write_text(text.replace("class Part", example + "\n\nclass Part"))
+    return "/metrics/gap/"
+
+
+def test_the_page_of_one_that_takes_too_long_says_how_long_it_may(
+    for_ever: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("METRICS_SECONDS", "1")
+    page = Client().get(for_ever)
+    assert page.status_code == 200
+    assert "The metric gap took longer than 1 s." in page.content.decode()
+
+
+@pytest.mark.slow
+def test_it_is_stopped_before_the_page_gives_up_and_not_tried_again(
+    for_ever: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("METRICS_SECONDS", "2")
+    for _ in range(2):
+        begun = time.monotonic()
+        assert "took longer than" in Client().get(for_ever).content.decode()
+    assert time.monotonic() - begun < 1
+
+
+def test_the_help_of_a_parameter_ends_before_its_default_begins(metrics_folder: Path, ada: User) -> None:
+    head = '    """Args:\n        power: exponent of each gap\n        floor: Does it begin at 0?\n    """\n'
+    text = GAP.replace("power: float = 1.0):\n", "power: float = 1.0, floor: bool = True, k: int = 3):\n" + head)
+    (metrics_folder / "gap.py").write_text(text)
+    make_competition(ada, launched=False)
+    page = page_of(ada, "/host/pets/setup/metric/?metric=gap")
+    assert "exponent of each gap. Default: 1.0." in page
+    assert "Does it begin at 0? Default: True." in page
+    assert ">Default: 3." in tidy(page)
+
+
+def test_olga_adds_a_file_and_sees_how_its_doctests_came_out(
+    metrics_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = tmp_path / "far.py"
+    new.write_text(GAP.replace("Lower is better.", "Far."))
+    with pytest.raises(CommandError, match="give --direction"):
+        call_command("add_metric", str(new))
+    call_command("add_metric", str(new), "--check")
+    assert not (metrics_folder / "far.py").exists()
+    call_command("add_metric", str(new), "--direction", "minimize", "--best", "0", "--title", "Distance")
+    said_to_user = capsys.readouterr().out
+    assert "doctests: 1 of 1 failed" in said_to_user
+    assert "Expected:\n        3" in said_to_user
+    assert "parameter power: float, default 1.0" in said_to_user
+    assert (metrics_folder / "far.py").read_text() == new.read_text()
+    assert json.loads((metrics_folder / "far.json").read_text()) == {
+        "direction": "minimize",
+        "best": 0.0,
+        "title": "Distance",
+    }
+    assert (metrics.get("far").title, metrics.get("far").best) == ("Distance", 0.0)
+    new.write_text(new.read_text() + "\n# a remark\n")
+    call_command("add_metric", str(new))  # what was said once still holds
+    assert metrics.get("far").title == "Distance"
+
+
+def test_olga_lists_the_folder(metrics_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("add_metric")
+    assert "1 files, all of them can be offered." in capsys.readouterr().out
+    (metrics_folder / "broken.py").write_text("x = ")
+    with pytest.raises(CommandError, match="1 of 2 files cannot be offered"):
+        call_command("add_metric")
+    assert "cannot be offered: SyntaxError" in capsys.readouterr().out
+
+
+def test_olga_is_told_what_cannot_be(metrics_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("x = 1")
+    with pytest.raises(CommandError, match="It was not added"):
+        call_command("add_metric", str(bad))
+    with pytest.raises(CommandError, match="There is no file"):
+        call_command("add_metric", str(tmp_path / "none.py"))
+    monkeypatch.delenv("METRICS_DIR")
+    with pytest.raises(CommandError, match="METRICS_DIR names no folder"):
+        call_command("add_metric", str(bad))

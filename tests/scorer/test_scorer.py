@@ -1,0 +1,471 @@
+"""The processes that read files: each file in a child of its own, within limits, and nobody else harmed by it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from multiprocessing import Pipe
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import metrics
+from leaderboard import scorer
+from leaderboard.scorer import (
+    MeasuringLimits,
+    ScorerAnswer,
+    TruthSpec,
+    client,
+    messages,
+    outside_metrics,
+    scorer_answer,
+)
+from metrics.sandbox import landlock
+from metrics.sandbox import processes as processes_module
+from metrics.sandbox.processes import explain_missing_sandbox
+from tests.conftest import TRUTH, answers
+from tests.scorer_in_process import measure_here
+from tests.site import patience, until
+
+pytestmark = pytest.mark.slow
+
+LIMITS = MeasuringLimits(seconds=20, memory_mb=1500)
+FOREIGN = frozenset({"django", "celery", "redis", "psycopg", "sqlite3"})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hostile() -> Iterator[None]:
+    """The real scorer, but for files that say what they do to it."""
+    program = client._PROGRAM[:]
+    client._PROGRAM[:] = ["-m", "tests.scorer.hostile_scorer"]
+    scorer.close_scorer()
+    yield
+    scorer.close_scorer()
+    client._PROGRAM[:] = program
+
+
+@pytest.fixture
+def ground_truth(tmp_path: Path) -> TruthSpec:
+    (tmp_path / "truth.csv").write_text(TRUTH)
+    return TruthSpec("1", "accuracy", str(tmp_path / "truth.csv"), {}, "id")
+
+
+Measure = Callable[..., ScorerAnswer]
+
+
+@pytest.fixture
+def measure(ground_truth: TruthSpec, tmp_path: Path) -> Measure:
+    """Bo hands in a file, or one that does what a word says."""
+
+    def measured(data: bytes | str, limits: MeasuringLimits = LIMITS, by: TruthSpec = ground_truth) -> ScorerAnswer:
+        file = tmp_path / "mine.csv"
+        file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
+        return scorer.measure_file(by, file, limits)
+
+    return measured
+
+
+def message(answer: ScorerAnswer) -> dict[str, Any]:
+    (problem,) = answer.problems
+    found: dict[str, Any] = json.loads(problem["message"])
+    return found
+
+
+def below(pid: int) -> list[int]:
+    """The processes that this one started, and theirs."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found += [int(path.parent.name), *below(int(path.parent.name))]
+    return found
+
+
+def is_over(pid: int) -> bool:
+    """Gone, or waiting to be noticed."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def at_rest() -> int:
+    """The scorer, once the last child is gone."""
+    root = client._running[0].process.pid
+    until(lambda: len(below(root)) == 1, what="the end of the child")
+    return root
+
+
+# --- what comes back --------------------------------------------------------------------------------------------
+
+
+def test_the_same_digits_as_in_one_process(measure: Measure, ground_truth: TruthSpec, tmp_path: Path) -> None:
+    data = answers(public=2, private=1)
+    there = measure(data).result
+    here = measure_here(ground_truth, tmp_path / "mine.csv", LIMITS).result
+    assert there is not None
+    assert here is not None
+    assert (there.public, there.private, there.parts) == (here.public, here.private, here.parts)
+    for split, uncertainty in here.uncertainty.items():
+        found = there.uncertainty[split]
+        assert (found.standard_error, found.low, found.high) == (
+            uncertainty.standard_error,
+            uncertainty.low,
+            uncertainty.high,
+        )
+        assert found.replicates.tobytes() == uncertainty.replicates.tobytes()
+
+
+def test_all_problems_of_a_file_come_back(measure: Measure) -> None:
+    found = measure(answers().replace(b"\n3,", b"\n2,").replace(b"\n5,", b"\n99,")).problems
+    assert {problem["code"] for problem in found} >= {"repeated_ids"}
+    assert len(found) >= 2
+
+
+def test_what_stumbles_is_told_without_any_value(measure: Measure) -> None:
+    answer = measure("stumble")
+    assert answer.failure == "could not be measured: RuntimeError"
+    assert "evaluate" in answer.details
+    assert "cat" not in repr(answer) + answer.details
+
+
+def test_a_truth_that_cannot_be_read_is_our_failure(measure: Measure, ground_truth: TruthSpec, tmp_path: Path) -> None:
+    (tmp_path / "broken.csv").write_text("id,label\n1,cat\n1,dog\n")
+    broken = TruthSpec("2", "accuracy", str(tmp_path / "broken.csv"), {}, "id")
+    answer = measure(answers(), by=broken)
+    assert answer.failure == "could not be measured: GroundTruthError"
+    assert "dog" not in repr(answer) + answer.details
+    assert measure(answers()).result is not None
+
+
+def test_a_metric_that_is_gone_is_named(measure: Measure, ground_truth: TruthSpec) -> None:
+    answer = measure(answers(), by=TruthSpec("3", "gone", ground_truth.truth, {}, "id"))
+    assert "No metric is called" in answer.failure
+    assert "The operator can put its file back." in answer.host_details
+
+
+@pytest.mark.parametrize(
+    "said_to_user",
+    [
+        {"problems": 7},
+        {"problems": [{"code": "x"}]},
+        {"problems": [{"code": 1, "message": "", "column": None, "line": None, "id": None, "count": 1}]},
+        {"result": {}},
+        {"result": {"metric": "a", "version": "b", "params": {}, "overall": float("nan"), "public": 1, "private": 1}},
+        {"result": None},
+    ],
+)
+def test_what_has_not_the_form_of_an_answer_is_believed_by_nobody(said_to_user: dict[str, Any]) -> None:
+    with pytest.raises(messages.MalformedMessage):
+        scorer_answer.read_answer(said_to_user)
+
+
+def test_a_message_is_bounded_and_nothing_but_json() -> None:
+    ours, theirs = Pipe()
+    for text in (b"[1]", b"no"):
+        theirs.send_bytes(text)
+        with pytest.raises(messages.MalformedMessage):
+            messages.receive_message(ours)
+    os.write(theirs.fileno(), struct.pack("!i", messages.MOST_BYTES + 1))
+    with pytest.raises(messages.ConnectionEnded):
+        messages.receive_message(ours)
+
+
+# --- limits and the seal ----------------------------------------------------------------------------------------
+
+
+def test_a_file_that_eats_memory_is_stopped_alone(measure: Measure) -> None:
+    answer = measure("eat", MeasuringLimits(20, 400))
+    assert "400 MB of memory" in answer.problems[0]["message"]
+    assert measure(answers()).result is not None
+
+
+@pytest.mark.parametrize("word", ["spin", "sleep"])
+def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, word: str) -> None:
+    measure(answers())
+    begun = time.monotonic()
+    with pytest.raises(scorer.JobTimedOut):
+        measure(word, MeasuringLimits(0.5, 1500))
+    assert 0.4 < time.monotonic() - begun < 4 * patience()
+    assert measure(answers()).result is not None
+
+
+@pytest.mark.parametrize("word", ["abort", "die", "leave", "babble"])
+def test_a_child_that_ends_without_an_answer_has_died_and_the_next_file_is_measured(
+    measure: Measure, word: str
+) -> None:
+    with pytest.raises(scorer.ScorerDied):
+        measure(word, MeasuringLimits(3, 1500))
+    assert measure(answers()).result is not None
+
+
+def test_a_child_that_answered_and_stays_holds_up_nobody(measure: Measure) -> None:
+    measure(answers())
+    begun = time.monotonic()
+    assert measure("linger").failure == "lingers"
+    assert measure(answers()).result is not None
+    assert time.monotonic() - begun < 5 * patience()
+
+
+def test_a_child_has_nothing_of_the_site(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer.close_scorer()
+    for name in ("SECRET_KEY", "DATABASE_URL", "ADMIN_PASSWORD", "REDIS_URL", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "secret")
+    found = message(measure("show"))
+    assert not set(found["environment"]) & {"SECRET_KEY", "DATABASE_URL", "ADMIN_PASSWORD", "REDIS_URL"}
+    assert "AWS_SECRET_ACCESS_KEY" not in found["environment"]
+    assert not FOREIGN & set(found["modules"])
+    assert sorted(found["descriptors"]) == ["c", "c", "c", "p", "s"], "/dev/null, its life, its answer, nothing else"
+
+
+def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("secret")
+    found = message(measure("tell"))
+    assert found.pop("a fork") != "done"
+    assert found.pop("a program") != "done"
+    if explain_missing_sandbox():
+        pytest.skip("this kernel has no sandbox; the limits hold")
+    assert "done" not in found.values(), found
+
+
+def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_of_this_truth(
+    ground_truth: TruthSpec, tmp_path: Path
+) -> None:
+    if explain_missing_sandbox():
+        pytest.skip("this kernel has no sandbox; the limits hold")
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "mine.csv").write_bytes(answers())
+    for name in ("hostile.csv", "other.csv"):
+        (tmp_path / name).write_text(TRUTH)
+    taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"), folders=[str(files)])
+    said_to_user = scorer.measure_file(taken, files / "mine.csv", LIMITS).host_details
+    found = json.loads(said_to_user[said_to_user.index("{") :])
+    assert len(found) == 7
+    if landlock._version() < 6:
+        del found["the parent"]  # before Linux 6.12
+    assert "done" not in found.values(), found
+
+
+def test_files_of_a_folder_that_was_made_anew_are_still_read(ground_truth: TruthSpec, tmp_path: Path) -> None:
+    """As after a restore: whoever was sealed with the old folder could not open them."""
+    files = tmp_path / "files"
+    by = replace(ground_truth, folders=[str(files)])
+    for _ in range(2):
+        files.mkdir()
+        (files / "mine.csv").write_bytes(answers())
+        assert scorer.measure_file(by, files / "mine.csv", LIMITS).result is not None
+        shutil.rmtree(files)
+
+
+# --- processes --------------------------------------------------------------------------------------------------
+
+
+def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ground_truth: TruthSpec) -> None:
+    scorer.close_scorer()
+    ground_truths = [TruthSpec(str(n), ground_truth.metric, ground_truth.truth, {}, "id") for n in range(10)]
+    for one in ground_truths:
+        measure(answers(), by=one)
+    root = client._running[0].process.pid
+    until(lambda: len(below(root)) == client.MOST_TRUTHS, what="eight keepers")
+    keepers = set(below(root))
+    for _ in range(3):
+        measure(answers(), by=ground_truths[-1])
+    assert set(below(root)) == keepers
+
+
+def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
+    scorer.close_scorer()
+    measure(answers())
+
+    def state() -> tuple[int, int, int]:
+        pids = [os.getpid(), *below(os.getpid())]
+        return len(os.listdir("/proc/self/fd")), len(pids), sum(len(os.listdir(f"/proc/{p}/fd")) for p in pids[1:])
+
+    measure(answers())
+    at_rest()
+    before = state()
+    for _ in range(20):
+        measure(answers())
+    at_rest()
+    assert state() == before
+
+
+def test_a_truth_process_has_one_thread_when_it_forks(measure: Measure) -> None:
+    scorer.close_scorer()
+    for _ in range(3):
+        measure(answers())
+    root = at_rest()  # a browser of other tests may run below this process too
+    for pid in (root, *below(root)):
+        names = [Path(f"/proc/{pid}/task/{one}/comm").read_text().strip() for one in os.listdir(f"/proc/{pid}/task")]
+        assert set(names) <= {"python", "python3"}, names
+
+
+@pytest.mark.parametrize("who", ["the scorer", "its keeper"])
+def test_whoever_is_killed_between_two_files_no_file_is_blamed(measure: Measure, who: str) -> None:
+    scorer.close_scorer()
+    measure(answers())
+    root = at_rest()
+    (truth_process,) = below(root)
+    os.kill(root if who == "the scorer" else truth_process, signal.SIGKILL)
+    until(lambda: is_over(truth_process), what="the end of the keeper")
+    assert measure(answers()).result is not None
+
+
+@pytest.mark.parametrize("who", ["the scorer", "its keeper", "the child"])
+@pytest.mark.fault(1)
+def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_once(measure: Measure, who: str) -> None:
+    scorer.close_scorer()
+    measure(answers())
+    root = at_rest()
+
+    def kill() -> None:
+        pids = until(lambda: found if len(found := below(root)) == 2 else None, what="a child")
+        os.kill({"the scorer": root, "its keeper": pids[0], "the child": pids[1]}[who], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    begun = time.monotonic()
+    with pytest.raises(scorer.ScorerDied):
+        measure("sleep")
+    assert time.monotonic() - begun < 4 * patience()
+    killer.join()
+    assert measure(answers()).result is not None
+
+
+JOB = """
+import sys
+from leaderboard.scorer.job_slots import OF_HOSTS, JobSlot
+from leaderboard.scorer.client import run_job
+asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2])
+with JobSlot("check_submission", OF_HOSTS) as place:
+    run_job("check_submission", asked, OF_HOSTS, place, 1500)
+"""
+
+
+def test_a_job_ends_with_the_web_process_that_asked_for_it(ground_truth: TruthSpec, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "endless.csv")
+    web = subprocess.Popen([sys.executable, "-c", JOB, ground_truth.truth, str(tmp_path / "endless.csv")])
+    processes = until(lambda: found if len(found := below(web.pid)) == 2 else None, what="a file process")
+    web.kill()
+    web.wait()
+    until(lambda: all(map(is_over, processes)), what="the end of all")
+
+
+def test_stopping_ends_what_is_measured(measure: Measure) -> None:
+    scorer.close_scorer()
+    measure(answers())
+    root = at_rest()
+
+    def stop() -> None:
+        until(lambda: len(below(root)) == 2, what="a child")
+        scorer.stop_scorer()
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    with pytest.raises(scorer.ScorerInterrupted):
+        measure("sleep")
+    stopper.join()
+    until(lambda: not Path(f"/proc/{root}").exists() or not below(root), what="the end of the child")
+    assert measure(answers()).result is not None
+
+
+def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "GRACE", 0.2)
+    measure(answers())
+    for pid in below(os.getpid()):
+        os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(scorer.JobTimedOut):
+        measure(answers(), MeasuringLimits(0.3, 1500))
+    assert measure(answers()).result is not None
+
+
+# --- metrics from outside ---------------------------------------------------------------------------------------
+
+GAP = '''"""Mean gap. Lower is better."""
+
+class ParticipantVisibleError(Exception):
+    pass
+
+def score(solution, submission, row_id_column_name):
+    if (submission.y < 0).any():
+        raise ParticipantVisibleError("Gaps need numbers from 0 on.")
+    return float((solution.y - submission.y).abs().mean())
+'''
+
+
+def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
+    measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics_folder = tmp_path / "metrics"
+    metrics_folder.mkdir()
+    (metrics_folder / "gap.py").write_text(GAP)
+    monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
+    if explain_missing_sandbox():
+        monkeypatch.setenv("TRUST_METRICS", "1")
+    scorer.close_scorer()
+    (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
+    gap = TruthSpec("gap", "gap", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("rmse", {})])
+    result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", by=gap).result
+    assert result is not None
+    assert (result.public, result.private) == (0.0, 0.5)
+    assert result.secondary[0].key == "rmse"
+    (problem,) = measure(b"id,y\n4,4\n3,-3\n2,3\n1,1\n", by=gap).problems
+    assert problem["message"] == "Gaps need numbers from 0 on."
+    assert measure(b"id,y\n4,4\n", by=gap).problems
+    processes_module.close()
+
+
+def test_a_secondary_metric_that_hangs_costs_no_score(
+    measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may run for as long as a file may take, and another one next to it too; the score has its own time."""
+    metrics_folder = tmp_path / "metrics"
+    metrics_folder.mkdir()
+    hanging = GAP.replace("def score(", "import time\n\n\ndef score(").replace(
+        "    if ", "    time.sleep(60)\n    if ", 1
+    )
+    assert hanging.count("sleep") == 1
+    (metrics_folder / "gap.py").write_text(hanging)
+    monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
+    monkeypatch.setenv("METRICS_SECONDS", "60")
+    if explain_missing_sandbox():
+        monkeypatch.setenv("TRUST_METRICS", "1")
+    scorer.close_scorer()
+    (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
+    mae = TruthSpec("mae", "mae", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("gap", {}), ("rmse", {})])
+    result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", MeasuringLimits(seconds=12, memory_mb=1500), mae).result
+    assert result is not None
+    assert (result.public, result.private) == (0.0, 0.5)
+    assert [bool(one.problem) for one in result.secondary] == [True, False]
+    assert os.environ["METRICS_SECONDS"] == "60"
+    processes_module.close()
+
+
+def test_a_child_that_was_taken_over_opens_no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        "leaderboard.scorer.outside_metrics.run_outside", lambda job, metric, request, write: asked.append(request)
+    )
+    monkeypatch.setattr(outside_metrics, "_metric", lambda key: metrics.get("accuracy"))
+    ours = TruthSpec("gap", "accuracy", "", {})
+    honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
+    said_to_user = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
+    outside_metrics.run_for_file_process(ours, said_to_user, [str(tmp_path)], 100)
+    assert asked == [honest]
+    for job in ("attempt", "inspect", "serve"):
+        with pytest.raises(messages.MalformedMessage):
+            outside_metrics.run_for_file_process(ours, {**said_to_user, "run": job}, [str(tmp_path)], 100)
