@@ -134,7 +134,7 @@ def create_team_of_one(competition: Competition, user: User) -> Team:
 
 
 def remove_member(*, captain: Membership, member_id: int) -> Membership:
-    """The captain sends somebody out: as `leave`, for another member, and noted."""
+    """The captain sends somebody out: as `leave_team`, for another member, and noted."""
     with transaction.atomic():
         team = _lock_led_team(captain)
         membership = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)

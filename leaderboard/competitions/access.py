@@ -14,7 +14,7 @@ Who may do what to a competition is this table and no other: an assistant opens 
 submissions, names, people and answers; extra attempts, hiding, announcements) and nothing declared `hosts` (truth,
 metric, settings, dates, people's roles, reveal, deletion). An operator is everybody's host.
 
-The views take `(request, visit, …)`; the `slug` of their URL finds the competition.
+The views take `(request, page_context, …)`; the `slug` of their URL finds the competition.
 """
 
 from __future__ import annotations

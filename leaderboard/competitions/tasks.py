@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from celery.exceptions import TimeLimitExceeded, WorkerLostError
@@ -264,5 +263,4 @@ def wake_workers(task: Any, *arguments: object, expires: float | None = None) ->
 
 def wake_workers_after_commit(task: Any, *arguments: object) -> None:
     """Send a wake-up once the rows it speaks of can be seen."""
-    wake_up_id: Callable[[], object] = lambda: wake_workers(task, *arguments)  # noqa: E731
-    transaction.on_commit(wake_up_id)
+    transaction.on_commit(lambda: wake_workers(task, *arguments))

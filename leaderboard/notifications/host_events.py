@@ -153,7 +153,7 @@ def notify_scored_again(competition: Competition, teams: Collection[int | None])
     )
 
 
-def tell_rescored(competition: Competition, teams: Collection[int], words: str) -> int:
+def notify_rescored(competition: Competition, teams: Collection[int], words: str) -> int:
     return notices.notify(
         User.objects.filter(memberships__team__in=teams).distinct(),
         kind=NoticeKind.RESCORED,
@@ -165,13 +165,15 @@ def tell_rescored(competition: Competition, teams: Collection[int], words: str) 
     )
 
 
-def tell_launched(competition: Competition, planned: datetime) -> None:
+def notify_launched(competition: Competition, planned: datetime) -> None:
     """Hosts read that a launch was late: a class that stood before a closed door is told so by nobody else."""
     now, zone = timezone.now(), competition.zone
     if now - planned <= PUNCTUAL:
-        _tell_hosts(competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, "")
+        _notify_hosts_of_launch(
+            competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, ""
+        )
         return
-    _tell_hosts(
+    _notify_hosts_of_launch(
         competition,
         lambda: _("“%(title)s” is launched, later than planned") % {"title": competition},
         lambda: (
@@ -181,16 +183,17 @@ def tell_launched(competition: Competition, planned: datetime) -> None:
     )
 
 
-def tell_launch_missed(competition: Competition, lacking: list[str]) -> None:
-    _tell_hosts(
+def notify_launch_missed(competition: Competition, lacking: list[str]) -> None:
+    _notify_hosts_of_launch(
         competition,
         lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
         lambda: _("It is still a draft.") + "\n\n" + "\n".join(launches.missing_needs_text(lacking)),
     )
 
 
-def _tell_hosts(competition: Competition, title: notices.TextOrCallable, text: notices.TextOrCallable) -> None:
-    """About a planned launch."""
+def _notify_hosts_of_launch(
+    competition: Competition, title: notices.TextOrCallable, text: notices.TextOrCallable
+) -> None:
     page = reverse("host_competition", kwargs={"slug": competition.slug})
     hosts = competition.hosts.filter(is_active=True)
     key = f"launch:{competition.pk}:{competition.launch_plan.launches_at}"

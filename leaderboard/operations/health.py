@@ -21,7 +21,7 @@ from django.db.models.functions import Now
 
 from leaderboard import __version__
 from leaderboard.common.clock import database_now
-from leaderboard.common.storage import can_write, scratch_file
+from leaderboard.common.storage import can_write, scratch_folder
 from leaderboard.competitions.models import Submission, Worker
 from leaderboard.competitions.scoring import queue as queue_module
 from leaderboard.competitions.scoring.queue import (
@@ -179,7 +179,7 @@ class DiskSpace:
 def disk_spaces() -> list[DiskSpace]:
     """The disks of files and database; one line where both lie on the same."""
     places: dict[int, DiskSpace] = {}
-    for what, folder in (("state", Path(settings.VAR_DIR)), ("files", scratch_file())):
+    for what, folder in (("state", Path(settings.VAR_DIR)), ("files", scratch_folder())):
         while not folder.exists():
             folder = folder.parent
         usage = shutil.disk_usage(folder)

@@ -9,7 +9,7 @@
         └── file process     one job of a page, such as the check of a truth
 
 Nothing here knows Django. What a file process answers is JSON, is bounded in size, and what it says of a submission is
-checked for its form. `measure` is the way in for submissions, `run_job` for all else.
+checked for its form. `measure_file` is the way in for submissions, `run_job` for all else.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class ScorerDied(JobFailed):
 
 
 class ScorerInterrupted(JobFailed):
-    """`stop` was called."""
+    """`stop_scorer` was called."""
 
 
 class Scorer:
@@ -195,7 +195,7 @@ _place = threading.Lock()
 
 
 def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
-    """Have one submission measured. Raises `ScorerDied`, `JobTimedOut` and, after `stop`, `ScorerInterrupted`."""
+    """Measure one submission. Raises `ScorerDied`, `JobTimedOut` and, after `stop_scorer`, `ScorerInterrupted`."""
     with _place:
         for _ in range(2):
             try:
@@ -214,7 +214,7 @@ def start_scorer() -> None:
 
 
 def stop_scorer() -> None:
-    """From another thread: end everything that is being measured; `measure` raises `ScorerInterrupted`."""
+    """From another thread: end everything that is being measured; `measure_file` raises `ScorerInterrupted`."""
     for scorer in _running:
         scorer.was_stopped = True
         scorer.kill()

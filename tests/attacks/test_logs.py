@@ -20,7 +20,7 @@ from leaderboard.classroom import teams
 from leaderboard.common import logs
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.competitions.services import submitting
+from leaderboard.competitions.services import submit_conditions, submitting
 from leaderboard.competitions.views import leaderboard
 from tests.conftest import answers, enter
 
@@ -139,7 +139,7 @@ def test_the_person_behind_a_program_is_told_by_number(pets: Competition, bo: Us
 
 
 def test_a_refusal_is_told_by_its_code(pets: Competition, bo: User, log: io.StringIO) -> None:
-    with pytest.raises(submitting.SubmissionRefused):
+    with pytest.raises(submit_conditions.SubmissionRefused):
         submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     assert "not_joined" in log.getvalue()
 

@@ -28,7 +28,7 @@ from leaderboard.competitions.models.extension import last_deadline
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, submitting
+from leaderboard.competitions.services import boards, competitions, submit_conditions, submitting
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
@@ -39,8 +39,8 @@ def upload(competition: Competition, user: User) -> Submission:
     return submitting.submit_file(competition=competition, user=user, file_name="a.csv", chunks=[answers(public=1)])
 
 
-def refusal(competition: Competition, user: User) -> submitting.SubmissionRefused:
-    with pytest.raises(submitting.SubmissionRefused) as caught:
+def refusal(competition: Competition, user: User) -> submit_conditions.SubmissionRefused:
+    with pytest.raises(submit_conditions.SubmissionRefused) as caught:
         upload(competition, user)
     return caught.value
 
@@ -80,9 +80,9 @@ def test_bo_has_the_extra_attempts_of_every_day_and_cy_has_none(
     granted, plain = enter(strict, bo), enter(strict, cy)
     give(granted, ada, extra_attempts=2)
     now = timezone.now()
-    assert submitting.allowance_of(granted, now).limit == 3
-    assert submitting.allowance_of(granted, now + timedelta(days=3)).limit == 3
-    assert submitting.allowance_of(plain, now).limit == 1
+    assert submit_conditions.allowance_of(granted, now).limit == 3
+    assert submit_conditions.allowance_of(granted, now + timedelta(days=3)).limit == 3
+    assert submit_conditions.allowance_of(plain, now).limit == 1
     for _ in range(3):
         hand_in(strict, bo, answers())
     assert refusal(strict, bo).code == "attempts"
@@ -93,8 +93,8 @@ def test_bo_has_the_extra_attempts_of_every_day_and_cy_has_none(
 def test_extra_attempts_of_one_day_are_for_that_day_alone(strict: Competition, ada: User, bo: User) -> None:
     membership, now = enter(strict, bo), timezone.now()
     give(membership, ada, extra_attempts=4, day=now.astimezone(UTC).date() + timedelta(days=1))
-    assert submitting.allowance_of(membership, now).left == 1
-    assert submitting.allowance_of(membership, now + timedelta(days=1)).left == 5
+    assert submit_conditions.allowance_of(membership, now).left == 1
+    assert submit_conditions.allowance_of(membership, now + timedelta(days=1)).left == 5
 
 
 def test_an_extension_taken_back_leaves_what_was_used_and_the_checks_hold(
@@ -105,7 +105,7 @@ def test_an_extension_taken_back_leaves_what_was_used_and_the_checks_hold(
     hand_in(strict, bo, answers()), hand_in(strict, bo, answers())
     extensions.revoke_extension(extension=granted, user=ada)
     extensions.revoke_extension(extension=granted, user=ada)
-    assert submitting.allowance_of(membership, timezone.now()).left == 0
+    assert submit_conditions.allowance_of(membership, timezone.now()).left == 0
     assert DailyAttempts.objects.get(team=membership.team).used == 2
     assert broken() == []
     assert events(strict)[-2:] == ["extension_granted", "extension_revoked"]
@@ -130,7 +130,7 @@ def test_attempts_for_a_day_that_is_over_are_refused(strict: Competition, ada: U
     with pytest.raises(ValidationError, match="This day is over"):
         give(membership, ada, extra_attempts=1, day=today - timedelta(days=1))
     give(membership, ada, extra_attempts=1, day=today)
-    assert submitting.allowance_of(membership, timezone.now()).left == 2
+    assert submit_conditions.allowance_of(membership, timezone.now()).left == 2
 
 
 @pytest.mark.parametrize("what", [{}, {"day": datetime(2026, 1, 1, tzinfo=UTC).date()}, {"extra_attempts": 1001}])
@@ -167,7 +167,7 @@ def test_bo_hands_in_after_the_deadline_of_the_others_and_is_ranked(
     assert on_the_board(pets) == ["bo", "cy"]
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(submission.pk)], at=timezone.now())
     assert Submission.objects.get(is_selected=True) == submission
-    with pytest.raises(submitting.SubmissionRefused, match="final picks stand"):
+    with pytest.raises(submit_conditions.SubmissionRefused, match="final picks stand"):
         submitting.select_finals(competition=pets, user=cy, submission_ids=[], at=timezone.now())
     assert broken(5, 6, 7) == []  # `close` moves the deadline behind what came in time
 
@@ -438,7 +438,7 @@ def test_after_twenty_failed_files_a_host_lets_the_team_begin_anew(pets: Competi
             status=Submission.Status.FAILED,
             upload_key=str(number),
         )
-        for number in range(submitting.FAILED_FILES_PER_DAY)
+        for number in range(submit_conditions.FAILED_FILES_PER_DAY)
     )
     DailyAttempts.objects.create(team=membership.team, day=now.astimezone(UTC).date(), refused=20)
     assert refusal(pets, bo).code == "failed_files"

@@ -12,7 +12,7 @@ from leaderboard.classroom.teams import CannotJoin
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Limits, Membership, Team
-from leaderboard.competitions.services import submitting
+from leaderboard.competitions.services import submit_conditions
 from leaderboard.notifications.models import Notice
 from tests.conftest import answers, close, enter, hand_in, make_competition
 
@@ -130,7 +130,7 @@ def test_leaving_buys_no_attempts(pets: Competition, bo: User, cy: User) -> None
     for _ in range(5):
         hand_in(pets, bo, answers())
     left = teams.leave_team(membership=membership)
-    assert submitting.allowance_of(left, timezone.now()).left == 0
+    assert submit_conditions.allowance_of(left, timezone.now()).left == 0
 
 
 def test_ada_may_choose_a_code_with_hyphens(ada: User, bo: User) -> None:
@@ -170,7 +170,7 @@ def test_the_captain_removes_a_member_who_takes_the_days_attempts_along(pets: Co
     hand_in(pets, bo, answers())
     gone = teams.remove_member(captain=captain, member_id=member.pk)
     assert gone.team.name == "cy"
-    assert submitting.allowance_of(gone, timezone.now()).left == 4
+    assert submit_conditions.allowance_of(gone, timezone.now()).left == 4
     assert AuditEntry.objects.filter(event=AuditEvent.MEMBER_REMOVED, account=cy.pk).exists()
     assert "removed you" in Notice.objects.get(user=cy).text
 

@@ -27,7 +27,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.scoring import measuring, score
-from leaderboard.competitions.services import submitting
+from leaderboard.competitions.services import checking, submit_conditions, submitting
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in
@@ -63,7 +63,7 @@ def test_everything_of_both_belongs_to_the_one_that_offered(
     standing = Standing.objects.get()
     assert (standing.team, standing.submission) == (team, best)
     assert standings.standing_differences(GroundTruth.objects.select_related("competition").get()) == []
-    assert submitting.allowance_of(Membership.objects.get(user=cy), timezone.now()).left == 3
+    assert submit_conditions.allowance_of(Membership.objects.get(user=cy), timezone.now()).left == 3
     checks_hold()
 
 
@@ -100,7 +100,7 @@ def test_a_full_day_of_both_stays_countable_and_leaves_nothing_for_today(
     team = united(*two)
     count = DailyAttempts.objects.get(team=team)
     assert (count.used, count.limit) == (10, 10)
-    assert submitting.allowance_of(Membership.objects.get(user=cy), timezone.now()).left == 0
+    assert submit_conditions.allowance_of(Membership.objects.get(user=cy), timezone.now()).left == 0
     checks_hold()
 
 
@@ -230,7 +230,7 @@ def test_of_extensions_the_kinder_stays_and_they_do_not_add_up(
     live = Extension.objects.active().filter(team=team)
     assert sum(one.extra_attempts for one in live) == 3
     assert max(one.closes_at for one in live if one.closes_at) == late
-    assert submitting.allowance_of(Membership.objects.get(user=cy.user), timezone.now()).limit == 8
+    assert submit_conditions.allowance_of(Membership.objects.get(user=cy.user), timezone.now()).limit == 8
 
 
 def test_a_file_that_is_being_measured_meanwhile_stands_for_the_united_team(
@@ -254,7 +254,7 @@ def test_a_file_that_is_being_measured_meanwhile_stands_for_the_united_team(
 def test_a_file_on_its_way_meanwhile_arrives_in_the_united_team(
     two: tuple[Membership, Membership], pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, done = submitting.check_beginning, list[int]()
+    real, done = checking.check_beginning, list[int]()
 
     def check_beginning(*given: object) -> object:
         if not done:

@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.display_time import moment
 from leaderboard.competitions.forms.host import LimitsForm, ScheduleForm, moment_in
 from leaderboard.competitions.models import Competition, DailyAttempts, StudentPreview
-from leaderboard.competitions.services import competitions, copying, launches, submitting
+from leaderboard.competitions.services import competitions, copying, launches, submit_conditions
 from leaderboard.notifications import reminders
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
 from leaderboard.notifications.views.calendar import as_calendar
@@ -84,8 +84,8 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
     assert f"DTSTART:{evening(day, offset):%Y%m%dT%H%M%SZ}" in feed
     assert "TRIGGER:-P1D" in feed
     membership = pets.memberships.get()
-    assert submitting.refusal_of_submission(pets, membership, pets.closes_at - MINUTE) is None
-    late = submitting.refusal_of_submission(pets, membership, pets.closes_at)
+    assert submit_conditions.refusal_of_submission(pets, membership, pets.closes_at - MINUTE) is None
+    late = submit_conditions.refusal_of_submission(pets, membership, pets.closes_at)
     assert late is not None
     assert late.code == "closed"
 
@@ -119,9 +119,9 @@ def test_attempts_are_there_again_at_midnight_utc_whatever_the_clocks_of_the_zon
             used=pets.limits.daily_attempts,
             limit=pets.limits.daily_attempts,
         )
-        before = submitting.allowance_of(membership, midnight - MINUTE)
+        before = submit_conditions.allowance_of(membership, midnight - MINUTE)
         assert (before.left, before.resets_at) == (0, midnight)
-        assert submitting.allowance_of(membership, midnight).left == pets.limits.daily_attempts
+        assert submit_conditions.allowance_of(membership, midnight).left == pets.limits.daily_attempts
 
 
 @over_changes

@@ -15,7 +15,6 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Standing
 from leaderboard.competitions.models.competition_settings import read_setting
 from leaderboard.competitions.services import boards, competitions, data_files, folders
-from leaderboard.competitions.services.competitions import EDITABLE
 from leaderboard.competitions.services.folders import PLAIN_FIELDS, TIMES, TIMES_IF_ANY
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 
@@ -104,12 +103,6 @@ def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path
 
     bring_in(tmp_path / "out")
     assert facts_of(Competition.objects.get()) == before
-
-
-def test_whatever_ada_can_set_goes_along() -> None:
-    """Or has a file of its own, or is drawn again: a code that two competitions had would let people into both."""
-    said_to_user = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY}
-    assert said_to_user == {*EDITABLE} - {"overview", "rules", "join_code"}
 
 
 def test_a_parameter_without_value_survives_the_way_out_and_in(ada: User, tmp_path: Path) -> None:

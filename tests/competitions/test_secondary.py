@@ -16,7 +16,14 @@ from leaderboard.competitions.models import Admission, Competition, Score, Submi
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.ground_truth import ImmutableRow
 from leaderboard.competitions.scoring import score as score_module
-from leaderboard.competitions.services import competitions, folders, publishing, rescoring, submitting, truth_drafts
+from leaderboard.competitions.services import (
+    checking,
+    competitions,
+    folders,
+    publishing,
+    rescoring,
+    truth_drafts,
+)
 from leaderboard.competitions.services.receipts import build_receipt
 from leaderboard.operations import consistency
 from leaderboard.sandbox import outside_metrics
@@ -95,7 +102,7 @@ def test_the_check_of_a_file_and_the_sample_know_the_further_columns(tides: Comp
     ground_truth = tides.ground_truth
     assert ground_truth is not None
     assert publishing.sample_submission_of(ground_truth).splitlines()[0] == b"id,y"
-    check = submitting.check_file_with_conditions(competition=tides, user=bo, chunks=[a_file()]).problems
+    check = checking.check_file_with_conditions(competition=tides, user=bo, chunks=[a_file()]).problems
     assert check == []
 
 

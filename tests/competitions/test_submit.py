@@ -169,7 +169,7 @@ def test_nobody_has_several_files_checked_at_once(
         met.append(
             Client().post(path, {"file": SimpleUploadedFile("a.csv", answers())}, headers=by_program).status_code
         )
-        met.append(submitting.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()]).problems)
+        met.append(checking.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()]).problems)
         return look(job, **arguments)
 
     monkeypatch.setattr(jobs_for_pages, "run_page_job", meanwhile)

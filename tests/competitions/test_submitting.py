@@ -16,8 +16,8 @@ from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
 from leaderboard.competitions.scoring import measuring, score
-from leaderboard.competitions.services import competitions, submitting
-from leaderboard.competitions.services.submitting import SubmissionRefused
+from leaderboard.competitions.services import checking, competitions, submit_conditions, submitting
+from leaderboard.competitions.services.submit_conditions import SubmissionRefused
 from tests.conftest import answers, broken_promises, close, enter, hand_in, make_competition
 
 
@@ -178,9 +178,9 @@ def test_attempts_start_again_at_midnight_utc(pets: Competition, bo: User) -> No
     membership = enter(pets, bo)
     yesterday = (timezone.now() - timedelta(days=1)).astimezone(UTC).date()
     DailyAttempts.objects.create(team=membership.team, day=yesterday, used=5)
-    assert submitting.allowance_of(membership, timezone.now()).left == 5
+    assert submit_conditions.allowance_of(membership, timezone.now()).left == 5
     upload(pets, bo)
-    allowed = submitting.allowance_of(membership, timezone.now())
+    allowed = submit_conditions.allowance_of(membership, timezone.now())
     assert allowed.left == 4
     assert allowed.resets_at - timezone.now() <= timedelta(days=1)
 
@@ -201,7 +201,7 @@ def test_a_bad_file_shows_its_problems_and_uses_no_attempt(pets: Competition, bo
     codes = {problem["code"] for problem in submission.problems}
     assert len(codes) >= 3, submission.problems
     assert used(membership) == 0
-    assert submitting.allowance_of(membership, timezone.now()).left == 5
+    assert submit_conditions.allowance_of(membership, timezone.now()).left == 5
 
 
 def test_a_file_that_is_no_table_is_invalid_at_once(pets: Competition, bo: User) -> None:
@@ -247,16 +247,16 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
     for _ in range(20):
         assert hand_in(pets, bo, answers()).status == Submission.Status.FAILED
     assert used(membership) == 0
-    refused = submitting.refusal_of_submission(pets, membership, timezone.now())
+    refused = submit_conditions.refusal_of_submission(pets, membership, timezone.now())
     assert refused is not None
     assert refused.code == "failed_files"
     assert "through no fault of theirs" in refused.message
     assert refusal(pets, bo) == "failed_files"
-    with pytest.raises(submitting.SubmissionRefused, match="could not be scored"):
-        submitting.check_file_with_conditions(competition=pets, user=bo, chunks=[b"id,label\n"])
+    with pytest.raises(submit_conditions.SubmissionRefused, match="could not be scored"):
+        checking.check_file_with_conditions(competition=pets, user=bo, chunks=[b"id,label\n"])
     Competition.objects.update(closes_at=timezone.now() + timedelta(days=9))
     pets.refresh_from_db()
-    assert submitting.refusal_of_submission(pets, membership, timezone.now() + timedelta(days=1)) is None
+    assert submit_conditions.refusal_of_submission(pets, membership, timezone.now() + timedelta(days=1)) is None
     upload(pets, cy)
     # Leaving a team buys nothing.
     Submission.objects.update(team=other.team)
@@ -289,8 +289,8 @@ def test_a_file_over_the_limit_leaves_nothing_behind(pets: Competition, bo: User
 
 def test_checking_only_spends_nothing_and_keeps_nothing(pets: Competition, bo: User) -> None:
     membership = enter(pets, bo)
-    assert submitting.check_file_with_conditions(competition=pets, user=bo, chunks=[answers()]).problems == []
-    problems = submitting.check_file_with_conditions(competition=pets, user=bo, chunks=[b"id,label\n1,cat\n"]).problems
+    assert checking.check_file_with_conditions(competition=pets, user=bo, chunks=[answers()]).problems == []
+    problems = checking.check_file_with_conditions(competition=pets, user=bo, chunks=[b"id,label\n1,cat\n"]).problems
     assert problems
     assert used(membership) == 0
     assert not Submission.objects.exists()

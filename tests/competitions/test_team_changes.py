@@ -25,7 +25,7 @@ from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import ladder, standings
 from leaderboard.competitions.ranking.ladder import Ladder, Origin, ScoredFile, replay_transfers
 from leaderboard.competitions.scoring import score as score_module
-from leaderboard.competitions.services import boards, submitting
+from leaderboard.competitions.services import boards, submit_conditions, submitting
 from leaderboard.operations import consistency
 from tests.competitions.test_board_modes import board_of, file_with, ground_truth_of, steady
 from tests.conftest import close, enter, hand_in
@@ -248,7 +248,7 @@ def uploads(competition: Competition, user: User) -> int:
     for number in range(20):
         try:
             hand_in(competition, user, file_with(number))
-        except submitting.SubmissionRefused:
+        except submit_conditions.SubmissionRefused:
             return number
     return 20
 

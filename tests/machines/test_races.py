@@ -19,7 +19,7 @@ from leaderboard.celery import app
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.scoring import measuring, queue, score
-from leaderboard.competitions.services import submitting
+from leaderboard.competitions.services import submit_conditions, submitting
 from tests.conftest import answers, broken_promises, enter, make_competition, person
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
@@ -49,7 +49,7 @@ def hand_in(competition: Competition, user: User, key: str | None = None) -> Sub
         return submitting.submit_file(
             competition=competition, user=user, file_name="a.csv", chunks=[answers()], upload_key=key
         )
-    except submitting.SubmissionRefused as refusal:
+    except submit_conditions.SubmissionRefused as refusal:
         return refusal.code
 
 

@@ -20,14 +20,14 @@ from leaderboard.competitions.models import (
     Submission,
     Team,
 )
-from leaderboard.competitions.services import submitting
+from leaderboard.competitions.services import submit_conditions, submitting
 from tests.conftest import answers, broken_promises, enter, person
 
 from .test_races import at_once
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
-EVENTS = (teams.CannotJoin, submitting.SubmissionRefused)
+EVENTS = (teams.CannotJoin, submit_conditions.SubmissionRefused)
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from leaderboard.common import prometheus_counters
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Submission, Worker
 from leaderboard.competitions.scoring import queue
-from leaderboard.competitions.services import submitting
+from leaderboard.competitions.services import submit_conditions, submitting
 from leaderboard.operations import health
 from leaderboard.operations.models import ConsistencyRun
 from tests.conftest import answers, enter, hand_in
@@ -129,7 +129,7 @@ def test_requests_are_counted_and_timed_by_page(client: Client, pets: Competitio
 def test_refused_uploads_are_counted_by_their_code(
     client: Client, pets: Competition, bo: User, settings: LazySettings
 ) -> None:
-    with pytest.raises(submitting.SubmissionRefused):
+    with pytest.raises(submit_conditions.SubmissionRefused):
         submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
     samples = scrape(client)
     assert value(samples, "leaderboard_refused_uploads_total", code="not_joined") == 1

@@ -16,7 +16,7 @@ from leaderboard import scorer
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import submitting, truth_drafts
+from leaderboard.competitions.services import checking, submit_conditions, truth_drafts
 from leaderboard.scorer import job_slots, jobs_for_pages
 from tests.conftest import answers, enter
 from tests.site import until
@@ -83,7 +83,7 @@ def test_two_endless_checks_make_neither_adas_nor_cys_wait(pets: Competition, cy
     with endless_checks(pets, tmp_path, 2) as hostile:
         until(lambda: are_taken(kind.places) or are_taken(kind.slow_places), what="both have begun")
         truth_drafts.recheck_ground_truth(competition=pets)
-        assert submitting.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()]).problems == []
+        assert checking.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()]).problems == []
         assert all(one.is_alive() for one in hostile), "both went on meanwhile"
 
 
@@ -96,11 +96,11 @@ def test_a_third_slow_check_is_stopped_at_once_with_a_clear_answer(
     monkeypatch.setattr(job_slots, "QUICK_SECONDS_ON_THE_WALL", 0.01)
     with endless_checks(pets, tmp_path, 2):
         until(lambda: are_taken(jobs_for_pages.KINDS["check_submission"].slow_places), what="both are known to be slow")
-        with pytest.raises(submitting.SubmissionRefused, match="hand it in") as refused:
-            submitting.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()])
+        with pytest.raises(submit_conditions.SubmissionRefused, match="hand it in") as refused:
+            checking.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()])
     assert refused.value.code == "slow_check"
     monkeypatch.undo()
-    assert submitting.check_file_with_conditions(competition=pets, user=bo, chunks=[answers()]).problems == []
+    assert checking.check_file_with_conditions(competition=pets, user=bo, chunks=[answers()]).problems == []
 
 
 @pytest.mark.attack("files that take long to check, so that hosts and others wait")
@@ -133,8 +133,8 @@ def test_a_check_that_others_slow_files_stopped_costs_cy_none_of_his_checks(
     )
     codes = []
     for _ in range(4):
-        with pytest.raises(submitting.SubmissionRefused) as refused:
-            submitting.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()])
+        with pytest.raises(submit_conditions.SubmissionRefused) as refused:
+            checking.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()])
         codes.append(refused.value.code)
     assert codes == ["slow_check"] * 4
 
@@ -149,7 +149,7 @@ def test_who_sends_slow_files_has_few_of_them_checked(
     )
     codes = []
     for _ in range(4):
-        with pytest.raises(submitting.SubmissionRefused) as refused:
-            submitting.check_file_with_conditions(competition=pets, user=bo, chunks=[answers()])
+        with pytest.raises(submit_conditions.SubmissionRefused) as refused:
+            checking.check_file_with_conditions(competition=pets, user=bo, chunks=[answers()])
         codes.append(refused.value.code)
     assert codes == ["slow_check", "slow_check", "slow_check", "checks"]

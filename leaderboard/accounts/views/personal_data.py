@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.shared_cache import count_tries, count_try
-from leaderboard.common.storage import scratch_file
+from leaderboard.common.storage import scratch_folder
 
 from .. import personal_data
 from ..forms import DeleteAccountForm
@@ -41,7 +41,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
         return see_other("account")
     count_try("export", user.pk, seconds=HOUR)
     # On the disk of the files and without a name: nothing is left behind, and it need not fit into memory.
-    target = tempfile.TemporaryFile(dir=scratch_file())  # noqa: SIM115 - the answer closes it
+    target = tempfile.TemporaryFile(dir=scratch_folder())  # noqa: SIM115 - the answer closes it
     personal_data.export_account(account=user, target=target, at=timezone.now())
     target.seek(0)
     response = FileResponse(target, as_attachment=True, filename="my-data.zip", content_type="application/zip")

@@ -19,7 +19,7 @@ from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.host import ReasonForm
 from leaderboard.competitions.forms.student import MergeForm, TeamNameForm
 from leaderboard.competitions.models import Extension, Membership, MergeOffer, Team
-from leaderboard.competitions.services import competitions, submitting
+from leaderboard.competitions.services import competitions, submit_conditions
 
 from .. import extensions, team_lines, team_merges, teams
 from ..forms import ExtensionForm, posted_number
@@ -75,7 +75,7 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
             refusal = error.message
     day = page_context.at.astimezone(UTC).date()
     line = team_lines.team_lines([team], page_context.competition, day)[0]
-    allowed = submitting.allowances_of_teams(
+    allowed = submit_conditions.allowances_of_teams(
         {team.pk: page_context.competition}, page_context.at, effective_limits={team.pk: line.effective_limits}
     )
     context = {

@@ -40,7 +40,7 @@ __all__ = [
     "open_stored",
     "path_of",
     "remove_file",
-    "scratch_file",
+    "scratch_folder",
     "size_text",
     "store_as",
     "store_file",
@@ -79,7 +79,7 @@ def _backend() -> ModuleType:
 
 
 def path_of(key: str, sha256: str = "") -> Path:
-    """Where the file of a key lies on this machine; keys are made by `store` alone, never from a user's text.
+    """Where the file of a key lies on this machine; keys are made by `store_file` alone, never from a user's text.
 
     From a bucket it is fetched first and compared with `sha256`, if that is known; then it stays for some minutes at
     least. Raises `FileNotFoundError` for what the bucket does not have, and `StorageUnreachable`. In a folder nothing
@@ -146,7 +146,7 @@ def folder_of(name: str) -> Path:
     return folder
 
 
-def scratch_file() -> Path:
+def scratch_folder() -> Path:
     """A folder of this machine for what is put together piece by piece and then sent."""
     return folder_of("")
 

@@ -26,7 +26,7 @@ from ..models.competition import Split
 from ..ranking import boards
 from ..ranking import ladder as ladder_module
 from ..ranking.rows import ScoreUncertainty
-from ..services import publishing, submitting
+from ..services import checking, publishing, submit_conditions, submitting
 from .answers import (
     board_scores_for,
     competition_summary,
@@ -93,7 +93,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
         Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
     )
     ground_truth = competition.ground_truth
-    allowed = submitting.allowance_of(membership, at) if membership else None
+    allowed = submit_conditions.allowance_of(membership, at) if membership else None
     ladder = ladder_module.ladder_of(ground_truth) if ground_truth else None
     names, limits = ("overview", "rules", "contact", "zone"), competition.limits
     return CompetitionOut(
@@ -204,7 +204,7 @@ def hand_in(
             upload_key=idempotency_key,
             may_repeat=may_repeat,
         )
-    except submitting.SubmissionRefused as refused:
+    except submit_conditions.SubmissionRefused as refused:
         raise refusal_error(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
@@ -302,8 +302,8 @@ def check_file(
     user = token_owner(request)
     competition = visible_competition(user, slug)
     try:
-        found = submitting.check_file_with_conditions(competition=competition, user=user, chunks=file.chunks())
-    except submitting.SubmissionRefused as refused:
+        found = checking.check_file_with_conditions(competition=competition, user=user, chunks=file.chunks())
+    except submit_conditions.SubmissionRefused as refused:
         raise refusal_error(refused) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
@@ -327,7 +327,7 @@ def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:
     return submission_out(submission, sees_private=sees_private, shown=shown)
 
 
-def refusal_error(refused: submitting.SubmissionRefused) -> ApiError:
+def refusal_error(refused: submit_conditions.SubmissionRefused) -> ApiError:
     """Which status a refusal is: 429 come back later, mostly tomorrow, 403 not you, 409 not now."""
     status = REFUSAL_STATUSES.get(refused.code, 409)
     headers = {}

@@ -312,7 +312,7 @@ class Refusal(models.Model):
 
 
 class Standing(models.Model):
-    """What a team stands on under one ground truth and split. Derived: `ranking.rebuild` makes it again.
+    """What a team stands on under one ground truth and split. Derived: the command `rebuild_standings` makes it again.
 
     `sort_key` is the value, negated where higher is better, so that ascending order is board order. `best`, on the
     public board alone, is the team's best exact score whatever is shown: for hosts. None in rows older than it.
@@ -349,7 +349,7 @@ class Worker(models.Model):
     started_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField()
     last_sweep_at = models.DateTimeField(null=True)
-    # What it has done since it started, as `counting.counter_samples` writes it.
+    # What it has done since it started, as `prometheus_counters.counter_samples` writes it.
     counts = models.JSONField(default=list)
 
     class Meta:

@@ -1,6 +1,6 @@
 """The reveal: from one moment on, both boards show each team's best final.
 
-The file that a team forgets where it picks worse ones.
+`unpicked_better_files` finds a team whose picked files are worse than another of its files.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def unpicked_better_files(
     ground_truth: GroundTruth, picks: Mapping[int, Sequence[StandingCandidate]]
 ) -> dict[int, UnpickedFile]:
     """Team → its best public file, before the reveal, where the board itself shows that all picked files are worse.
-    `picks` are `finals`; one query."""
+    `picks` has the deciding files of each team; one query."""
     ladder = ladder_of(ground_truth)
     teams = [team_id for team_id, found in picks.items() if found and not found[0].is_picked_by_system]
     if not teams or (ladder and ladder.is_hidden):

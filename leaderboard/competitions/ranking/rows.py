@@ -105,7 +105,7 @@ class BoardRowData:
     team_id: int
     value: float | None
     movement: int | None
-    """Ranks gained, negative when lost (see `movements`); None for a team that was not on the board before."""
+    """Ranks gained, negative when lost; None for a team that was not on the board before."""
     submission_id: str
     received_at: datetime
     attempts: int = 0

@@ -48,8 +48,8 @@ def find_teams(
     people: Mapping[int, list[str]] | None = None,
 ) -> FoundTeams:
     """Ranked rows of the teams whose shown name contains a text, with their true ranks; of those with somebody of one
-    section alone, also with their ranks among these. Callers ask as for `board`, and whether their reader may know of
-    sections; `people` are the members of all teams where they know them."""
+    section alone, also with their ranks among these. Callers ask as for `board_page`, and whether their reader may
+    know of sections; `people` are the members of all teams where they know them."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return FoundTeams()
@@ -120,7 +120,7 @@ class BoardSections:
 
 
 def sections_of_board(ground_truth: GroundTruth, split: Split) -> BoardSections:
-    """Callers ask as for `find`; one query."""
+    """Callers ask as for `find_teams`; one query."""
     here = ground_truth.competition_id
     ranked = Q(team__in=standings_in_order(ground_truth, split).order_by().values("team"))
     people = Membership.objects.filter(competition=here).annotate(

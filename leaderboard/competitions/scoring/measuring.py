@@ -127,7 +127,7 @@ def seconds_in_queue(ground_truth: GroundTruth) -> float:
 
 
 def measure_slow_submission(submission: Submission, ground_truth: GroundTruth) -> MeasuringOutcome:
-    """As `measure`, for a file that nobody else would try again: a death is tried again here."""
+    """As `measure_submission`, for a file that nobody else would try again: a death is tried again here."""
     for _ in range(MAX_DEATHS):
         try:
             return measure_submission(submission, ground_truth)

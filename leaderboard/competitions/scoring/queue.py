@@ -272,7 +272,7 @@ def release_after_scorer_death(submission_id: uuid.UUID, claim: uuid.UUID) -> Qu
 
 
 def _note_death(held: Submission) -> QueuedSubmission | None:
-    if not _release_claim(held):
+    if not _count_death(held):
         return None
     log.error("the scorer of submission %s died (%s. time)", held.pk, held.deaths + 1)
     if fail_if_spent(held.pk):
@@ -284,7 +284,7 @@ def _note_death(held: Submission) -> QueuedSubmission | None:
 def fail_overtime(wake_up_id: str, seconds: float) -> bool:
     """End the submission whose scorer was stopped for taking too long; trying again would take as long."""
     held = _held_by(wake_up_id)
-    return held is not None and _release_claim(held) and _fail(held.pk, Q(), TOO_LONG % {"seconds": f"{seconds:g}"})
+    return held is not None and _count_death(held) and _fail(held.pk, Q(), TOO_LONG % {"seconds": f"{seconds:g}"})
 
 
 def _held_by(wake_up_id: str) -> Submission | None:
@@ -293,7 +293,8 @@ def _held_by(wake_up_id: str) -> Submission | None:
     return rows.select_related("competition").first()
 
 
-def _release_claim(held: Submission) -> bool:
+def _count_death(held: Submission) -> bool:
+    """Release the claim of what died, with one death more."""
     mine = Submission.objects.filter(pk=held.pk, claim=held.claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, deaths=F("deaths") + 1))
 

@@ -85,7 +85,7 @@ def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = No
         return _write_with_retries(lambda: "slow" if queue.release_claim_as_slow(submission.pk, claim) else "busy")
     except StorageUnreachable as error:
         log.error("submission %s waits for the storage: %s", submission.pk, error)
-        return _write_with_retries(lambda: _release_claim(submission, claim))
+        return _write_with_retries(lambda: "waiting" if queue.release_claim(submission.pk, claim) else "busy")
     except scorer.ScorerInterrupted:
         return "busy"  # the lease is somebody else's by now
     except scorer.ScorerDied as death:
@@ -138,11 +138,6 @@ def _write_with_retries(finish: Callable[[], str]) -> str:
                 connection.close_if_unusable_or_obsolete()
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
-
-
-def _release_claim(submission: Submission, claim: uuid.UUID) -> str:
-    queue.release_claim(submission.pk, claim)
-    return "waiting"
 
 
 @transaction.atomic

@@ -21,8 +21,7 @@ from leaderboard.common.csv_files import safe_cell
 from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.storage import clean_name, store_file
-from leaderboard.common.storage import remove_file as remove_file
+from leaderboard.common.storage import clean_name, remove_file, store_file
 
 from .. import tasks
 from ..models import Baseline, Competition, GroundTruth, Submission, Team

@@ -13,7 +13,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_values
-from leaderboard.common.storage import remove_file as remove_file
+from leaderboard.common.storage import remove_file
 
 from .. import hooks
 from ..models import BoardSettings, Competition, Limits, Submission, Team, TruthDraft
@@ -23,8 +23,8 @@ from ..models.team import give_pseudonyms, number_shared_names
 from ..ranking import standings
 
 EDITABLE = (
-    "slug",
     "title",
+    "slug",
     "subtitle",
     "course",
     "overview",
@@ -214,7 +214,7 @@ def _check_field_names(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def pause_competition(*, competition: Competition, user: User | None, reason: str) -> None:
-    """Take no more files until `resume`; students read the reason. What was received before is scored."""
+    """Take no more files until `resume_competition`; students read the reason. What was received before is scored."""
     reason = require_reason(reason)
     with transaction.atomic():
         now, running = database_now(), lock_competition(competition.pk)

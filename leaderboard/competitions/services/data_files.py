@@ -15,8 +15,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.storage import StoredFile, clean_name, path_of, store_file
-from leaderboard.common.storage import remove_file as remove_file
+from leaderboard.common.storage import StoredFile, clean_name, path_of, remove_file, store_file
 from metrics.core.messages import with_templates
 
 from ..models import Competition, DataFile, GroundTruth, TruthDraft

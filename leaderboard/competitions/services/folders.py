@@ -36,31 +36,11 @@ from ..models.competition_settings import read_setting
 from . import boards, competitions, copying, data_files, launches, publishing, truth_drafts
 from .competitions import CannotHost
 
-PLAIN_FIELDS = (
-    "title",
-    "slug",
-    "subtitle",
-    "course",
-    "contact",
-    "is_listed",
-    "needs_code",
-    "admission",
-    "allowed_addresses",
-    "uses_pseudonyms",
-    "shows_sections",
-    "assistants_grade",
-    "zone",
-    "reveals_itself",
-    "board_mode",
-    "board_step",
-    "daily_attempts",
-    "final_count",
-    "team_size",
-    "max_bytes",
-    "allows_late",
-)
 TIMES = ("opens_at", "closes_at")
 TIMES_IF_ANY = ("teams_close_at",)
+OF_THEIR_OWN = {"overview", "rules", "join_code"}
+"""Texts have files of their own. A code is drawn again: one that two competitions had would let people into both."""
+PLAIN_FIELDS = tuple(name for name in competitions.EDITABLE if name not in {*TIMES, *TIMES_IF_ANY, *OF_THEIR_OWN})
 REMOVED_FIELDS = ("has_medal_zones", "embed_sites")
 """Settings that older exports name. They are read over."""
 SPLIT_SECRET = "split_secret.txt"

@@ -18,8 +18,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.storage import StoredFile, path_of, store_as, store_file
-from leaderboard.common.storage import remove_file as remove_file
+from leaderboard.common.storage import StoredFile, path_of, remove_file, store_as, store_file
 from leaderboard.sandbox import outside_metrics
 from leaderboard.scorer import jobs_for_pages
 

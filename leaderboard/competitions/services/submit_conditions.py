@@ -210,7 +210,8 @@ def refusal_begun_before(competition: Competition, team_id: int, received_at: da
     return refusal_by_host(competition, team, received_at) if team else None
 
 
-def is_late(competition: Competition, effective_limits: EffectiveLimits, received_at: datetime) -> bool:
+def check_deadline(competition: Competition, effective_limits: EffectiveLimits, received_at: datetime) -> bool:
+    """Whether a file came after the deadline of its team. Raises `SubmissionRefused` where late files are not taken."""
     is_late = received_at >= effective_limits.closes_at
     if is_late and not competition.limits.allows_late:
         raise SubmissionRefused("closed", _("The deadline passed before your file had arrived."))

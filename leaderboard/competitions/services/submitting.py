@@ -24,34 +24,14 @@ from ..models import Competition, DailyAttempts, Membership, Submission
 from ..models.extension import effective_limits_of
 from ..scoring import queue
 from . import submit_conditions
-from .checking import FileCheck, check_beginning, check_file_with_conditions
+from .checking import check_beginning
 from .submit_conditions import (
-    FAILED_FILES_PER_DAY,
-    AttemptAllowance,
     DuplicateFile,
     SubmissionRefused,
-    allowance_of,
-    allowances_of_teams,
     out_of_attempts,
     refusal_of_submission,
     refused_today,
 )
-
-__all__ = [
-    "FAILED_FILES_PER_DAY",
-    "AttemptAllowance",
-    "DuplicateFile",
-    "FileCheck",
-    "SubmissionRefused",
-    "allowance_of",
-    "allowances_of_teams",
-    "check_beginning",
-    "check_file_with_conditions",
-    "refusal_of_submission",
-    "save_note",
-    "select_finals",
-    "submit_file",
-]
 
 log = logging.getLogger(__name__)
 
@@ -163,7 +143,7 @@ def _create_submission(membership: Membership, stored: StoredFile, key: str, fil
             if refusal := submit_conditions.refusal_begun_before(held, membership.team_id, received_at):
                 raise refusal
             effective_limits = effective_limits_of(membership.team_id, held, day)
-            submission.is_late = submit_conditions.is_late(held, effective_limits, received_at)
+            submission.is_late = submit_conditions.check_deadline(held, effective_limits, received_at)
             _take_attempt(membership, received_at, effective_limits.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
             if not problems and not queue.is_queue_long_enough():

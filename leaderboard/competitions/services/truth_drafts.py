@@ -15,8 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.common.storage import clean_name, path_of, store_file
-from leaderboard.common.storage import remove_file as remove_file
+from leaderboard.common.storage import clean_name, path_of, remove_file, store_file
 from leaderboard.scorer import jobs_for_pages
 from metrics.core.messages import with_templates
 from metrics.reading.containers import read_container

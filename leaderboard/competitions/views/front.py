@@ -23,7 +23,7 @@ from ..models import Competition, Membership
 from ..models.competition import CompetitionQuerySet
 from ..ranking import team_ranks
 from ..ranking.rows import Placing
-from ..services import submitting
+from ..services import submit_conditions
 
 PER_PAGE = 24
 CHIPS = (
@@ -108,7 +108,7 @@ class MyTeam:
 
     membership: Membership
     placing: Placing | None
-    allowance: submitting.AttemptAllowance
+    allowance: submit_conditions.AttemptAllowance
     mates: list[str]
     at: datetime
 
@@ -136,7 +136,7 @@ def my_teams(request: HttpRequest) -> HttpResponse:
     found = Membership.objects.filter(user=user, competition__launched_at__isnull=False)
     held = list(found.select_related("team", *related))
     teams = {one.team_id: one.competition for one in held}
-    placings, allowances = team_ranks.placings_now(teams, at), submitting.allowances_of_teams(teams, at)
+    placings, allowances = team_ranks.placings_now(teams, at), submit_conditions.allowances_of_teams(teams, at)
     mates: dict[int, list[str]] = defaultdict(list)
     others = Membership.objects.filter(team__in=list(teams)).exclude(user=user)
     for team_id, name in others.values_list("team_id", "user__username"):

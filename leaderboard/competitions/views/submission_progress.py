@@ -22,7 +22,7 @@ from ..models.competition import Split
 from ..ranking import ladder as ladder_module
 from ..ranking import secondary, team_ranks
 from ..ranking.rows import Placing
-from ..services import submitting
+from ..services import submit_conditions
 
 PATIENCE = timedelta(seconds=60)
 USUAL_WAIT = timedelta(seconds=10)
@@ -127,9 +127,9 @@ class TodayCard:
     page_context: PageContext
 
     @cached_property
-    def allowance(self) -> submitting.AttemptAllowance | None:
+    def allowance(self) -> submit_conditions.AttemptAllowance | None:
         membership = self.page_context.membership
-        return submitting.allowance_of(membership, self.page_context.at) if membership else None
+        return submit_conditions.allowance_of(membership, self.page_context.at) if membership else None
 
     @property
     def is_over(self) -> bool:

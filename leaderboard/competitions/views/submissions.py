@@ -22,7 +22,7 @@ from ..forms.student import NoteForm
 from ..models import GroundTruth, Refusal, Rescoring, Score, Submission, Team
 from ..models.competition import Split
 from ..ranking import ladder, reveal, shake_up, standings, team_ranks
-from ..services import receipts, submitting
+from ..services import receipts, submit_conditions, submitting
 from .charts import score_chart
 from .host_responses import csv_response, own_submission, problems_csv
 from .submission_progress import NO_SCORES, SubmissionProgress, TodayCard, shown_scores_of
@@ -217,7 +217,7 @@ def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             submission_ids=wanted,
             at=page_context.at,
         )
-    except submitting.SubmissionRefused as refusal:
+    except submit_conditions.SubmissionRefused as refusal:
         messages.error(request, _("%(message)s Nothing was changed.") % {"message": refusal.message})
         ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
         return see_other("submissions", query=f"?{ticks}", slug=page_context.competition.slug)

@@ -22,7 +22,7 @@ from leaderboard.scorer.job_slots import JobFailed
 from ..access import Audience, PageContext, open_to
 from ..forms.student import DuplicateForm, UploadForm
 from ..models import Submission
-from ..services import submitting
+from ..services import checking, submit_conditions, submitting
 from .host_responses import own_submission, problems_csv
 from .submission_progress import SubmissionProgress, TodayCard
 
@@ -56,14 +56,14 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             return _submit_page(request, page_context, fresh, checked=checked)
         else:
             submission = _hand_in(page_context, form)
-    except submitting.DuplicateFile as same:
+    except submit_conditions.DuplicateFile as same:
         question = {"earlier": same.earlier, "form": _form_to_repeat(same.earlier, form)}
         return _submit_page(request, page_context, fresh, same=question, status=409)
     except TooLarge as error:
         return _submit_page(request, page_context, fresh, not_taken=str(error), status=413)
     except UploadRefused as error:
         return _submit_page(request, page_context, fresh, not_taken=str(error), status=error.status)
-    except submitting.SubmissionRefused as error:
+    except submit_conditions.SubmissionRefused as error:
         status = HOW_REFUSED.get(error.code, 409)
         return _submit_page(request, page_context, fresh, not_taken=error.message, status=status)
     query = f"?submission={submission.pk}"
@@ -146,7 +146,7 @@ def _check_upload(page_context: PageContext, file: UploadedFile[Any]) -> dict[st
     """What “check only” finds in a file."""
     user = signed_in_user(page_context.user)
     try:
-        problems, warnings = submitting.check_file_with_conditions(
+        problems, warnings = checking.check_file_with_conditions(
             competition=page_context.competition, user=user, chunks=file.chunks()
         )
     except JobFailed as error:
@@ -193,7 +193,7 @@ def _submit_page(
         "page_context": page_context,
         "form": form,
         "today": card,
-        "refusal": submitting.refusal_of_submission(
+        "refusal": submit_conditions.refusal_of_submission(
             competition, page_context.membership, page_context.at, card.allowance
         ),
         "progress": SubmissionProgress(page_context, shown, card) if shown else None,
