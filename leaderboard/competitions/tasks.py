@@ -1,4 +1,4 @@
-"""Names the work for the queue: ids in, rung after commit, safe to repeat.
+"""Tasks of the queue: they take ids, are sent after commit, and may run twice.
 
 A message is only a wake-up: whoever hears it takes the file whose turn it is. When the broker does not take it, the
 sweep finds the row in the database.
@@ -78,7 +78,7 @@ def report_and_sweep() -> None:
 
 @task_failure.connect
 def _release_claim_of_failed_task(task_id: str = "", exception: BaseException | None = None, **_: object) -> None:
-    """In the worker's main process: what a dead or stopped process held is rung for at once, not after its lease.
+    """In the main process: workers are woken at once for what a dead or stopped process held, not when its lease ends.
 
     Celery may say it twice. Forks of this process must not find an open database, so none stays open.
     """

@@ -241,7 +241,7 @@ def release_claim(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
 
 
 def release_claim_as_slow(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
-    """The same for a file that takes too long for the queue: it leaves the queue and is measured outside of it."""
+    """Release the claim of a file that takes too long, without counting a try; it is measured outside of the queue."""
     mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1, is_slow=True))
 
@@ -265,7 +265,7 @@ def note_worker_death(wake_up_id: str) -> QueuedSubmission | None:
 
 
 def release_after_scorer_death(submission_id: uuid.UUID, claim: uuid.UUID) -> QueuedSubmission | None:
-    """The same of what this process holds itself, when its scorer died."""
+    """Release the claim that this process holds itself, when its scorer died. Gives the submission to try again."""
     rows = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
     held = rows.select_related("competition").first()
     return None if held is None else _note_death(held)
