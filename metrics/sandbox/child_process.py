@@ -260,7 +260,8 @@ def serve() -> None:
     Says ``ready``, then for each request the number of the process and, when its whole group is dead, how it ended.
     No metric's file is ever loaded here. Ends with the parent, or when it had nothing to do for ten minutes.
     """
-    _end_with_parent()
+    _end_with(os.getppid())
+    waiting = os.getpid()
     _preload(["numpy", "pandas", "metrics"])
     _say("ready")
     while select.select([sys.stdin], [], [], _IDLE)[0] and (line := sys.stdin.readline()):
@@ -268,15 +269,18 @@ def serve() -> None:
         _preload(request["load"])
         child = os.fork()
         if not child:
+            _end_with(waiting)
             _settle(request["folder"])
             work()
         _say(str(child))
         _say(str(_ended(child)))
 
 
-def _end_with_parent() -> None:
+def _end_with(parent: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it died before the kernel was asked
+            os._exit(1)
 
 
 def _preload(names: Sequence[str]) -> None:

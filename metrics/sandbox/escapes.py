@@ -7,6 +7,7 @@ All of them are harmless where they succeed. ``bait`` says what the process that
 from __future__ import annotations
 
 import ctypes
+import encodings.idna  # noqa: F401 - sockets look it up by name, and a sealed process may not read its file
 import mmap
 import os
 import resource
