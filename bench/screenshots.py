@@ -40,13 +40,14 @@ for name in ("ada", "bo", "dee", "olga"):
 pages = [(page.name, page.path, page.who) for page in term.pages(made)]
 print(json.dumps({"cookies": cookies, "pages": pages}))
 """
-LOOKS = (("light", 1180), ("dark", 1180), ("light", 320))
+LOOKS = (("light", 1280), ("dark", 1280), ("light", 390))
 """Colours and widths in CSS pixels."""
 IN_GUIDES = (940, 600)
 """Width and height of the pictures in the guides: under 100 KB each."""
 
 TO_WHAT_MATTERS = """() => {
-  const table = document.querySelector("main .table-wrap"), tabs = document.querySelector("main nav")
+  const table = document.querySelector("main .table-wrap:not(details *)")
+  const tabs = document.querySelector("main nav, main")
   scrollTo(0, Math.max(tabs.getBoundingClientRect().top - 16, table ? table.getBoundingClientRect().top - 260 : 0))
 }"""
 

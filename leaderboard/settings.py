@@ -95,6 +95,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "leaderboard.competitions.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "leaderboard.common.compression.CompressionMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "leaderboard.common.request_bodies.LengthMiddleware",
@@ -161,14 +162,14 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "competitions"
+LOGIN_REDIRECT_URL = "home"
 ACCOUNT_ADAPTER = "leaderboard.accounts.adapter.AccountAdapter"
 _forms = "leaderboard.accounts.forms"
 ACCOUNT_FORMS = {"change_password": f"{_forms}.ChangeForm", "reset_password_from_key": f"{_forms}.ResetForm"}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
 ACCOUNT_UNIQUE_EMAIL = True
-ACCOUNT_LOGOUT_REDIRECT_URL = "competitions"
+ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_PRESERVE_USERNAME_CASING = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
@@ -215,6 +216,9 @@ LOCALE_PATHS = [VAR_DIR / "locale", BASE_DIR / "locale"]
 LANGUAGES = languages_in(LOCALE_PATHS)
 
 STATIC_URL = "static/"
+# Files that the site makes itself, such as its fonts.
+MADE_STATIC_DIR = VAR_DIR / "static"
+STATICFILES_DIRS = [MADE_STATIC_DIR] if MADE_STATIC_DIR.is_dir() else []
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_MAX_AGE = 3600
@@ -327,6 +331,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": ["'self'"],
         "style-src": ["'self'"],
         "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
         "connect-src": ["'self'"],
         "form-action": ["'self'"],
         "frame-ancestors": ["'none'"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponseBase
@@ -33,3 +34,37 @@ def text_of(response: HttpResponseBase) -> str:
 def tidy(page: str) -> str:
     """The page without the whitespace beside its tags: where a template breaks its lines is free."""
     return re.sub(r" ?(<[^>]*>) ?", r"\1", " ".join(page.split()))
+
+
+def drawing_of(page: str, kind: str) -> str:
+    """A chart of the page as it is drawn for the narrowest screens."""
+    return page[page.index(f'class="chart {kind}"') :].partition("</svg>")[0]
+
+
+class BoardLine(NamedTuple):
+    """A row of a board. A baseline has no rank."""
+
+    rank: str
+    within: str
+    name: str
+    row: str
+
+
+def board_lines(page: str) -> list[BoardLine]:
+    """The rows of a board in the order of the page."""
+    table = tidy(page).partition("<tbody>")[2].partition("</tbody>")[0]
+    return [
+        BoardLine(
+            "".join(re.findall(r"<b[^>]*>(\d+)</b>", row)),
+            "".join(re.findall(r'<td class="within">(\d+)', row)),
+            re.sub(r"<(\w+)[^>]*>[^<]*</\1>|<[^>]*>", "", row.partition('<th scope="row">')[2].partition("</th>")[0]),
+            row,
+        )
+        for row in re.findall(r"<tr.*?</tr>", table)
+    ]
+
+
+def board_fact(page: str, name: str) -> str:
+    """The words of one fact above a board; "" where it is not there."""
+    found = tidy(page).partition(f'data-testid="{name}">')[2].partition("data-testid=")[0].partition("<section")[0]
+    return " ".join(re.sub(r"<[^>]*(>|$)", " ", found).split())

@@ -67,7 +67,7 @@ def test_every_alarm_that_is_explained_exists() -> None:
     assert len(explained) >= 12
     assert [text for text in explained if text not in known] == []
     sources = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "leaderboard" / "operations").rglob("*.py")]
-    text = re.sub(r"""\{% translate ["'](.*?)["'].*?%\}""", r"\1", "\n".join(path.read_text() for path in sources))
+    text = re.sub(r"""\{% translate (["'])(.*?)\1.*?%\}""", r"\2", "\n".join(path.read_text() for path in sources))
     shown = " ".join(re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{[^{}]*\}", "…", text).split())
     quoted = [text for text in re.findall(r"“([^”]+)”", ALARMS) if text != "Internal Server Error"]
     assert len(quoted) >= 8

@@ -133,8 +133,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     error_messages: ClassVar = {
         **DefaultAccountAdapter.error_messages,
         "too_many_login_attempts": gettext_lazy(
-            "Too many wrong tries. Try again in an hour, or sign in on a device on which you have signed in before, or "
-            "choose a new password."
+            "Too many failed sign-ins. Try again in an hour, use a device you've used before, or reset your password."
         ),
     }
 
@@ -209,7 +208,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         if not shallow and any(
             lookalike_key(other) == key for other in User.objects.values_list("username", flat=True)
         ):
-            raise ValidationError(_("Somebody has this name already, or one that looks the same. Choose another."))
+            raise ValidationError(_("This name is taken or looks like another one. Choose a different name."))
         return name
 
     def clean_email(self, email: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, ResetPasswordKeyForm
+from allauth.account.internal.userkit import filter_users_by_email
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
@@ -15,8 +17,8 @@ from .models import ApiToken, User
 def _end_tokens() -> forms.BooleanField:
     return forms.BooleanField(
         required=False,
-        label=_("End my API tokens too"),
-        help_text=_("Programs that use one are shut out. Do this if somebody else may know your password."),
+        label=_("Also revoke my API tokens"),
+        help_text=_("Programs using them lose access. Do this if someone else may know your password."),
     )
 
 
@@ -45,7 +47,7 @@ class DeleteAccountForm(forms.Form):
         label=_("Your password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
     )
     confirm = forms.CharField(
-        label=_("Your user name"), widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})
+        label=_("Your username"), widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})
     )
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
@@ -56,23 +58,23 @@ class DeleteAccountForm(forms.Form):
     def clean_password(self) -> str:
         given: str = self.cleaned_data["password"]
         if not self.user.check_password(given):
-            raise ValidationError(_("This is not your password."))
+            raise ValidationError(_("Incorrect password."))
         return given
 
     def clean_confirm(self) -> str:
         given: str = self.cleaned_data["confirm"]
         if given != self.user.get_username():
-            raise ValidationError(_("Type your user name exactly."))
+            raise ValidationError(_("Enter your username exactly."))
         return given
 
 
 class TokenForm(forms.Form):
     name = forms.CharField(
-        label=_("Name of the token"),
+        label=_("Token name"),
         max_length=60,
-        help_text=_("Where you will use it, for example “laptop” or “training notebook”."),
+        help_text=_("Where you'll use it, such as “laptop” or “training notebook”."),
     )
-    scope = forms.ChoiceField(label=_("What the token may do"), required=False, initial=ApiToken.Scope.SUBMIT)
+    scope = forms.ChoiceField(label=_("Access"), required=False, initial=ApiToken.Scope.SUBMIT)
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -81,8 +83,30 @@ class TokenForm(forms.Form):
             (value, label) for value, label in ApiToken.Scope.choices if may_host or value != ApiToken.Scope.HOST
         ]
         if may_host:
-            words = _("Each may do what stands before it as well. Take the least that is enough.")
+            words = _("Each level includes the ones above it. Choose the lowest you need.")
             self.fields["scope"].help_text = words
 
     def clean_scope(self) -> str:
         return self.cleaned_data["scope"] or ApiToken.Scope.SUBMIT
+
+
+class PersonForm(forms.Form):
+    """A new account; the rules for names are those of signing up."""
+
+    username = forms.CharField(
+        label=_("Username"),
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+    email = forms.EmailField(label=_("E-mail"), widget=forms.EmailInput(attrs={"autocomplete": "off"}))
+    can_host = forms.BooleanField(label=_("Can host competitions"), required=False)
+
+    def clean_username(self) -> str:
+        name: str = get_adapter().clean_username(self.cleaned_data["username"])
+        return name
+
+    def clean_email(self) -> str:
+        address: str = get_adapter().clean_email(self.cleaned_data["email"])
+        if filter_users_by_email(address):
+            raise ValidationError(_("Another account uses this address."))
+        return address

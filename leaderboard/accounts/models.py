@@ -30,7 +30,7 @@ class User(AbstractUser):
     """A person. `can_host` lets a person open competitions; a superuser operates the whole site."""
 
     email = models.EmailField(_("e-mail address"), blank=True)
-    can_host = models.BooleanField(_("may host competitions"), default=False)
+    can_host = models.BooleanField(_("can host competitions"), default=False)
     # Empty: that of the browser, or of what is looked at.
     zone = models.CharField(_("time zone"), max_length=60, blank=True, default="", validators=[check_zone])
     # Empty: that of the browser. A language that left the site counts as empty.
@@ -75,7 +75,7 @@ class ApiToken(models.Model):
         """What a program may do with it; each may do what is named before it as well."""
 
         READ = "read", _("Read only")
-        SUBMIT = "submit", _("Hand in files")
+        SUBMIT = "submit", _("Submit files")
         HOST = "host", _("Host competitions")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")

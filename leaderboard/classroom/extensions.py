@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -37,21 +37,21 @@ def grant_extension(
     day: date | None = None,
     closes_at: datetime | None = None,
 ) -> Extension:
-    """Give a team more attempts (on `day` (UTC), or on every day), a later deadline, or both.
+    """Give a team more attempts (on `day`, or on every day), a later deadline, or both.
 
     Raises `ValidationError` for what makes no grant, `CannotHost` for an extension once the private board is open.
     """
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
         if closes_at is not None and competition.revealed_at is not None:
-            raise CannotHost(_("The private board is open, so no team can have more time."))
+            raise CannotHost(_("The private leaderboard is open, so deadlines can't be extended any more."))
         team = Team.objects.select_related("competition").get(pk=team.pk)
         given = Extension(
             team=team, extra_attempts=extra_attempts, day=day, closes_at=closes_at, reason=reason, by=user
         )
         given.full_clean()
-        if day is not None and day < database_now().astimezone(UTC).date():
-            raise ValidationError({"day": _("This day is over (UTC), so its attempts would help nobody.")})
+        if day is not None and day < competition.day_of(database_now()):
+            raise ValidationError({"day": _("This day is over.")})
         given.save()
         _apply_change(competition, is_about_time=closes_at is not None)
         notify_extension(given)
@@ -65,12 +65,33 @@ def grant_extension(
     return given
 
 
+def opens_final_ranking(extension: Extension) -> bool:
+    """Whether taking this back would open the final ranking: the deadline has passed, and nobody else has time."""
+    competition, now = extension.team.competition, database_now()
+    if (
+        extension.closes_at is None
+        or extension.closes_at <= now
+        or extension.revoked_at is not None
+        or competition.revealed_at is not None
+        or not competition.board.reveals_itself
+        or now < competition.closes_at
+    ):
+        return False
+    others = Extension.objects.active().filter(team__competition=competition, team__disqualified_at=None)
+    return not others.filter(closes_at__gt=now).exclude(pk=extension.pk).exists()
+
+
 def revoke_extension(*, extension: Extension, user: User | None) -> None:
     """Take a grant back. Attempts already used stay used; files that only its deadline made good become late."""
     with transaction.atomic():
         competition = lock_competition(extension.team.competition_id)
         if extension.closes_at is not None and competition.revealed_at is not None:
-            raise CannotHost(_("The private board is open; the files that this extension let in count."))
+            raise CannotHost(
+                _(
+                    "The private leaderboard is open, so this extension can't be revoked. Submissions made under it "
+                    "count."
+                )
+            )
         if not Extension.objects.active().filter(pk=extension.pk).update(revoked_at=database_now()):
             return
         _apply_change(competition, is_about_time=extension.closes_at is not None)
@@ -93,7 +114,7 @@ def disqualify_team(*, team: Team, user: User | None, reason: str) -> None:
         if not Team.objects.filter(pk=team.pk, disqualified_at=None).update(
             disqualified_at=now, disqualified_reason=reason
         ):
-            raise CannotHost(_("“%(team)s” is disqualified already.") % {"team": team.name})
+            raise CannotHost(_("“%(team)s” is already disqualified.") % {"team": team.name})
         rebuild_boards(competition)
         after = audit_values({"disqualified_at": now, "reason": reason})
         notify_disqualification(team, reason)
@@ -110,7 +131,10 @@ def readmit_team(*, team: Team, user: User | None) -> None:
         revealed_at = competition.revealed_at
         if revealed_at and team.extensions.filter(revoked_at=None, closes_at__gt=revealed_at).exists():
             raise CannotHost(
-                _("“%(team)s” was given time that ends after the private board opened; it would see it and submit.")
+                _(
+                    "“%(team)s” can't return: its extension ends later, so it could see the private leaderboard "
+                    "and still submit."
+                )
                 % {"team": team.name}
             )
         if not Team.objects.filter(pk=team.pk, disqualified_at__isnull=False).update(
@@ -131,7 +155,7 @@ def reset_failed_files(*, team: Team, user: User | None) -> None:
         competition = lock_competition(team.competition_id)
         now = database_now()
         Team.objects.filter(pk=team.pk).update(failed_files_reset_at=now)
-        count = DailyAttempts.objects.filter(team=team.pk, day=now.astimezone(UTC).date()).first()
+        count = DailyAttempts.objects.filter(team=team.pk, day=competition.day_of(now)).first()
         if count is not None:
             DailyAttempts.objects.filter(pk=count.pk).update(refused=0)
         before = {"unreadable_files_today": count.refused if count else 0}

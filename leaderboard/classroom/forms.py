@@ -35,7 +35,8 @@ class RoleForm(forms.Form):
         max_length=254,
         widget=forms.TextInput(attrs=PLAIN),
         help_text=gettext_lazy(
-            "For an address that nobody has confirmed yet the role is kept. Both roles see the answers and all scores."
+            "If no account has confirmed this address, we reserve the role for it. Both roles see the answers"
+            " and all scores."
         ),
     )
     role = forms.ChoiceField(
@@ -43,9 +44,9 @@ class RoleForm(forms.Form):
         choices=[
             (
                 HostingRole.ASSISTANT.value,
-                gettext_lazy("Assistant: sees everything, helps teams, decides nothing"),
+                gettext_lazy("Assistant: sees everything, can help, not decide"),
             ),
-            (HostingRole.HOST.value, gettext_lazy("Host: may do everything that you may")),
+            (HostingRole.HOST.value, gettext_lazy("Host: can do everything you can")),
         ],
         initial=HostingRole.ASSISTANT.value,
     )
@@ -54,15 +55,17 @@ class RoleForm(forms.Form):
 class AdmissionForm(forms.Form):
     """Who may join, what peers read, what assistants may do."""
 
-    admission = setting_field("admission", label=gettext_lazy("Who may join"), widget=forms.RadioSelect)
+    admission = setting_field("admission", label=gettext_lazy("Who can join"), widget=forms.RadioSelect)
     allowed_addresses = setting_field(
         "allowed_addresses",
         label=gettext_lazy("Allowed addresses"),
         widget=forms.Textarea(attrs={**PLAIN, "rows": 5}),
     )
-    uses_pseudonyms = setting_field("uses_pseudonyms", label=gettext_lazy("Teams see pseudonyms of each other"))
-    shows_sections = setting_field("shows_sections", label=gettext_lazy("Students may look at the board of a section"))
-    assistants_grade = setting_field("assistants_grade", label=gettext_lazy("Assistants may export grades"))
+    uses_pseudonyms = setting_field(
+        "uses_pseudonyms", label=gettext_lazy("Teams see each other's pseudonyms, not names")
+    )
+    shows_sections = setting_field("shows_sections", label=gettext_lazy("Students can view the leaderboard by section"))
+    assistants_grade = setting_field("assistants_grade", label=gettext_lazy("Assistants can export grades"))
 
     def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
         super().__init__(data, initial={name: read_setting(competition, name) for name in self.base_fields})
@@ -79,19 +82,19 @@ class AdmissionForm(forms.Form):
         domain = word if word.startswith("@") else f"@{word}" if "@" not in word else ""
         if domain:
             if not DOMAIN.fullmatch(domain):
-                raise ValidationError(_("“{word}” is no domain; write for example @uni.example.").format(word=word))
+                raise ValidationError(_("“{word}” isn't a domain. Example: @uni.example.").format(word=word))
             return domain
         try:
             validate_email(word)
         except ValidationError:
-            raise ValidationError(_("“{word}” is neither an address nor a domain.").format(word=word)) from None
+            raise ValidationError(_("“{word}” is neither an e-mail address nor a domain.").format(word=word)) from None
         return word
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         wants = cleaned.get("admission") == Admission.Kind.ADDRESSES
         if wants and not cleaned.get("allowed_addresses") and "allowed_addresses" not in self.errors:
-            self.add_error("allowed_addresses", _("Write at least one address or domain, or nobody could join."))
+            self.add_error("allowed_addresses", _("Enter at least one address or domain. Otherwise no one can join."))
         return cleaned
 
 
@@ -105,7 +108,7 @@ class RosterForm(forms.Form):
         error_messages={"empty": gettext_lazy("This file is empty.")},
     )
     text = forms.CharField(
-        label=gettext_lazy("or paste it here"),
+        label=gettext_lazy("Or paste it here"),
         required=False,
         strip=False,
         max_length=roster_files.MOST_BYTES,
@@ -117,14 +120,14 @@ class RosterForm(forms.Form):
         if file is not None and file.size > roster_files.MOST_BYTES:
             size = roster_files.MOST_BYTES // 1_000_000
             raise ValidationError(
-                _("This file is larger than {size} MB, too large for a class list.").format(size=size)
+                _("This file is larger than {size} MB, the limit for a class list.").format(size=size)
             )
         return file
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if not self.errors and not cleaned.get("file") and not cleaned.get("text", "").strip():
-            self.add_error("file", _("Choose a file, or paste the list."))
+            self.add_error("file", _("Choose a file or paste the list."))
         return cleaned
 
     @property
@@ -155,14 +158,14 @@ class LinkAccountsForm(forms.Form):
         for name, text in list(self.cleaned_data.items()):
             entry = self.waiting.found(text)
             if text and entry is None:
-                words = _("Nobody without an account is called “%(text)s”, or several are. Choose one of the list.")
+                words = _("“%(text)s” matches nobody, or several people. Choose one from the list.")
                 self.add_error(name, ValidationError(words % {"text": text}))
             elif entry and entry.pk in self.pairs.values():
-                self.add_error(name, _("Another account is this person already. Leave one of them empty."))
+                self.add_error(name, _("Two accounts for one person. Leave one empty."))
             elif entry:
                 self.pairs[int(name.removeprefix("who-"))] = entry.pk
         if not (self.pairs or self.errors):
-            self.add_error(None, _("Nothing is filled in. Say of at least one account who it is."))
+            self.add_error(None, _("Match at least one account."))
         return self.cleaned_data
 
 
@@ -174,28 +177,28 @@ class ExtensionForm(forms.Form):
         required=False,
         min_value=0,
         max_value=1000,
-        help_text=gettext_lazy("On top of what every team has a day."),
+        help_text=gettext_lazy("Added to every team's daily attempts."),
     )
     day = forms.DateField(
-        label=gettext_lazy("Only on the day (UTC)"),
+        label=gettext_lazy("Only on this day (UTC)"),
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}),
-        help_text=gettext_lazy("Empty: on every day."),
+        help_text=gettext_lazy("Leave empty for every day."),
     )
     closes_at = MomentField(label=gettext_lazy("New deadline"), required=False)
     reason = forms.CharField(
         label=gettext_lazy("Reason"),
         max_length=Extension._meta.get_field("reason").max_length,
-        help_text=gettext_lazy("The team and the other hosts read it."),
+        help_text=gettext_lazy("Shown to the team and the other hosts."),
         error_messages={"required": gettext_lazy("Give a reason.")},
     )
 
     def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.competition = competition
-        self.fields["closes_at"].help_text = _("In the zone %(zone)s; empty: the deadline of everybody.") % {
-            "zone": competition.zone
-        }
+        self.fields["closes_at"].help_text = _(
+            "In the time zone %(zone)s. Leave empty to keep the regular deadline."
+        ) % {"zone": competition.zone}
 
     def clean_extra_attempts(self) -> int:
         return self.cleaned_data["extra_attempts"] or 0

@@ -42,9 +42,11 @@ log = logging.getLogger(__name__)
 def why_no_emails() -> str:
     """Why this site cannot send invitations, in words for a host; empty where it can."""
     if not sends_mail():
-        return _("This site has no mail server, so it sends no e-mails.")
+        return _("This site has no mail server, so it can't send e-mail.")
     if not settings.SITE_URL:
-        return _("This site does not know its own address, so its e-mails could hold no link. Its operator can set it.")
+        return _(
+            "This site doesn't know its own address, so e-mails can't include links. Ask your administrator to set it."
+        )
     return ""
 
 
@@ -91,7 +93,7 @@ def _obstacle_to_sending(entry: RosterEntry) -> str | None:
     if entry.user_id or entry.left_at:
         return ""
     if not entry.email:
-        return gettext_noop("There is no e-mail address any more.")
+        return gettext_noop("This person no longer has an e-mail address.")
     if database_now() >= entry.competition.closes_at:
         return gettext_noop("The deadline passed before the e-mail was sent.")
     return None
@@ -101,12 +103,12 @@ def _retry_later(entry: RosterEntry, error: EmailNotSent) -> None:
     held = RosterEntry.objects.filter(pk=entry.pk, mail_at=entry.mail_at)
     pause = None if error.is_final else pause_after(entry.mail_tries)
     if pause is None:
-        reason = gettext_noop("The mail server did not answer, however often it was tried.")
+        reason = gettext_noop("The mail server didn't answer after several tries.")
         if error.answers:
-            reason = gettext_noop("The mail server does not take e-mails to this address.")
+            reason = gettext_noop("The mail server rejected this address.")
         held.update(mail_at=None, mail_asked_at=None, mail_problem=reason)
         return
-    waits = gettext_noop("It did not go out yet and is tried again.")
+    waits = gettext_noop("Not sent yet. We'll try again.")
     held.update(mail_at=database_now() + pause, mail_problem=waits)
     if not error.answers:
         RosterEntry.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
@@ -129,10 +131,10 @@ def invitation_text(competition: Competition, *, name: str, link: str, host: str
     title = f"{competition.title} ({competition.course})" if competition.course else competition.title
     with translation.override(language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
         text = _(
-            "%(greeting)s\n\nyou are invited to the competition “%(title)s”. This link is for you alone and lets one "
-            "person in:\n\n%(link)s\n\nIt works until %(until)s. You need an account on this site; without one you can "
-            "make it there. Files are taken until %(closes)s.\n\n%(signed)s-- \nYour teacher asked for this "
-            "e-mail. If you are not in this class, throw it away: without a click nothing happens.\n"
+            "%(greeting)s  you're invited to the competition “%(title)s”. This link is only for you and works"
+            " once:  %(link)s  It works until %(until)s. Sign in, or create an account there. You can submit "
+            "until %(closes)s.  %(signed)s--  Your teacher asked for this e-mail. If you aren't in this "
+            "class, ignore it. "
         ) % {
             "greeting": _("Hello %(name)s,") % {"name": name} if name else _("Hello,"),
             "title": " ".join(title.split()),
@@ -170,9 +172,9 @@ def why_nobody_is_invited(competition: Competition) -> str:
     if obstacle := why_no_emails():
         return obstacle
     if competition.launched_at is None:
-        return _("Nobody can join a draft. Launch the competition first; it may open later.")
+        return _("Students can't join a draft. Launch the competition first; it can open later.")
     if database_now() >= competition.closes_at:
-        return _("The deadline has passed; nobody can join any more.")
+        return _("The deadline has passed, so students can't join any more.")
     return ""
 
 
@@ -189,11 +191,12 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
             _invitable_entries(competition).filter(pk__in=entries).values_list("pk", flat=True).order_by("pk")
         )
         if not chosen:
-            raise CannotHost(_("Nobody of those you chose is still to join and has an e-mail address."))
+            raise CannotHost(_("Everyone you selected has joined, left the course or has no e-mail address."))
         if len(chosen) > (left := invitations_left(host)):
             raise CannotHost(
                 _(
-                    "You can ask for {left} more e-mails today, and chose {number} people. Print cards for the others."
+                    "You can send {left} more e-mails today, but you selected {number} people. Print join "
+                    "cards for the rest."
                 ).format(left=left, number=len(chosen))
             )
         at = database_now()

@@ -54,29 +54,27 @@ def obstacle_to_joining(competition: Competition, user: User) -> str:
             return ""
         if not addresses:
             return _(
-                "Only people on the roster may join, and you have not confirmed an e-mail address. "
-                "Confirm one in your account, or use the join card or invitation from your teacher."
+                "Only people on the roster can join. Confirm your e-mail address, or use your teacher's join "
+                "card or invitation."
             )
         return _(
-            "Your e-mail address is not on the roster: {addresses}. Add the address that your course knows in your "
-            "account, or use the join card or invitation from your teacher."
+            "Your e-mail address isn't on the roster: {addresses}. Add your course address to your account, "
+            "or use your teacher's join card or invitation."
         ).format(addresses=shown)
     allowed = set(competition.admission.allowed_addresses.split())
     if any(address in allowed or "@" + address.rpartition("@")[2] in allowed for address in addresses):
         return ""
     if not addresses:
-        return _(
-            "Only certain e-mail addresses may join, and you have not confirmed one. Confirm yours in your account."
-        )
+        return _("Only certain e-mail addresses can join. Confirm yours in your account.")
     return _(
-        "Your e-mail address ({addresses}) is not among those that may join. If your course knows you by another one, "
-        "add it in your account and confirm it; otherwise ask your teacher."
+        "Your e-mail address ({addresses}) isn't allowed to join. Add your course address to your account and"
+        " confirm it, or ask your teacher."
     ).format(addresses=shown)
 
 
 def competition_by_code(code: str) -> Competition | None:
     """The launched competition of a join code, however it was typed."""
-    named = Competition.objects.filter(admission__join_code__iexact=normalize_code(code))
+    named = Competition.objects.outside_bin().filter(admission__join_code__iexact=normalize_code(code))
     return named.filter(launched_at__isnull=False).first()
 
 
@@ -91,21 +89,21 @@ def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = ""
         competition = team.competition if team else None
     else:
         competition = competition_by_code(code)
-    return competition is not None and database_now() < competition.closes_at
+    return competition is not None and not competition.is_in_bin and database_now() < competition.closes_at
 
 
 def join_by_code(*, user: User, code: str) -> Membership:
     """Join the competition of a code, as a team of one."""
     competition = competition_by_code(code)
     if competition is None:
-        raise CannotJoin(_("No competition has this code, or it is not launched yet. Check it with your teacher."))
+        raise CannotJoin(_("This code doesn't match a launched competition. Check it with your teacher."))
     return enter_competition(user=user, competition=competition)
 
 
 def join_openly(*, user: User, competition: Competition) -> Membership:
     """Join a listed competition that asks for no code."""
     if competition.admission.needs_code or not competition.admission.is_listed or competition.launched_at is None:
-        raise CannotJoin(_("This competition needs its join code."))
+        raise CannotJoin(_("This competition needs a join code."))
     return enter_competition(user=user, competition=competition)
 
 
@@ -116,10 +114,13 @@ def join_by_card(*, user: User, digest: str) -> Membership:
             lock_teams(competition_id)
         waiting = RosterEntry.find_by_join_card(digest, database_now())
         if waiting is None or waiting.competition.launched_at is None:
-            raise CannotJoin(_("This link does not work any more. Ask your teacher for a new one."))
+            raise CannotJoin(_("This link no longer works. Ask your teacher for a new one."))
         if waiting.competition.roster.filter(user=user).exclude(pk=waiting.pk).exists():
             raise CannotJoin(
-                _("Your account is somebody else of this roster already. Sign in with your own, or ask your teacher.")
+                _(
+                    "Your account is already someone else on this roster. Sign in with your own account, or ask "
+                    "your teacher."
+                )
             )
         return enter_competition(user=user, competition=waiting.competition, entry=waiting)
 
@@ -143,6 +144,8 @@ def _create_membership(user: User, competition: Competition, entry: RosterEntry 
     """Takes the lock of role changes too, because hosts must not compete."""
     held = Membership.objects.filter(competition=competition, user=user).first()
     if held is None:
+        if competition.is_in_bin:
+            raise CannotJoin(_("This competition was deleted."))
         if database_now() >= competition.closes_at:
             raise CannotJoin(_("The deadline of this competition has passed."))
         _refuse_hosts(competition, user)
@@ -162,7 +165,7 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
             lock_teams(competition_id)
         team = wanted.select_related("competition").first()
         if team is None:
-            raise CannotJoin(_("This invitation is not valid any more. Ask your team for a new link."))
+            raise CannotJoin(_("This invitation is no longer valid. Ask your team for a new link."))
         competition = team.competition
         held = Membership.objects.select_related("team").filter(competition=competition, user=user).first()
         if held and held.team_id == team.pk:
@@ -180,14 +183,14 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
         competition.touch_board()
         # The link may have gone further than they meant.
         words = gettext_lazy(
-            "“%(name)s” joined “%(team)s” by the invitation link, sees its files and shares its attempts. If that was "
-            "not meant, the captain can remove members and make a new link."
+            "“%(name)s” joined “%(team)s” with the invitation link and sees its submissions. A mistake? The "
+            "captain can remove members and create a new link."
         )
         names = {"name": mark_mention(user), "team": mark_mention(team)}
         notify_team(
             team,
             kind=NoticeKind.TEAM,
-            title=lambda: _("Somebody joined your team"),
+            title=lambda: _("New member in your team"),
             text=lambda: words % names,
             without=user,
         )
@@ -200,14 +203,14 @@ def obstacle_to_moving(team: Team, held: Membership | None) -> str:
     if reason := competition.why_teams_are_closed(database_now()):
         return reason
     if team.memberships.count() >= competition.limits.team_size:
-        words = _("“%(team)s” is full: a team has at most %(number)s members here.")
+        words = _("“%(team)s” is full. Teams can have up to %(number)s members.")
         return words % {"team": team, "number": competition.limits.team_size}
     if team.disqualified_at or (held and held.team.disqualified_at):
-        return _("A disqualified team takes nobody in, and its members cannot go on in another one.")
+        return _("A disqualified team can't get new members, and its members can't change teams.")
     if held and held.team.submissions.exists():
         return _(
-            "Your present team has submissions already, so you cannot change to another one. Two teams can become one: "
-            "on your team’s page its captain enters the link that led you here."
+            "Your team already has submissions, so you can't switch teams. Your captain can merge the teams "
+            "instead: enter this link on your team’s page."
         )
     return ""
 
@@ -221,13 +224,13 @@ def accept_rules(*, membership: Membership) -> None:
 
 def _refuse_hosts(competition: Competition, user: User) -> None:
     if competition.hosts.filter(pk=user.pk).exists():
-        raise CannotJoin(_("You host this competition and see its private scores, so you cannot compete in it."))
+        raise CannotJoin(_("You host this competition and see its private scores, so you can't compete."))
     if competition.assistants.filter(pk=user.pk).exists():
-        raise CannotJoin(_("You assist in this competition and see its private scores, so you cannot compete in it."))
+        raise CannotJoin(_("You're an assistant here and see the private scores, so you can't compete."))
     # Who took the role from somebody knows whether they may compete; who gave it up to compete asks nobody.
     lost = AuditEntry.objects.filter(competition=competition.pk, account=user.pk, event__in=ROLE_LOST).first()
     if lost is not None and lost.by == user.pk:
-        raise CannotJoin(_("You gave up a role here and have seen the answers, so you cannot compete."))
+        raise CannotJoin(_("You had a role here and have seen the answers, so you can't compete."))
 
 
 def _refuse_uninvited(competition: Competition, user: User) -> None:

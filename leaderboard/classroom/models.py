@@ -48,8 +48,8 @@ class RosterEntry(models.Model):
         """Where a person is on the way in; computed, never stored."""
 
         NEW = "new", _("Not invited")
-        ASKED = "asked", _("Mail is on its way")
-        FAILED = "failed", _("Could not be sent")
+        ASKED = "asked", _("Sending")
+        FAILED = "failed", _("Sending failed")
         INVITED = "invited", _("Invited")
         JOINED = "joined", _("Joined")
         LEFT = "left", _("Left the course")
@@ -246,4 +246,4 @@ class RoleInvitation(models.Model):
 
     @property
     def role_words(self) -> str:
-        return gettext("a host") if self.role == HostingRole.HOST else gettext("an assistant")
+        return gettext("host") if self.role == HostingRole.HOST else gettext("assistant")

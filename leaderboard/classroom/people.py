@@ -186,7 +186,9 @@ def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: U
         members = competition.memberships.filter(pk__in=pairs).exclude(user__in=list(taken)).in_bulk()
         entries = competition.roster.filter(pk__in=pairs.values(), user=None, left_at=None).in_bulk()
         if len(members) < len(pairs) or len(entries) < len(pairs):
-            raise CannotHost(_("Each account is one person of the roster who has none yet. Nothing was changed."))
+            raise CannotHost(
+                _("Each account needs a different person on the roster without an account. Nothing was changed.")
+            )
         for number, member in members.items():
             RosterEntry.objects.filter(pk=pairs[number]).update(**joined_values(member.user_id, member.joined_at))
         if pairs:

@@ -49,14 +49,14 @@ def give_role(*, competition: Competition, name: str, role: HostingRole, user: U
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.hosts.filter(pk=found.pk).exists():
-            raise CannotHost(_("%(name)s hosts this competition already.") % {"name": found.username})
+            raise CannotHost(_("%(name)s already hosts this competition.") % {"name": found.username})
         if role is HostingRole.ASSISTANT and held.assistants.filter(pk=found.pk).exists():
-            raise CannotHost(_("{name} assists in this competition already.").format(name=found.username))
+            raise CannotHost(_("{name} is already an assistant in this competition.").format(name=found.username))
         if held.memberships.filter(user=found).exists():
             if role is HostingRole.HOST:
-                words = _("%(name)s competes in this competition, and hosts see the private scores.")
+                words = _("Hosts see the private scores, so %(name)s can't be one while competing here.")
                 raise CannotHost(words % {"name": found.username})
-            words = _("{name} competes in this competition, and assistants see the private scores.")
+            words = _("Assistants see the private scores, so {name} can't be one while competing here.")
             raise CannotHost(words.format(name=found.username))
         if role is HostingRole.HOST and held.assistants.filter(pk=found.pk).exists():
             held.assistants.remove(found)
@@ -75,7 +75,7 @@ def take_role(*, competition: Competition, name: str, role: HostingRole, user: U
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if role is HostingRole.HOST and not held.hosts.exclude(username=name).exists():
-            raise CannotHost(_("A competition needs a host; add another one first."))
+            raise CannotHost(_("A competition needs a host. Add another one first."))
         for found in _people_of(held, role).filter(username=name):
             _people_of(held, role).remove(found)
             AuditEntry.append(_REMOVED[role], user=user, competition=held, account=found)
@@ -87,13 +87,11 @@ def take_role(*, competition: Competition, name: str, role: HostingRole, user: U
 
 def _notify_role_given(person: User, role: HostingRole, competition: Competition) -> None:
     """Notify a person of new rights, so that they do not learn of them from changed pages."""
-    title = gettext_lazy("You assist in “%(title)s”")
-    text = gettext_lazy("You help its hosts, see names and private scores, and decide nothing that counts.")
+    title = gettext_lazy("You're now an assistant in “%(title)s”")
+    text = gettext_lazy("You can help its hosts and see names and private scores, but not make decisions.")
     if role is HostingRole.HOST:
-        title = gettext_lazy("You host “%(title)s”")
-        text = gettext_lazy(
-            "You can do everything there that its other hosts can, and see the answers and the private scores."
-        )
+        title = gettext_lazy("You're now a host of “%(title)s”")
+        text = gettext_lazy("You can do everything other hosts can, and see the answers and private scores.")
     notices.notify(
         [person],
         kind=NoticeKind.ROLE,
@@ -105,30 +103,30 @@ def _notify_role_given(person: User, role: HostingRole, competition: Competition
 
 
 def _notify_role_taken(person: User, role: HostingRole, competition: Competition) -> None:
-    title = gettext_lazy("You assist in “%(title)s” no longer")
+    title = gettext_lazy("You're no longer an assistant in “%(title)s”")
     if role is HostingRole.HOST:
-        title = gettext_lazy("You host “%(title)s” no longer")
+        title = gettext_lazy("You're no longer a host of “%(title)s”")
     notices.notify(
         [person],
         kind=NoticeKind.ROLE,
         competition=competition,
         title=lambda: title % {"title": competition.title},
-        text=lambda: _("Its pages for hosts and assistants are closed to you."),
-        link=reverse("competitions"),
+        text=lambda: _("You can't open its host and assistant pages any more."),
+        link=reverse("home"),
     )
 
 
 def _notify_role_given_up(person: User, role: HostingRole, competition: Competition) -> None:
     what = {"name": mark_mention(person), "title": competition.title}
-    title = gettext_lazy("“%(name)s” no longer assists in “%(title)s”")
+    title = gettext_lazy("“%(name)s” is no longer an assistant in “%(title)s”")
     if role is HostingRole.HOST:
-        title = gettext_lazy("“%(name)s” no longer hosts “%(title)s”")
+        title = gettext_lazy("“%(name)s” is no longer a host of “%(title)s”")
     notices.notify(
         competition.hosts.filter(is_active=True),
         kind=NoticeKind.ROLE,
         competition=competition,
         title=lambda: title % what,
-        text=lambda: _("“%(name)s” gave the role up. You can give it again at any time.") % what,
+        text=lambda: _("“%(name)s” gave up the role. You can assign it again at any time.") % what,
         link=reverse("host_roles", kwargs={"slug": competition.slug}),
     )
 
@@ -139,26 +137,24 @@ def offer_role(*, competition: Competition, address: str, role: HostingRole, use
     Only where addresses are confirmed by e-mail: elsewhere ownership cannot be shown.
     """
     if obstacle := invitations.why_no_emails():
-        raise CannotHost(obstacle + " " + _("So nobody can confirm an address; ask the person for their user name."))
+        raise CannotHost(obstacle + " " + _("Addresses can't be confirmed here. Enter the person's username instead."))
     address = address.strip().casefold()
     try:
         validate_email(address)
     except ValidationError as error:
-        raise CannotHost(_("“{address}” is no e-mail address.").format(address=address)) from error
+        raise CannotHost(_("“{address}” isn't an e-mail address.").format(address=address)) from error
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.role_invitations.exclude(email=address).count() >= MOST_OFFERS:
-            raise CannotHost(_("Roles are kept for {number} addresses already.").format(number=MOST_OFFERS))
+            raise CannotHost(_("You already have {number} pending roles, the maximum.").format(number=MOST_OFFERS))
         fields = {"role": role.value, "made_by": user, "made_at": database_now()}
         before = held.role_invitations.filter(email=address).values_list("role", flat=True).first()
         made, _is_new = held.role_invitations.update_or_create(email=address, defaults=fields)
         if before != role.value:
-            words = gettext_lazy(
-                "A host keeps the role of %(role)s for the address %(address)s. Confirm it, and the role is yours."
-            )
+            words = gettext_lazy("A host offered %(address)s the role of %(role)s. Confirm the address to accept.")
             _notify_unconfirmed_accounts(
                 address,
-                lambda: _("A role waits for you"),
+                lambda: _("You're offered a role"),
                 lambda: words % {"role": made.role_words, "address": address},
             )
         AuditEntry.append(
@@ -182,8 +178,8 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
         offer.delete()
         _notify_unconfirmed_accounts(
             offer.email,
-            lambda: _("A role waits for you no longer"),
-            lambda: _("What a host kept for the address %(address)s was taken back.") % {"address": offer.email},
+            lambda: _("A role offer was withdrawn"),
+            lambda: _("A host withdrew the role offered to %(address)s.") % {"address": offer.email},
         )
     return offer.email
 
@@ -225,7 +221,7 @@ def take_up_roles(*, address: str) -> int:
 def _take_up_role(offer: RoleInvitation) -> str:
     """Why a role is not given; empty when it is."""
     if not offer.competition.is_hosted_by(offer.made_by):
-        return _("You host this competition no longer.")
+        return _("You no longer host this competition.")
     try:
         with transaction.atomic():
             give_role(competition=offer.competition, name=offer.email, role=HostingRole(offer.role), user=offer.made_by)
@@ -235,11 +231,11 @@ def _take_up_role(offer: RoleInvitation) -> str:
 
 
 def _notify_inviter(offer: RoleInvitation, why: str) -> None:
-    title = gettext_lazy("An invitation to help is taken up")
-    text = gettext_lazy("%(address)s has confirmed the address and has the role that you kept for it.")
+    title = gettext_lazy("Role offer accepted")
+    text = gettext_lazy("%(address)s is confirmed, and the account has the role you offered.")
     if why:
-        title = gettext_lazy("An invitation to help came to nothing")
-        text = gettext_lazy("%(address)s has confirmed the address, and the role was not given: %(why)s")
+        title = gettext_lazy("Role offer failed")
+        text = gettext_lazy("%(address)s is confirmed, but the role wasn't assigned: %(why)s")
     notices.notify(
         [offer.made_by],
         kind=NoticeKind.ROLE,
@@ -256,10 +252,10 @@ def _find_account(name: str) -> User:
     found = User.objects.filter(wanted, is_active=True).first()
     if found is None and "@" in name:
         raise UnknownAddress(
-            _("Nobody here has confirmed the address “%(name)s”. Ask the person for their user name.") % {"name": name}
+            _("No account has confirmed the address “%(name)s”. Ask the person for their username.") % {"name": name}
         )
     if found is None:
-        raise CannotHost(_("Nobody here is called “%(name)s”; the person needs an account first.") % {"name": name})
+        raise CannotHost(_("There is no account “%(name)s”. The person needs to sign up first.") % {"name": name})
     return found
 
 

@@ -5,7 +5,7 @@ People are never deleted by a file: those who are missing from it are listed, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.db import IntegrityError, transaction
@@ -19,6 +19,8 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.scorer import jobs_for_pages
+from metrics.reading.containers import READERS, container_of
 
 from . import roster_files
 from .models import RosterDraft, RosterEntry, RosterList, joined_values
@@ -42,6 +44,8 @@ class RosterChange:
     line: roster_files.RosterLine
     entry: RosterEntry | None = None
     differences: tuple[tuple[str, str, str], ...] = ()
+    has_joined: bool = False
+    """Whether somebody who competes is this person, or will be by a confirmed address."""
 
     @property
     def named_differences(self) -> list[tuple[str, str, str]]:
@@ -66,9 +70,15 @@ class RosterPreview:
     left_out: list[roster_files.SkippedLine] = field(default_factory=list)
     columns: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def joined(self) -> list[RosterChange]:
+        return [one for one in (*self.new, *self.changed, *self.unchanged) if one.has_joined]
+
 
 def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
     """Keep a class list until the host has looked at it; nothing on the roster changes. Raises `CannotHost`."""
+    if isinstance(data, bytes) and container_of(data[:4096]) in READERS:
+        data = jobs_for_pages.csv_of(data) or data
     try:
         text = roster_files.decode_roster(data if isinstance(data, bytes) else data.encode(errors="replace"))
         roster_files.read_roster(text)
@@ -90,6 +100,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
     found.bad = [one for one in reading.skipped if one.is_bad]
     index = _EntryIndex(held)
+    confirmed = _confirmed_addresses(competition)
     seen: dict[int, roster_files.RosterLine] = {}
     lines: dict[tuple[str, str], roster_files.RosterLine] = {}
     for line in reading.lines:
@@ -97,13 +108,13 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
         earlier = _earlier(line, lines)
         if len(entries) > 1:
             names = ", ".join(sorted(str(entry) for entry in entries))
-            reason = _("its numbers and addresses belong to several people of the roster: {names}").format(names=names)
+            reason = _("its ids and addresses match several people on the roster: {names}").format(names=names)
             found.bad.append(_bad_line(line, reason))
         elif earlier or (entries and entries[0].pk in seen):
             found.bad.append(_bad_line(line, _duplicate_line(line, earlier or seen[entries[0].pk])))
         else:
             entry = entries[0] if entries else None
-            change = _change_of(line, entry)
+            change = _change_of(line, entry, confirmed)
             kind = found.new if entry is None else found.changed if change.differences else found.unchanged
             kind.append(change)
             if entry is not None:
@@ -113,12 +124,21 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     return found
 
 
-def _change_of(line: roster_files.RosterLine, entry: RosterEntry | None) -> RosterChange:
+def _confirmed_addresses(competition: Competition) -> set[str]:
+    """The addresses by which members are found on the roster (`link_members`)."""
+    members = Membership.objects.filter(competition=competition, user__emailaddress__verified=True).order_by()
+    return {email.casefold() for email in members.values_list("user__emailaddress__email", flat=True)}
+
+
+def _change_of(line: roster_files.RosterLine, entry: RosterEntry | None, confirmed: Collection[str]) -> RosterChange:
+    has_joined = (entry is not None and entry.user_id is not None) or (
+        line.values.get("email", "").casefold() in confirmed
+    )
     if entry is None:
-        return RosterChange(line)
+        return RosterChange(line, has_joined=has_joined)
     # An empty cell says nothing: the value of an earlier file stays.
     differing = [(name, getattr(entry, name), value) for name, value in line.values.items() if value]
-    return RosterChange(line, entry, tuple(one for one in differing if one[1] != one[2]))
+    return RosterChange(line, entry, tuple(one for one in differing if one[1] != one[2]), has_joined)
 
 
 def _bad_line(line: roster_files.RosterLine, reason: str) -> roster_files.SkippedLine:
@@ -129,8 +149,8 @@ def _duplicate_line(line: roster_files.RosterLine, earlier: roster_files.RosterL
     """Two names at one address are two people, of whom somebody has to look which one it belongs to."""
     name = RosterChange(earlier).name
     if RosterChange(line).name.casefold() == name.casefold():
-        return _("the same person as in line {number}").format(number=earlier.number)
-    words = _("its address or one of its numbers stands in line {number} already, for {name}")
+        return _("same person as in row {number}").format(number=earlier.number)
+    words = _("its address or one of its ids is already in row {number}, for {name}")
     return words.format(number=earlier.number, name=name[:80])
 
 
@@ -186,9 +206,7 @@ def apply_roster(*, competition: Competition, user: User | None) -> RosterPrevie
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         draft = RosterDraft.objects.filter(competition=held).first()
         if draft is None:
-            raise CannotHost(
-                _("There is no list to take over; somebody has done it or thrown it away. Choose it again.")
-            )
+            raise CannotHost(_("This preview was already imported or discarded. Choose the list again."))
         found = preview_roster(held, draft)
         made = (
             RosterList.objects.create(competition=held, file_name=draft.file_name, taken_by=user) if found.new else None
@@ -228,7 +246,7 @@ def remove_roster_list(*, competition: Competition, number: int, user: User | No
         waiting = RosterEntry.objects.filter(competition=held, roster_list=number, user=None)
         numbers = list(waiting.select_for_update().values_list("pk", flat=True)) if taken else []
         if taken is None or not numbers:
-            raise CannotHost(_("Nobody of this list is left to remove: they have joined or are gone already."))
+            raise CannotHost(_("There's no one left to remove. Everyone on this list has joined or is already gone."))
         waiting.filter(pk__in=numbers).delete()
         held.touch_board()
         AuditEntry.append(
@@ -251,7 +269,7 @@ def _apply_change(change: RosterChange) -> None:
             entry.save(update_fields=[name for name, *_ in change.differences])
     except IntegrityError as error:
         raise CannotHost(
-            _("Line {number}: another person of the roster has this address.").format(number=change.line.number)
+            _("Row {number}: another person on the roster has this address.").format(number=change.line.number)
         ) from error
 
 
@@ -299,7 +317,7 @@ def make_join_cards(
     with transaction.atomic():
         chosen = list(competition.roster.select_for_update().filter(pk__in=entries, user=None, left_at=None))
         if not chosen:
-            raise CannotHost(_("Nobody of those you chose is still to join."))
+            raise CannotHost(_("Everyone you selected has already joined or left the course."))
         join_cards = [(entry, entry.new_join_card_code(at)) for entry in chosen]
         for entry, _code in join_cards:
             entry.invited_at, entry.mail_asked_at, entry.mail_at, entry.mail_problem = at, None, None, ""

@@ -90,7 +90,7 @@ def decode_roster(data: bytes) -> str:
     """The text of a file: UTF-8 or UTF-16 with or without its mark, else the Western code page of old spreadsheets."""
     if len(data) > MOST_BYTES:
         raise UnreadableRoster(
-            _("This file is larger than %(number)s MB, too large for a class list.")
+            _("This file is larger than %(number)s MB, the limit for a class list.")
             % {"number": MOST_BYTES // 1_000_000}
         )
     for mark, encoding in _MARKS:
@@ -108,13 +108,13 @@ def _decode(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise UnreadableRoster(_("The characters of this file cannot be read. Save it as CSV in UTF-8.")) from error
+        raise UnreadableRoster(_("The characters in this file can't be read. Save it as CSV in UTF-8.")) from error
 
 
 def read_roster(text: str) -> RosterReading:
     """The people of a class list. Raises `UnreadableRoster` when it is none."""
     if "\0" in text or text.startswith("PK\x03\x04"):
-        raise UnreadableRoster(_("This is no text. Save the list as CSV, an Excel file cannot be read."))
+        raise UnreadableRoster(_("This isn't a text file. Save the list as CSV; Excel files can't be read."))
     rows = _rows(text.removeprefix("\ufeff"))
     header = next(rows, None)
     if header is None:
@@ -128,15 +128,16 @@ def read_roster(text: str) -> RosterReading:
     if not _identifies_people(titles, fields):
         shown = ", ".join(f"“{title.strip()[:40]}”" for title in titles[:8])
         words = _(
-            "The first line names no column that tells who somebody is; it has %(shown)s. Columns such as "
-            "Name, Email, Student ID or Username are needed; export the list with its header."
+            "The first row has no column that identifies people. It has %(shown)s. Include headers such as "
+            "Name, Email, Student ID or Username."
         )
         raise UnreadableRoster(words % {"shown": shown})
     reading = RosterReading(columns=[(title.strip(), name) for title, name in zip(titles, fields, strict=True) if name])
     for number, cells in rows:
         if len(reading.lines) + len(reading.skipped) >= MOST_ROWS:
             raise UnreadableRoster(
-                _("This list has more than %(number)s lines. Cut it into parts.") % {"number": f"{MOST_ROWS:,}"}
+                _("This list has more than %(number)s rows. Split it into smaller files.")
+                % {"number": f"{MOST_ROWS:,}"}
             )
         shown = ", ".join(cell.strip() for cell in cells if cell.strip())[:80]
         found = {name: cells[place].strip() if place < len(cells) else "" for place, name in enumerate(fields) if name}
@@ -149,7 +150,7 @@ def read_roster(text: str) -> RosterReading:
         else:
             reading.lines.append(RosterLine(number, values))
     if not reading.lines and not reading.skipped:
-        raise UnreadableRoster(_("Below its first line the list is empty."))
+        raise UnreadableRoster(_("The list has a header but no rows."))
     return reading
 
 
@@ -162,7 +163,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
             cells = next(reader, None)
         except csv.Error as error:
             raise UnreadableRoster(
-                _("Line %(number)s cannot be read: %(error)s.") % {"number": number, "error": error}
+                _("Row %(number)s can't be read: %(error)s.") % {"number": number, "error": error}
             ) from error
         if cells is None:
             return
@@ -193,12 +194,12 @@ def _identifies_people(header: Sequence[str], fields: Sequence[str]) -> bool:
 def _skip_reason(found: dict[str, str], shown: str) -> str:
     """What a line is that belongs to the file and to nobody."""
     if "points possible" in shown.casefold()[:40]:
-        return _("Canvas’ row of points, not a person")
+        return _("Canvas's points row, not a person")
     who = found.get("name", "").casefold()
     if who in ("student, test", "test student", "teststudent") or found.get("last", "").casefold() == "demo student":
-        return _("a test student, not a person")
+        return _("test student, not a person")
     if not any(value for name, value in found.items() if name != "section"):
-        return _("no name, address or number: not a person")
+        return _("no name, address or id")
     return ""
 
 
@@ -233,14 +234,14 @@ def plain_name(text: str) -> str:
 def _line_problem(values: dict[str, str], surplus: int, cells: Sequence[str]) -> str:
     if surplus > 0 and any(cell.strip() for cell in cells[-surplus:]):
         words = ngettext(
-            "%(number)s more cell than the first line; a comma in a name needs quotes",
-            "%(number)s more cells than the first line; a comma in a name needs quotes",
+            "%(number)s cell more than the header; put names with commas in quotes",
+            "%(number)s cells more than the header; put names with commas in quotes",
             surplus,
         )
         return words % {"number": surplus}
     email = values.get("email", "")
     if email and not _EMAIL.fullmatch(email):
-        return _("“%(email)s” is no e-mail address") % {"email": email[:60]}
+        return _("“%(email)s” isn't an e-mail address") % {"email": email[:60]}
     for name, value in values.items():
         if len(value) > LONGEST[name]:
             return _("the %(field)s is longer than %(number)s characters") % {
@@ -248,5 +249,5 @@ def _line_problem(values: dict[str, str], surplus: int, cells: Sequence[str]) ->
                 "number": LONGEST[name],
             }
         if any(ord(sign) < 32 or 0xD800 <= ord(sign) < 0xE000 for sign in value):
-            return _("the %(field)s has characters that cannot be shown") % {"field": FIELD_NAMES[name]}
+            return _("the %(field)s contains unprintable characters") % {"field": FIELD_NAMES[name]}
     return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -102,8 +102,11 @@ def best_public_scores(competition: Competition, teams: Sequence[int] | None = N
     return standings.best_values(ground_truth, teams=teams)
 
 
-def teams_below_baselines(competition: Competition) -> list[TeamsBelowBaseline]:
-    """For each scored baseline, best first, who is worse than it. Teams without a score are not counted here."""
+def teams_below_baselines(
+    competition: Competition, best: Mapping[int, float] | None = None
+) -> list[TeamsBelowBaseline]:
+    """For each scored baseline, best first, who is worse than it. Teams without a score are not counted here. `best`
+    is what `best_public_scores` gives, where it is known."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return []
@@ -111,7 +114,8 @@ def teams_below_baselines(competition: Competition) -> list[TeamsBelowBaseline]:
     scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ground_truth)
     found = scored.values_list("submission__baseline__name", "submission__baseline", "value")
     baselines = sorted(found, key=lambda row: sign * row[2])
-    best = best_public_scores(competition) if baselines else {}
+    if best is None:
+        best = best_public_scores(competition) if baselines else {}
     return [
         TeamsBelowBaseline(name, pk, value, frozenset(team for team, its in best.items() if sign * its > sign * value))
         for name, pk, value in baselines

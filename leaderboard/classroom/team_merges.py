@@ -56,7 +56,7 @@ def offer_merge(*, membership: Membership, invitation: str) -> MergeOffer:
         other = competition.teams.filter(invitation=code).first() if code else None
         if other is None:
             raise CannotJoin(
-                _("No team of this competition has this invitation link. Ask its captain for the present one.")
+                _("No team in this competition has this invitation link. Ask its captain for the current one.")
             )
         _check_can_merge(competition, mine, other)
         made, is_new = MergeOffer.objects.get_or_create(team=mine, other=other, defaults={"by": membership.user})
@@ -65,8 +65,8 @@ def offer_merge(*, membership: Membership, invitation: str) -> MergeOffer:
             notify_team(
                 other,
                 kind=NoticeKind.TEAM,
-                title=lambda: _("An offer to merge"),
-                text=lambda: _("“%(team)s” offers to become one team with yours. Your captain decides.") % what,
+                title=lambda: _("Merge offer"),
+                text=lambda: _("“%(team)s” wants to merge with your team. Your captain decides.") % what,
                 key=_notice_key("offer", mine, other),
             )
     return made
@@ -83,8 +83,8 @@ def withdraw_merge(*, membership: Membership, offer_id: int) -> None:
                 notify_team(
                     found.team,
                     kind=NoticeKind.TEAM,
-                    title=lambda: _("Your offer to merge was declined"),
-                    text=lambda: _("“%(team)s” declined to become one team with yours.") % {"team": mark_mention(team)},
+                    title=lambda: _("Your merge offer was declined"),
+                    text=lambda: _("“%(team)s” declined to merge with your team.") % {"team": mark_mention(team)},
                     key=_notice_key("declined", found.team, team),
                 )
 
@@ -97,7 +97,7 @@ def accept_merge(*, membership: Membership, offer_id: int) -> Team:
         mine = _captained_team(membership)
         found = MergeOffer.objects.filter(pk=offer_id, other=mine).select_related("team").first()
         if found is None:
-            raise CannotJoin(_("This offer is not there any more."))
+            raise CannotJoin(_("This offer no longer exists."))
         team = found.team
         balance = _check_can_merge(competition, team, mine)
         before = {"teams": [audit_team(team), audit_team(mine)], "members": [_members_of(team), _members_of(mine)]}
@@ -110,8 +110,8 @@ def accept_merge(*, membership: Membership, offer_id: int) -> Team:
         notify_team(
             team,
             kind=NoticeKind.TEAM,
-            title=lambda: _("Your teams are one"),
-            text=lambda: _("“%(other)s” and “%(team)s” are one team now. Look at your final picks.") % what,
+            title=lambda: _("Your teams have merged"),
+            text=lambda: _("“%(other)s” and “%(team)s” are now one team. Check your final submissions.") % what,
         )
         AuditEntry.append(
             AuditEvent.TEAMS_MERGED,
@@ -127,8 +127,8 @@ def accept_merge(*, membership: Membership, offer_id: int) -> Team:
 def attempt_balance(competition: Competition, teams: Sequence[Team], at: datetime) -> AttemptBalance:
     """What the attempt rule compares. Of extra attempts that a host granted, those of the kinder team count."""
     used = Submission.objects.filter(team__in=teams, status__in=COUNTING).count()
-    today = at.astimezone(UTC).date()
-    days = max(0, (today - competition.opens_at.astimezone(UTC).date()).days + 1)
+    today = competition.day_of(at)
+    days = max(0, (today - competition.day_of(competition.opens_at)).days + 1)
     extra: Counter[int] = Counter()
     for granted in Extension.objects.active().filter(team__in=teams):
         if granted.day is None:
@@ -146,16 +146,16 @@ def _check_can_merge(competition: Competition, team: Team, other: Team) -> Attem
     if reason := competition.why_teams_are_closed(now):
         raise CannotJoin(reason)
     if team.disqualified_at or other.disqualified_at:
-        raise CannotJoin(_("A disqualified team can become part of no other."))
+        raise CannotJoin(_("A disqualified team can't merge."))
     size = Membership.objects.filter(team__in=[team, other]).count()
     if size > competition.limits.team_size:
         numbers = {"size": size, "most": competition.limits.team_size}
-        raise CannotJoin(_("Together you would be %(size)s; a team has at most %(most)s members here.") % numbers)
+        raise CannotJoin(_("Together you'd have %(size)s members. Teams can have up to %(most)s.") % numbers)
     found = attempt_balance(competition, (team, other), now)
     if found.used > found.possible:
         words = _(
-            "Together you have handed in %(used)s files that count, and one team could have handed in %(possible)s by "
-            "now. Each further day makes room for %(daily)s more."
+            "Together you have %(used)s submissions that count. One team could have %(possible)s by now. Each"
+            " day allows %(daily)s more."
         )
         numbers = {"used": found.used, "possible": found.possible, "daily": competition.limits.daily_attempts}
         raise CannotJoin(words % numbers)
@@ -215,7 +215,7 @@ def _lock_competition_of(membership: Membership) -> Competition:
 def _captained_team(membership: Membership) -> Team:
     held = Membership.objects.select_related("team__competition").filter(pk=membership.pk).first()
     if held is None or not held.team.is_led_by(membership.user):
-        raise CannotJoin(_("Only the captain decides with whom the team becomes one."))
+        raise CannotJoin(_("Only the captain can merge the team."))
     return held.team
 
 

@@ -55,10 +55,10 @@ def free_name(competition: Competition, user: User) -> str:
 def rename_team(*, membership: Membership, name: str) -> None:
     """Give the team another name, unique in the competition. The deadline fixes names: grades go by them."""
     if database_now() >= membership.competition.closes_at:
-        raise CannotJoin(_("The deadline has passed; teams stay as they are."))
+        raise CannotJoin(_("The deadline has passed, so teams can't change any more."))
     cleaned = clean_team_name(name)
     if not cleaned:
-        raise CannotJoin(_("A team needs a name."))
+        raise CannotJoin(_("Enter a team name."))
     with transaction.atomic():
         lock_teams(membership.competition_id)
         competition = Competition.objects.get(pk=membership.competition_id)
@@ -66,7 +66,7 @@ def rename_team(*, membership: Membership, name: str) -> None:
         if competition.board.uses_pseudonyms:
             copy = next_copy_number(competition, cleaned, exclude=membership.team_id)
         elif teams_called(competition, cleaned).exclude(pk=membership.team_id).exists():
-            words = _("Another team is called “%(name)s” already, or so alike that nobody could tell them apart.")
+            words = _("The name “%(name)s” is taken or looks like another team's. Choose a different name.")
             raise CannotJoin(words % {"name": cleaned})
         Team.objects.filter(pk=membership.team_id).update(name=cleaned, name_copy=copy)
         competition.touch_board()
@@ -83,29 +83,29 @@ def leave_team(*, membership: Membership) -> Membership:
     refuse_when_teams_closed(membership.competition)
     if count_tries("leave_team", membership.pk) >= LEAVES_PER_DAY:
         raise CannotJoin(
-            _("You have left teams %(number)s times within a day. Wait until tomorrow.") % {"number": LEAVES_PER_DAY}
+            _("You've left teams %(number)s times in a day. Try again tomorrow.") % {"number": LEAVES_PER_DAY}
         )
     with transaction.atomic():
         lock_teams(membership.competition_id)
         team_left = Team.objects.select_related("competition").filter(pk=membership.team_id, memberships=membership.pk)
         if (team := team_left.first()) is None:
-            raise CannotJoin(_("You have left this team already, or it has become part of another one."))
+            raise CannotJoin(_("You've already left this team, or it merged with another one."))
         if team.disqualified_at is not None:
-            raise CannotJoin(_("Your team is disqualified; its members cannot go on in another one."))
+            raise CannotJoin(_("Your team is disqualified, so you can't change teams."))
         if team.memberships.count() == 1:
-            raise CannotJoin(_("You are the only member of this team."))
+            raise CannotJoin(_("You're the only member of this team."))
         membership.team = create_team_of_one(membership.competition, membership.user)
         membership.save(update_fields=["team"])
         # Leaving must buy neither attempts nor a fresh steady board.
         now = database_now()
         record_team_change(membership.team, team.pk, at=now, now=now)
         team.competition.touch_board()
-        words = gettext_lazy("“%(name)s” is not in “%(team)s” any more. Files handed in so far stay with the team.")
+        words = gettext_lazy("“%(name)s” is no longer in “%(team)s”. Submissions so far stay with the team.")
         names = {"name": mark_mention(membership.user), "team": mark_mention(team)}
         notify_team(
             team,
             kind=NoticeKind.TEAM,
-            title=lambda: _("Somebody left your team"),
+            title=lambda: _("A member left your team"),
             text=lambda: words % names,
         )
         if team.captain_id == membership.user_id:
@@ -139,16 +139,17 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
         team = _lock_led_team(captain)
         membership = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
         if (found := membership.first()) is None:
-            raise CannotJoin(_("This person is not in your team any more."))
+            raise CannotJoin(_("This person is no longer in your team."))
         leave_team(membership=found)
         words = gettext_lazy(
-            "The captain of “%(team)s” removed you from it. You are a team of your own now; its files stay there."
+            "The captain of “%(team)s” removed you. You now have a team of your own. Submissions so far stay "
+            "with “%(team)s”."
         )
         notices.notify(
             [found.user],
             kind=NoticeKind.TEAM,
             competition=team.competition,
-            title=lambda: _("You are out of a team"),
+            title=lambda: _("You were removed from a team"),
             text=lambda: words % {"team": mark_mention(team)},
             link=reverse("team", kwargs={"slug": team.competition.slug}),
         )
@@ -162,7 +163,7 @@ def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
         team = _lock_led_team(captain)
         heir = team.memberships.select_related("user").filter(pk=member_id).first()
         if heir is None:
-            raise CannotJoin(_("This person is not in your team any more."))
+            raise CannotJoin(_("This person is no longer in your team."))
         if heir.user_id == team.captain_id:
             return
         before, after = audit_account(team.captain), audit_account(heir.user)
@@ -181,7 +182,7 @@ def _lock_led_team(captain: Membership) -> Team:
         Team.objects.select_related("captain", "competition").filter(pk=captain.team_id, memberships=captain.pk).first()
     )
     if team is None or not team.is_led_by(captain.user):
-        raise CannotJoin(_("Only the captain of a team can do this."))
+        raise CannotJoin(_("Only the team captain can do this."))
     return team
 
 
@@ -197,12 +198,12 @@ def _log_captain_action(event: AuditEvent, captain: Membership, about: User, **c
 
 
 def _notify_new_captain(user: User, team: Team) -> None:
-    words = gettext_lazy("You lead “%(team)s” now: you may remove members and decide about merging.")
+    words = gettext_lazy("You now lead “%(team)s”. You can remove members and decide about merging.")
     notices.notify(
         [user],
         kind=NoticeKind.TEAM,
         competition=team.competition,
-        title=lambda: _("You are the captain"),
+        title=lambda: _("You're now the captain"),
         text=lambda: words % {"team": mark_mention(team)},
         link=reverse("team", kwargs={"slug": team.competition.slug}),
     )

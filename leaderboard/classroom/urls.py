@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from .views import join, people, roster, teams
+from .views import join, people, roster, students, teams
 
 urlpatterns = [
     path("join/", join.join, name="join"),
@@ -15,6 +15,7 @@ urlpatterns = [
     path("c/<slug:slug>/rules/", join.rules, name="rules"),
     path("c/<slug:slug>/team/", teams.team, name="team"),
     path("host/<slug:slug>/people/", people.host_people, name="host_people"),
+    path("host/<slug:slug>/people/<int:user_id>/", students.host_student, name="host_student"),
     path("host/<slug:slug>/people/admission/", people.host_admission, name="host_admission"),
     path("host/<slug:slug>/people/roster/", roster.host_roster, name="host_roster"),
     path("host/<slug:slug>/people/invite/", roster.host_invite, name="host_invite"),

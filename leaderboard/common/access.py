@@ -39,9 +39,9 @@ def open_page_to(audience: SiteAudience) -> Callable[[View], View]:
             if audience is not SiteAudience.ANYONE and request.user.is_anonymous:
                 return redirect_to_login(request.get_full_path())
             if audience is SiteAudience.SITE_HOSTS and not getattr(request.user, "is_host", False):
-                raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
+                raise PermissionDenied(_("Ask your administrator for permission to host competitions."))
             if audience is SiteAudience.OPERATORS and not (request.user.is_active and request.user.is_superuser):
-                raise PermissionDenied(_("This page is for those who operate the site."))
+                raise PermissionDenied(_("Only administrators can open this page."))
             return view(request, *args, **kwargs)
 
         guarded.audience = audience  # type: ignore[attr-defined]

@@ -20,11 +20,10 @@ from .storage import StorageUnreachable
 log = logging.getLogger(__name__)
 
 NO_ANSWER = gettext_lazy(
-    "The database or the place where files are kept does not answer. Nothing was taken and no "
-    "attempt was used; try again in a minute."
+    "The database or file storage isn't responding. Nothing was saved and no attempt was used. Try again in a minute."
 )
 DISK_FULL = gettext_lazy(
-    "The disk of this server is full. Nothing was taken and no attempt was used; tell the person who runs it."
+    "This server's disk is full. Nothing was saved and no attempt was used. Tell your administrator."
 )
 
 

@@ -1,4 +1,4 @@
-"""A select of hundreds of choices."""
+"""A select of hundreds of choices, and a text with Markdown."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from django import forms
 from django.forms.utils import flatatt
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+
+
+class MarkdownText(forms.Textarea):
+    """Markdown, with a preview below it (`templates/field.html`)."""
+
+    has_preview = True
 
 
 class LongSelect(forms.Select):

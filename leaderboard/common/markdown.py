@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +13,9 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
 
 LONGEST_FORMULA = 600
 MOST_FORMULAS = 60
@@ -21,6 +24,8 @@ OPEN, CLOSE = "\ue000", "\ue001"
 BLOCK = re.compile(r"\$\$(?P<latex>.+?)\$\$", re.DOTALL)
 # As in Pandoc: no space inside the dollars and no digit behind them, so that "$5 and $6" stays money.
 INLINE = re.compile(r"\$(?P<latex>[^\s$`](?:[^$\n`]*[^\s$`\\])?)\$(?!\d)")
+# Without the full stop or bracket of the sentence around it.
+ADDRESS = re.compile(r"(https?://[^\s<>\"]*[^\s<>\"'.,;:!?)\]])")
 PLACE = re.compile(f"{OPEN}(\\d+){CLOSE}")
 TAGS = nh3.ALLOWED_TAGS - {"img", "details", "summary", "area", "map"}
 
@@ -89,11 +94,36 @@ def _parser() -> MarkdownIt:
     parser.disable(["image", "html_block", "html_inline"])
     parser.block.ruler.before("fence", "formula_block", _formula_block_rule, {"alt": ["paragraph"]})
     parser.inline.ruler.before("escape", "formula", _formula_rule)
+    parser.core.ruler.push("addresses", _link_addresses)
     parser.add_render_rule("formula", _formula_place)
     parser.add_render_rule("formula_block", _formula_paragraph)
     parser.add_render_rule("heading_open", _lower_heading)
     parser.add_render_rule("heading_close", _lower_heading)
     return parser
+
+
+def _link_addresses(state: StateCore) -> None:
+    """Make links of bare addresses, outside of links and code."""
+    for block in state.tokens:
+        if block.type != "inline" or "://" not in block.content:
+            continue
+        made: list[Token] = []
+        depth = 0
+        for token in block.children or []:
+            depth += token.nesting if token.type.startswith("link_") else 0
+            made += _linked(token) if token.type == "text" and not depth else [token]
+        block.children = made
+
+
+def _linked(text: Token) -> list[Token]:
+    pieces = ADDRESS.split(text.content)
+    made: list[Token] = []
+    for place, piece in enumerate(pieces):
+        inside = replace(text, content=piece)
+        is_address = place % 2 == 1
+        opening = [Token("link_open", "a", 1, attrs={"href": piece})] if is_address else []
+        made += [*opening, inside, Token("link_close", "a", -1)] if is_address else [inside] if piece else []
+    return made
 
 
 def _formula_block_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from math import floor, log10
+from collections.abc import Sequence
+from itertools import pairwise
+from math import ceil, floor, log10
+
+from django.utils.translation import gettext as _
 
 
 def number_text(value: float) -> str:
@@ -29,3 +33,43 @@ def rounded_end(end: float | None, error: float) -> float | None:
 def rounded_text(value: float) -> str:
     """A number that somebody chose, or a score that a board rounded: without digits that it does not have."""
     return f"{value + 0.0:.12g}"
+
+
+def interval_text(low: float | None, high: float | None, error: float | None) -> str:
+    """An interval with as many digits as its standard error makes meaningful; "" where nothing is known."""
+    if error is None or low is None or high is None:
+        return ""
+    if error == 0:
+        ends = number_text(low), number_text(high)
+    elif max(abs(low), abs(high)) >= 1e7:
+        ends = f"{low:.3g}", f"{high:.3g}"
+    else:
+        digits = decimals_of(error)
+        ends = f"{low:.{digits}f}", f"{high:.{digits}f}"
+    return _("%(low)s to %(high)s") % {"low": ends[0], "high": ends[1]}
+
+
+def tick_texts(ticks: Sequence[float]) -> list[str]:
+    """Numbers of an axis, multiples of a step, with the digits that these need."""
+    step, size = ticks[1] - ticks[0], max(abs(tick) for tick in ticks)
+    decimals = max(0, -floor(log10(step) + 1e-9))
+    if decimals > 6 or size >= 1e7:
+        texts = [f"{tick:.{max(1, ceil(log10(size / step)))}e}" if tick else "0" for tick in ticks]
+    else:
+        texts = [f"{tick + 0.0:.{decimals}f}" for tick in ticks]
+    return [text.replace("-", "−") for text in texts]
+
+
+def short_texts(values: Sequence[float]) -> list[str]:
+    """Scores beside each other with four digits, or as many more as tell them apart, up to five decimals."""
+    size = max((abs(value) for value in values), default=0.0)
+    if size and not 1e-3 <= size < 1e7:
+        return [f"{value:.3e}".replace("-", "−") for value in values]
+    ordered = sorted(set(values))
+    step = min((above - below for below, above in pairwise(ordered)), default=1.0)
+    decimals = max(3 - floor(log10(size)) if size else 0, -floor(log10(step)), 0)
+    return [f"{value + 0.0:.{min(decimals, 5)}f}".replace("-", "−") for value in values]
+
+
+def short_text(value: float) -> str:
+    return short_texts([value])[0]

@@ -6,7 +6,7 @@ Addresses that people hand on to others: on a join card, on the board of a class
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -36,6 +36,13 @@ def see_other(name: str, *, query: str = "", fragment: str = "", **parts: object
     return response
 
 
+def sort_choice(request: HttpRequest, names: Collection[str], default: str) -> tuple[str, bool]:
+    """Which column a table is sorted by, and whether from the end: `?sort=name` or `?sort=-name`."""
+    wanted = request.GET.get("sort", default)
+    name = wanted.removeprefix("-")
+    return (name, wanted.startswith("-")) if name in names else (default, False)
+
+
 def signed_in_user(user: Account | AnonymousUser) -> Account:
     """The account behind a page that only signed-in people reach."""
     assert not isinstance(user, AnonymousUser), "open_to lets nobody anonymous through"
@@ -60,7 +67,7 @@ def as_download(key: str, name: str) -> FileResponse:
     try:
         file = path_of(key).open("rb")
     except FileNotFoundError:
-        raise Http404(_("The file is gone from the server.")) from None
+        raise Http404(_("The file no longer exists on the server.")) from None
     answer = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
     answer["X-Content-Type-Options"] = "nosniff"
     return answer

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from functools import cached_property, wraps
 from typing import Any
@@ -101,12 +101,11 @@ class PageContext:
 
     @cached_property
     def attempts_today(self) -> int:
-        """How many files the viewer's team may hand in today (UTC), with what it was granted; one query."""
+        """How many files the viewer's team may hand in today, with what it was granted; one query."""
         if self.membership is None:
             return self.competition.limits.daily_attempts
-        return effective_limits_of(
-            self.membership.team_id, self.competition, self.at.astimezone(UTC).date()
-        ).daily_attempts
+        day = self.competition.day_of(self.at)
+        return effective_limits_of(self.membership.team_id, self.competition, day).daily_attempts
 
     @cached_property
     def last_deadline(self) -> datetime:
@@ -116,6 +115,8 @@ class PageContext:
     @property
     def may_view(self) -> bool:
         """Whether this person may see the competition; for members without a query."""
+        if self.competition.is_in_bin:
+            return False
         is_member = self.competition.launched_at is not None and self.membership is not None
         return is_member or self.competition.is_visible_to(self.user)
 
@@ -151,8 +152,10 @@ class PageContext:
 
     @cached_property
     def sees_exact(self) -> bool:
-        """Whether public scores are shown with all digits, and not as a steady or hidden board has them."""
-        return self.competition.exact_is_visible_to(self.user, self.at)
+        """Whether the public scores of files that the viewer may open are shown with all digits: of one's own team, and
+        for those who run it of all; not where a steady or hidden board keeps them back."""
+        own = self.membership is not None and self.competition.own_exact_is_visible
+        return own or self.competition.exact_is_visible_to(self.user, self.at)
 
     @cached_property
     def ladder(self) -> ladder_module.Ladder | None:
@@ -215,11 +218,11 @@ def _refuse(request: HttpRequest, page_context: PageContext | None, audience: Au
     if page_context is not None and page_context.assists:
         # An assistant knows that it exists, and may know whom to ask.
         if audience is Audience.GRADERS:
-            words = _("You assist in “%(competition)s”, and its hosts have not let assistants export grades.")
+            words = _("You assist in “%(competition)s”. Its hosts don't let assistants export grades.")
         else:
-            words = _("You assist in “%(competition)s”; this page is for its hosts. Ask one of them.")
+            words = _("You assist in “%(competition)s”. This page is only for its hosts.")
         raise PermissionDenied(words % {"competition": page_context.competition})
-    raise Http404(_("No competition of this name is open to you."))
+    raise Http404(_("No competition with this name is open to you."))
 
 
 def may_open(page_context: PageContext, audience: Audience) -> bool:

@@ -24,6 +24,7 @@ def frame_context(request: HttpRequest) -> dict[str, Any]:
         "theme": theme_of(request),
         "now": timezone.now(),
         "version": __version__,
+        "has_fonts": bool(settings.STATICFILES_DIRS),
         "is_open": settings.OPEN_SIGN_UP,
         "sends_mail": settings.ACCOUNT_EMAIL_VERIFICATION != "none",
         "request_id": request.META.get("leaderboard.request_id", ""),

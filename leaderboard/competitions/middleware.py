@@ -125,5 +125,5 @@ def redirect_to_second_factor(request: HttpRequest) -> HttpResponse | None:
     is_open = match is None or (not match.namespaces and (match.url_name or "").startswith(OPEN_WITHOUT_SECOND_FACTOR))
     if is_open or "api" in (match.namespaces if match else ()) or not needs_second_factor(request.user):
         return None
-    messages.warning(request, _("This site asks for a second factor from people with your rights. Set it up now."))
+    messages.warning(request, _("This site requires a second factor for your role. Set it up now."))
     return redirect("mfa_index")

@@ -1,4 +1,4 @@
-"""The way through the pages about one competition: groups, and the pages of each that open for the viewer.
+"""The way through the pages about one competition: tabs, and the pages behind each that open for the viewer.
 
 What is shown follows from the audience that each view declares, so an assistant reads no link that would answer 404.
 """
@@ -31,8 +31,8 @@ def _is_draft(page_context: PageContext) -> bool:
     return page_context.competition.launched_at is None
 
 
-def _is_running(page_context: PageContext) -> bool:
-    return page_context.state == "live" or page_context.competition.limits.paused_at is not None
+def _is_launched(page_context: PageContext) -> bool:
+    return page_context.competition.launched_at is not None
 
 
 def _is_over(page_context: PageContext) -> bool:
@@ -51,6 +51,20 @@ def _opens_competitions(page_context: PageContext) -> bool:
     return getattr(page_context.user, "is_host", False)
 
 
+def _may_submit(page_context: PageContext) -> bool:
+    return page_context.membership is not None or page_context.assists
+
+
+def _is_member(page_context: PageContext) -> bool:
+    return page_context.membership is not None
+
+
+def _has_grade(page_context: PageContext) -> bool:
+    return page_context.competition.revealed_at is not None and bool(
+        getattr(page_context.membership, "is_graded", False)
+    )
+
+
 @dataclass(frozen=True)
 class NavigationPage:
     """A link: the name of a URL and view, its words, further pages that it stands for, when it means something."""
@@ -67,65 +81,114 @@ class NavigationPage:
         return name == self.name or name in self.beneath
 
 
-GROUPS: tuple[tuple[object, tuple[NavigationPage, ...]], ...] = (
-    (
-        _("Dashboard"),
+@dataclass(frozen=True)
+class Tab:
+    """A tab of a competition and the pages behind it; the tab leads to the first that opens."""
+
+    label: object
+    icon: str
+    pages: tuple[NavigationPage, ...]
+
+
+STUDENT_TABS: tuple[Tab, ...] = (
+    Tab(_("Leaderboard"), "board", (NavigationPage("leaderboard", _("Leaderboard"), ("shake_up",)),)),
+    Tab(_("Overview"), "info", (NavigationPage("overview", _("Overview"), ("rules",)),)),
+    Tab(_("Data"), "database", (NavigationPage("data", _("Data")),)),
+    Tab(
+        _("Submissions"),
+        "upload",
         (
-            NavigationPage("host_competition", _("Overview")),
-            NavigationPage("host_announcements", _("Announcements"), ("host_announcement",)),
-            NavigationPage("host_pause", _("Pause"), when=_is_running),
+            NavigationPage(
+                "submissions",
+                _("Submissions"),
+                ("submit", "submission", "finals", "rescored"),
+                when=_may_submit,
+            ),
         ),
     ),
-    (
-        _("Submissions"),
+    Tab(_("My grade"), "grades", (NavigationPage("grade", _("My grade"), when=_has_grade),)),
+    Tab(_("Team"), "people", (NavigationPage("team", _("Team"), when=_is_member),)),
+)
+
+HOST_TABS: tuple[Tab, ...] = (
+    Tab(
+        _("Dashboard"),
+        "home",
         (
-            NavigationPage("host_submissions", _("All files"), ("host_submission", "host_score_again")),
+            NavigationPage("host_competition", _("Dashboard"), ("host_pause",)),
+            NavigationPage("host_announcements", _("Announcements"), ("host_announcement",)),
+            NavigationPage("host_setup", _("Setup"), ("host_preview", "host_launch"), when=_is_draft),
+        ),
+    ),
+    Tab(
+        _("Leaderboard"),
+        "board",
+        (
+            NavigationPage("leaderboard", _("Leaderboard"), ("shake_up",), when=_is_launched),
             NavigationPage("host_baselines", _("Baselines")),
+            NavigationPage("host_reveal", _("Final ranking"), when=_is_over),
+        ),
+    ),
+    Tab(
+        _("Submissions"),
+        "upload",
+        (
+            NavigationPage("host_submissions", _("Submissions"), ("host_submission", "host_score_again")),
             NavigationPage("host_similar", _("Similar predictions")),
         ),
     ),
-    (
-        _("Teams and people"),
+    Tab(
+        _("People"),
+        "people",
         (
-            NavigationPage("host_people", _("The class"), ("host_join_cards", "host_left", "host_who", "host_leave")),
+            NavigationPage(
+                "host_people", _("Students"), ("host_student", "host_join_cards", "host_left", "host_who", "host_leave")
+            ),
             NavigationPage("host_teams", _("Teams"), ("host_team",)),
-            NavigationPage("host_roster", _("Read a roster")),
+            NavigationPage("host_roster", _("Import roster")),
             NavigationPage("host_invite", _("Invite")),
-            NavigationPage("host_admission", _("Who may join")),
-            NavigationPage("host_roles", _("Hosts and assistants")),
+            NavigationPage("host_admission", _("Who can join")),
+            NavigationPage("host_roles", _("Roles")),
         ),
     ),
-    (
-        _("Ground truth"),
+    Tab(
+        _("Answers"),
+        "target",
         (
-            NavigationPage("host_truth", _("Ground truth and metric"), ("host_truth_metric",)),
+            NavigationPage("host_truth", _("Answers and metric"), ("host_truth_metric",)),
             NavigationPage("host_truth_check", _("Check")),
-            NavigationPage("host_candidate", _("The one that waits"), ("host_candidate_grades",), when=_has_candidate),
+            NavigationPage("host_candidate", _("Pending correction"), ("host_candidate_grades",), when=_has_candidate),
+            NavigationPage("host_data", _("Data files")),
         ),
     ),
-    (_("Data"), (NavigationPage("host_data", _("Data files")),)),
-    (
+    Tab(
+        _("Report"),
+        "report",
+        (
+            NavigationPage("host_report", _("Class report"), when=_has_ground_truth),
+            NavigationPage("host_rows", _("Hardest rows"), when=_has_ground_truth),
+        ),
+    ),
+    Tab(
+        _("Grades"),
+        "grades",
+        (NavigationPage("host_grades", _("Grades"), ("host_grade_rules", "host_grade_release", "host_grade_canvas")),),
+    ),
+    Tab(
         _("Settings"),
+        "settings",
         (
             NavigationPage("host_settings", _("Settings")),
             NavigationPage("host_board", _("Team changes")),
             NavigationPage("host_chat", _("Chat")),
-            NavigationPage("host_setup", _("Setting up"), ("host_preview", "host_launch"), when=_is_draft),
-            NavigationPage("host_clone", _("Make a copy"), when=_opens_competitions),
+            NavigationPage("host_clone", _("Copy"), when=_opens_competitions),
             NavigationPage("host_audit", _("Audit log")),
             NavigationPage("host_delete", _("Delete")),
         ),
     ),
-    (
-        _("After class"),
-        (
-            NavigationPage("host_report", _("Class report"), when=_has_ground_truth),
-            NavigationPage("host_rows", _("Hardest rows"), when=_has_ground_truth),
-            NavigationPage("host_grades", _("Grades"), ("host_grade_rules", "host_grade_release", "host_grade_canvas")),
-            NavigationPage("host_reveal", _("Private board"), when=_is_over),
-        ),
-    ),
 )
+# Pages of students that those who run the competition read below their own tabs.
+SHARED = ("leaderboard", "shake_up")
 
 
 @dataclass(frozen=True)
@@ -135,27 +198,36 @@ class NavigationLink:
     label: object
     address: str
     current: str = ""
+    icon: str = ""
 
 
-@dataclass(frozen=True)
-class NavigationGroup:
-    """A link of the first row, and the second row behind it."""
+def tabs_of(page_context: PageContext, here: str) -> list[NavigationLink]:
+    """The tabs above the page of this URL name: those of students or, on their pages, of hosts."""
+    links = []
+    for tab in _tabs_above(page_context, here):
+        pages = [page for page in tab.pages if page.opens_for(page_context)]
+        if pages:
+            is_here = any(page.holds(here) for page in tab.pages)
+            current = ("page" if len(pages) == 1 else "true") if is_here else ""
+            links.append(NavigationLink(tab.label, _address(page_context, pages[0]), current, tab.icon))
+    return links
 
-    link: NavigationLink
-    pages: list[NavigationLink]
+
+def pages_of_tab(page_context: PageContext, here: str) -> list[NavigationLink]:
+    """The pages behind the current tab that open for the viewer."""
+    tabs = _tabs_above(page_context, here)
+    tab = next((tab for tab in tabs if any(page.holds(here) for page in tab.pages)), None)
+    return [
+        NavigationLink(page.label, _address(page_context, page), "page" if page.holds(here) else "")
+        for page in (tab.pages if tab else ())
+        if page.opens_for(page_context)
+    ]
 
 
-def groups_of(page_context: PageContext, here: str) -> list[NavigationGroup]:
-    """What a viewer on the page of this URL name reads; groups in which nothing opens are left out."""
-    slug = page_context.competition.slug
-    groups = []
-    for label, pages in GROUPS:
-        links = [
-            NavigationLink(page.label, reverse(page.name, kwargs={"slug": slug}), "page" if page.holds(here) else "")
-            for page in pages
-            if page.opens_for(page_context)
-        ]
-        if links:
-            is_here = any(page.holds(here) for page in pages)
-            groups.append(NavigationGroup(NavigationLink(label, links[0].address, "true" if is_here else ""), links))
-    return groups
+def _tabs_above(page_context: PageContext, here: str) -> tuple[Tab, ...]:
+    is_host_page = here.startswith("host_") or (here in SHARED and page_context.assists)
+    return HOST_TABS if is_host_page else STUDENT_TABS
+
+
+def _address(page_context: PageContext, page: NavigationPage) -> str:
+    return reverse(page.name, kwargs={"slug": page_context.competition.slug})

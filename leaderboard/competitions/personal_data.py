@@ -98,7 +98,7 @@ def obstacle_to_deleting(*, account: User) -> str:
     others = User.objects.filter(is_active=True).exclude(pk=account.pk)
     alone = account.hosted_competitions.exclude(pk__in=Competition.objects.filter(hosts__in=others).values("pk"))
     if names := ", ".join(f"“{competition}”" for competition in alone):
-        return f"Nobody else hosts {names}. Add another host, or delete the competition, first."
+        return f"You are the only host of {names}. Add another host, or delete the competition, first."
     return ""
 
 

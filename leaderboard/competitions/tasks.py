@@ -30,7 +30,7 @@ from . import hooks
 from .models.team_history import FormerMember
 from .ranking import reveal
 from .scoring import queue, score
-from .services import launches
+from .services import archive, launches
 
 log = logging.getLogger(__name__)
 
@@ -224,8 +224,9 @@ def launch_due_competitions() -> None:
 
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")
 def clear_sessions() -> None:
-    """Delete sessions that have run out, in another process, and the digests of deleted accounts that no running
-    competition needs."""
+    """Once a night: delete sessions that have run out, in another process, the digests of deleted accounts that no
+    running competition needs, and competitions that were long enough in the bin."""
+    archive.empty_bin(database_now())
     FormerMember.forget_ended(database_now())
     run_command("clearsessions")
 

@@ -39,7 +39,7 @@ def export_grades(
     user = token_owner(request)
     page_context = PageContext(visible_competition(user, slug), user, database_now())
     if not page_context.grades:
-        raise Http404(_("You host no competition of this name."))
+        raise Http404(_("You don't host a competition with this name."))
     sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
     data = call_host_service(lambda: files.grade_file(page_context.competition, sheet, kind))
     answer = HttpResponse(data, content_type="text/csv; charset=utf-8")

@@ -112,13 +112,15 @@ class CanvasGradebook:
 def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
     """A file as Canvas exports it: any of its separators, line ends and encodings. Raises `BadGradebook`."""
     if len(data) > MOST_BYTES:
-        raise BadGradebook(_("A gradebook has at most %(size)s MB.") % {"size": MOST_BYTES // 1_048_576})
+        raise BadGradebook(
+            _("This gradebook is too large. The limit is %(size)s MB.") % {"size": MOST_BYTES // 1_048_576}
+        )
     bom, encoding = next(((bom, name) for bom, name in BOMS if data.startswith(bom)), (b"", "utf-8"))
     try:
         text = data[len(bom) :].decode(encoding)
     except UnicodeDecodeError:
         if bom:
-            raise BadGradebook(_("The file is damaged: its characters cannot be read.")) from None
+            raise BadGradebook(_("The file is damaged: its characters can't be read.")) from None
         # Each byte is a character and comes back as itself; names are read as Western Europe writes them.
         encoding = "latin-1"
         text = data.decode(encoding)
@@ -126,8 +128,8 @@ def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
         first = CanvasGradebook(bom, encoding, delimiter, [next(_records(text, delimiter))])
         if {STUDENT, ID} <= set(first.header):
             return CanvasGradebook(bom, encoding, delimiter, list(_records(text, delimiter)))
-    what = _("This is no gradebook of Canvas: its first line has no columns “Student” and “ID”.")
-    where = _("In Canvas choose Grades, then Export.")
+    what = _("This isn't a Canvas gradebook: the first row has no columns “Student” and “ID”.")
+    where = _("In Canvas, choose Grades, then Export.")
     raise BadGradebook(f"{what} {where}")
 
 
@@ -140,12 +142,12 @@ def _records(text: str, delimiter: str) -> Iterator[CanvasRecord]:
         assert found is not None, "the pattern matches nothing as well"
         if found.group().startswith('"') and not QUOTED.match(found.group()):
             raise BadGradebook(
-                _("A quotation mark of the file is never closed: %(text)s…") % {"text": found.group()[:30]}
+                _("A quotation mark in the file is never closed: %(text)s…") % {"text": found.group()[:30]}
             )
         cells.append(found.group())
         count += 1
         if count > MOST_CELLS:
-            raise BadGradebook(_("The file has more cells than any class."))
+            raise BadGradebook(_("The file has too many cells for a gradebook."))
         place = found.end()
         if text.startswith(delimiter, place):
             place += 1

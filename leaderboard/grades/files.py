@@ -137,7 +137,7 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
         return b"\xef\xbb\xbf" + GRADE_FILES[kind](graded_people(sheet), title).encode()
     filling = gradebook_filling(competition, sheet)
     if filling is None:
-        raise CannotHost(_("Upload the gradebook that Canvas exports first."))
+        raise CannotHost(_("Upload a gradebook exported from Canvas first."))
     most = plain_number_text(filling.rules.max_points)
     return canvas.fill_gradebook(filling.book, filling.written, column=filling.column, title=title, most=most)
 
@@ -180,7 +180,7 @@ def choose_column(*, competition: Competition, column: str, is_scaled: bool = Fa
     out of. Raises `CannotHost` for one that the file does not have."""
     held = Gradebook.objects.filter(competition=competition).first()
     if held is None:
-        raise CannotHost(_("Upload the gradebook that Canvas exports first."))
+        raise CannotHost(_("Upload a gradebook exported from Canvas first."))
     if column and column not in canvas.read_canvas_gradebook(bytes(held.data)).columns:
         raise CannotHost(_("The file has no assignment “%(column)s”.") % {"column": column[:80]})
     Gradebook.objects.filter(pk=held.pk).update(column=column, is_scaled=is_scaled)

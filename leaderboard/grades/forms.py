@@ -12,10 +12,10 @@ from .rules import MOST_STEPS, GradingMethod, GradingRules
 
 LINES = 6
 METHODS = (
-    (GradingMethod.LINEAR.value, _("Linear: between two lines the points rise with the score")),
-    (GradingMethod.THRESHOLDS.value, _("Thresholds: the points of the best line that the score reaches")),
-    (GradingMethod.PERCENTILE.value, _("Percentile: by the share of teams that are better")),
-    (GradingMethod.PARTICIPATION.value, _("Taking part alone: the score does not matter")),
+    (GradingMethod.LINEAR.value, _("Linear: points rise with the score between two rows")),
+    (GradingMethod.THRESHOLDS.value, _("Thresholds: points of the best row that the score reaches")),
+    (GradingMethod.PERCENTILE.value, _("Percentile: points by share of better teams")),
+    (GradingMethod.PARTICIPATION.value, _("Participation only: the score doesn't matter")),
 )
 
 
@@ -29,7 +29,7 @@ class GradeStepForm(forms.Form):
 
     baseline = forms.ChoiceField(label=_("Baseline"), required=False)
     score = forms.FloatField(label=_("or score"), required=False)
-    top = forms.FloatField(label=_("Best … % of the teams"), required=False)
+    top = forms.FloatField(label=_("Top … % of teams"), required=False)
     points = forms.FloatField(label=_("Points"), required=False)
 
     def __init__(self, *args: Any, names: Iterable[str] = (), **kwargs: Any) -> None:
@@ -42,31 +42,29 @@ class GradeStepForm(forms.Form):
 
 class GradeRulesForm(forms.Form):
     method = forms.ChoiceField(label=_("How scores become points"), choices=METHODS, widget=forms.RadioSelect)
-    max_points = forms.FloatField(label=_("Most points"), min_value=0)
-    minimum = forms.FloatField(
-        label=_("Fewest points"), min_value=0, help_text=_("For everybody with a scored file, whatever it scored.")
-    )
-    decimals = forms.IntegerField(label=_("Decimals"), min_value=0, max_value=3, help_text=_("Halves are rounded up."))
+    max_points = forms.FloatField(label=_("Maximum"), min_value=0)
+    minimum = forms.FloatField(label=_("Minimum"), min_value=0, help_text=_("For any scored submission."))
+    decimals = forms.IntegerField(label=_("Decimal places"), min_value=0, max_value=3, help_text=_("Halves round up."))
     participation_points = forms.FloatField(
-        label=_("Points for taking part"), min_value=0, help_text=_("Added to those for the score; 0 for none.")
+        label=_("Participation points"), min_value=0, help_text=_("Added to the points for the score. 0 for none.")
     )
     participation_files = forms.IntegerField(
-        label=_("Valid files that taking part needs"), min_value=1, help_text=_("Of the team, in time.")
+        label=_("Valid submissions needed for participation"), min_value=1, help_text=_("Per team, on time.")
     )
     late_percent = forms.FloatField(
-        label=_("Percent off per day late"),
+        label=_("Percent off per late day"),
         required=False,
         min_value=0,
         max_value=100,
-        help_text=_("For each day begun after the deadline. Empty: late files count for nothing."),
+        help_text=_("Every started day counts. Leave empty to ignore late submissions."),
     )
     none_is_zero = forms.BooleanField(
-        label=_("0 points without a scored file"), required=False, help_text=_("Otherwise there is no grade.")
+        label=_("0 points without a scored submission"), required=False, help_text=_("Otherwise there's no grade.")
     )
     title = forms.CharField(
-        label=_("Name of the assignment"),
+        label=_("Assignment name"),
         max_length=120,
-        help_text=_("As the column is called in the files for Canvas, Moodle and Brightspace."),
+        help_text=_("The column name in files for Canvas, Moodle and Brightspace."),
     )
 
     def __init__(self, data: Any, rules: GradingRules, names: Iterable[str]) -> None:
@@ -90,7 +88,7 @@ class GradeRulesForm(forms.Form):
         for number, line in enumerate(self.lines, start=1):
             for name, faults in line.errors.items():
                 where = {"number": number, "field": line.fields[name].label, "fault": faults[0]}
-                self.add_error(None, _("Line %(number)s, %(field)s: %(fault)s") % where)
+                self.add_error(None, _("Row %(number)s, %(field)s: %(fault)s") % where)
         return is_valid and not self.errors
 
     @property

@@ -55,17 +55,17 @@ def _scored(facts: Facts) -> dict[str, Any]:
 
 
 def _disqualified(facts: Facts) -> str:
-    return _("Disqualified, so 0: %(reason)s") % {"reason": facts["reason"] or _("no reason was written")}
+    return _("Disqualified: 0 (%(reason)s)") % {"reason": facts["reason"] or _("no reason given")}
 
 
 def _late(facts: Facts) -> str:
     days = ngettext("%(days)s day late", "%(days)s days late", facts["days"]) % facts
-    return _("%(days)s, %(less)s %% less: %(points)s") % {**facts, "days": days}
+    return _("%(days)s, %(less)s %% off: %(points)s") % {**facts, "days": days}
 
 
 def _with_valid_files(facts: Facts) -> dict[str, Any]:
     """The facts, with the number of files said in words."""
-    words = ngettext("%(number)s valid file", "%(number)s valid files", facts["files"])
+    words = ngettext("%(number)s valid submission", "%(number)s valid submissions", facts["files"])
     return {**facts, "files": words % {"number": facts["files"]}}
 
 
@@ -76,31 +76,31 @@ def _reaches(facts: Facts) -> str:
 
 
 def _share(facts: Facts) -> str:
-    return _("%(score)s, %(above)s of %(total)s teams are better") % _scored(facts)
+    return _("%(score)s, %(above)s of %(total)s teams did better") % _scored(facts)
 
 
 _WORDS: dict[str, Callable[[Facts], str]] = {
     "sentence": lambda facts: str(facts["sentence"]),
     "disqualified": _disqualified,
-    "no_file": lambda facts: _("No scored file, so no grade"),
-    "no_file_is_zero": lambda facts: _("No scored file: 0"),
+    "no_file": lambda facts: _("No scored submission, so no grade"),
+    "no_file_is_zero": lambda facts: _("No scored submission: 0"),
     "never_joined": lambda facts: _("Never joined, so no grade"),
     "never_joined_is_zero": lambda facts: _("Never joined: 0"),
     "below": lambda facts: _("%(score)s is below %(anchor)s: 0") % _scored(facts),
     "reaches": _reaches,
-    "between": lambda facts: _("%(score)s lies between %(low)s and %(high)s: %(points)s") % _scored(facts),
-    "share": lambda facts: f"{_share(facts)}: " + _("the top %(percent)s %% get %(points)s") % facts,
+    "between": lambda facts: _("%(score)s is between %(low)s and %(high)s: %(points)s") % _scored(facts),
+    "share": lambda facts: f"{_share(facts)}: " + _("top %(percent)s %% → %(points)s points") % facts,
     "share_is_zero": lambda facts: f"{_share(facts)}: 0",
     "late": _late,
     "late_is_no_more": lambda facts: (
-        _("a late file with %(score)s and %(less)s %% less gives %(points)s and no more") % _scored(facts)
+        _("a late submission with %(score)s and %(less)s %% off gives only %(points)s") % _scored(facts)
     ),
-    "took_part": lambda facts: _("%(files)s, %(more)s more: %(points)s") % _with_valid_files(facts),
+    "took_part": lambda facts: _("%(files)s, +%(more)s: %(points)s") % _with_valid_files(facts),
     "took_no_part": lambda facts: (
-        _("%(files)s in time; the points for taking part need %(needed)s") % _with_valid_files(facts)
+        _("%(files)s on time; participation points need %(needed)s") % _with_valid_files(facts)
     ),
-    "at_most": lambda facts: _("at most %(points)s") % facts,
-    "at_least": lambda facts: _("at least %(points)s for a scored file") % facts,
+    "at_most": lambda facts: _("limited to the maximum of %(points)s") % facts,
+    "at_least": lambda facts: _("raised to the minimum of %(points)s for a scored submission") % facts,
     "rounded": lambda facts: _("rounded to %(points)s") % facts,
 }
 
@@ -185,7 +185,7 @@ def known_anchors(
     if rules.method not in (GradingMethod.LINEAR, GradingMethod.THRESHOLDS):
         return ()
     faults = [
-        _("The baseline “%(name)s” is not there any more, or has no score yet.") % {"name": step.baseline}
+        _("The baseline “%(name)s” no longer exists or has no score yet.") % {"name": step.baseline}
         for step in rules.steps
         if step.baseline and baselines.get(step.baseline) is None
     ]
@@ -200,10 +200,10 @@ def known_anchors(
     for worse, better in pairwise(found):
         if better.points < worse.points or (better.score == worse.score and better.points != worse.points):
             faults.append(
-                _("%(better)s is at least as good as %(worse)s, but is not worth as much.")
+                _("%(better)s is at least as good as %(worse)s but gives fewer points.")
                 % {"better": _anchor_reason(better), "worse": _anchor_reason(worse)}
                 if better.points < worse.points
-                else _("%(one)s and %(other)s are the same score.")
+                else _("%(one)s and %(other)s have the same score.")
                 % {"one": _anchor_reason(worse), "other": _anchor_reason(better)}
             )
     if faults:

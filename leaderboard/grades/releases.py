@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.classroom.hooks import StudentFact
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
@@ -16,7 +17,9 @@ from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import NoticeKind
 
+from .marks import points_text
 from .models import Grade, GradeRelease
+from .rules import GradingRules
 from .sheets import GradeSheet, grade_sheet
 
 
@@ -25,18 +28,29 @@ def membership_facts() -> dict[str, Exists]:
     return {"is_graded": GradeRelease.exists_for_students()}
 
 
+def released_grade(*, competition: Competition, user: User) -> StudentFact | None:
+    """The grade that a student can see."""
+    current = GradeRelease.objects.filter(competition=competition).order_by("-number").values("pk")[:1]
+    grades = Grade.objects.filter(release__in=current, release__withdrawn_at=None, user=user).select_related("release")
+    found = grades.first()
+    if found is None or found.points is None:
+        return None
+    decimals = GradingRules.from_values(found.release.rules).decimals
+    return StudentFact(_("Grade"), points_text(found.points, decimals), _("released"))
+
+
 def obstacles_to_release(sheet: GradeSheet, competition: Competition) -> list[str]:
     """What has to come first, in sentences; empty when grades can be released."""
     found = list(sheet.faults)
     if not sheet.is_saved:
         found.append(_("Save the grade rules first."))
     if competition.revealed_at is None:
-        found.append(_("Open the private board first: the reasons of a grade tell private scores."))
+        found.append(_("Reveal the private leaderboard first: grade reasons contain private scores."))
     # Whose they are is looked at here: asked for that, SQLite goes through all files of the competition.
     files = competition.submissions.filter(status=Submission.Status.PENDING).order_by()
     waiting = sum(baseline is None for baseline in files.values_list("baseline_id", flat=True))
     if waiting:
-        found.append(_("Files still wait for their score: %(number)s.") % {"number": waiting})
+        found.append(_("Submissions still waiting for a score: %(number)s.") % {"number": waiting})
     return found
 
 
@@ -48,7 +62,7 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
         at = database_now()
         sheet = grade_sheet(held, at=at)
         if obstacles := obstacles_to_release(sheet, held):
-            raise CannotHost(_("The grades cannot be released yet."), obstacles)
+            raise CannotHost(_("Grades can't be released yet."), obstacles)
         assert held.ground_truth is not None, "sheets without one have faults"
         last = held.grade_releases.aggregate(last=Max("number"))["last"] or 0
         release = GradeRelease.objects.create(
@@ -73,7 +87,7 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
             kind=NoticeKind.GRADE,
             competition=held,
             title=lambda: _("Your grade in %(competition)s") % {"competition": held.title},
-            text=lambda: _("Your teacher released the grades. Yours is on its page, with how it came about."),
+            text=lambda: _("Your teacher released the grades. Open the page to see yours and how it was calculated."),
             link=reverse("grade", kwargs={"slug": held.slug}),
         )
     return release
@@ -85,7 +99,7 @@ def withdraw_grades(*, competition: Competition, user: User | None) -> None:
         Competition.objects.select_for_update().get(pk=competition.pk)
         release = GradeRelease.current(competition)
         if release is None:
-            raise CannotHost(_("No grades are released."))
+            raise CannotHost(_("No grades have been released."))
         GradeRelease.objects.filter(pk=release.pk).update(withdrawn_at=database_now())
         before = {"release": release.number, "grades": release.grades.count()}
         AuditEntry.append(AuditEvent.GRADES_WITHDRAWN, user=user, competition=competition, before=before)

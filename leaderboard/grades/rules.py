@@ -89,44 +89,44 @@ class GradingRules:
         if self.method not in list(GradingMethod):
             found.append(_("Choose how scores become points."))
         elif self.method != GradingMethod.PARTICIPATION and not self.steps:
-            found.append(_("Write at least one line that says which score is worth how many points."))
+            found.append(_("Add at least one row with a score and its points."))
         if len(self.steps) > MOST_STEPS:
-            found.append(_("At most %(number)s lines say what a score is worth.") % {"number": MOST_STEPS})
+            found.append(_("Use at most %(number)s rows.") % {"number": MOST_STEPS})
         for step in self.steps:
             facts = {"points": plain_number_text(step.points)}
-            found += [_("The line worth %(points)s points: ") % facts + text for text in self._faults_of_step(step)]
+            found += [_("Row with %(points)s points: ") % facts + text for text in self._faults_of_step(step)]
         return found
 
     def _faults_of_numbers(self) -> list[str]:
         late = 0.0 if self.late_percent is None else self.late_percent
         numbers = (self.max_points, self.minimum, self.participation_points, late)
         if not all(math.isfinite(number) for number in numbers):
-            return [_("Write ordinary numbers.")]
+            return [_("Enter ordinary numbers.")]
         most = {"most": plain_number_text(MOST_POINTS)}
         checks = (
-            (0 < self.max_points <= MOST_POINTS, _("The most points lie above 0 and up to %(most)s.") % most),
-            (0 <= self.minimum <= self.max_points, _("The fewest points lie between 0 and the most points.")),
+            (0 < self.max_points <= MOST_POINTS, _("The maximum must be above 0 and no more than %(most)s.") % most),
+            (0 <= self.minimum <= self.max_points, _("The minimum must be between 0 and the maximum.")),
             (
                 0 <= self.participation_points <= self.max_points,
-                _("The points for taking part lie between 0 and the most points."),
+                _("Participation points must be between 0 and the maximum."),
             ),
-            (1 <= self.participation_files <= 1000, _("Taking part needs between 1 and 1000 valid files.")),
-            (0 <= late <= 100, _("A day late costs between 0 and 100 percent.")),
-            (0 <= self.decimals <= MOST_DECIMALS, _("Points are rounded to between 0 and 3 decimals.")),
+            (1 <= self.participation_files <= 1000, _("Participation must need between 1 and 1000 valid submissions.")),
+            (0 <= late <= 100, _("A late day must cost between 0 and 100 percent.")),
+            (0 <= self.decimals <= MOST_DECIMALS, _("Decimal places must be between 0 and 3.")),
         )
         return [text for holds, text in checks if not holds]
 
     def _faults_of_step(self, step: GradeStep) -> list[str]:
         found = []
         if not (math.isfinite(step.points) and 0 <= step.points <= self.max_points):
-            found.append(_("the points lie between 0 and the most points."))
+            found.append(_("points must be between 0 and the maximum."))
         if self.method == GradingMethod.PERCENTILE:
             if step.top is None or not 0 < step.top <= 100:
-                found.append(_("write a share of the teams above 0 and up to 100 percent."))
+                found.append(_("enter a share of teams above 0 and up to 100 percent."))
         elif bool(step.baseline) == (step.score is not None):
-            found.append(_("choose a baseline, or write a score."))
+            found.append(_("choose a baseline or enter a score."))
         elif step.score is not None and not math.isfinite(step.score):
-            found.append(_("the score is an ordinary number."))
+            found.append(_("the score must be an ordinary number."))
         return found
 
 
@@ -157,7 +157,7 @@ def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user
     try:
         rules = GradingRules.from_values(values)
     except BadRules as error:
-        raise CannotHost(_("These rules cannot grade."), error.faults) from error
+        raise CannotHost(_("These grade rules don't work."), error.faults) from error
     with transaction.atomic():
         Competition.objects.select_for_update().get(pk=competition.pk)
         held = GradeRules.objects.filter(competition=competition).first()

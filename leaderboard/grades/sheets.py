@@ -112,7 +112,7 @@ def _sheets_by_ground_truth(
     found = []
     for ground_truth in ground_truths:
         if ground_truth is None:
-            found.append(replace(sheet, faults=(_("Publish a ground truth first; grades follow from scores."),)))
+            found.append(replace(sheet, faults=(_("Publish answers first. Grades depend on scores."),)))
             continue
         ground_truth.competition = competition
         try:

@@ -54,7 +54,7 @@ def host_grade_rules(request: HttpRequest, page_context: PageContext) -> HttpRes
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:
-            messages.success(request, _("The grade rules are saved."))
+            messages.success(request, _("Grade rules saved."))
             return see_other("host_grades", slug=competition.slug)
     decides = boards.baseline_scores(competition.ground_truth, Split.PRIVATE)
     both = [(name, value, decides.get(name)) for name, value in sorted(scores.items())]
@@ -70,11 +70,11 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
         if action == "release":
             release = releases.release_grades(competition=competition, user=signed_in_user(page_context.user))
             number = release.grades.count()
-            messages.success(request, _("The grades of %(number)s students are released.") % {"number": number})
+            messages.success(request, _("Grades of %(number)s students released.") % {"number": number})
             return see_other("host_grades", slug=slug)
         if action == "withdraw":
             releases.withdraw_grades(competition=competition, user=signed_in_user(page_context.user))
-            messages.success(request, _("The grades are withdrawn; students do not see them any more."))
+            messages.success(request, _("Grades withdrawn. Students can't see them any more."))
             return see_other("host_grades", slug=slug)
     except competitions.CannotHost as error:
         problems = [error.message]
@@ -107,7 +107,7 @@ def _numbers(sheet: sheets.GradeSheet) -> dict[str, Any]:
 
 class GradebookForm(forms.Form):
     file = forms.FileField(
-        label=gettext_lazy("Gradebook of Canvas"),
+        label=gettext_lazy("Canvas gradebook"),
         max_length=1000,
         error_messages={
             "required": gettext_lazy("Choose a file first."),
@@ -120,7 +120,7 @@ class GradebookForm(forms.Form):
 @open_to(Audience.GRADERS)
 def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) -> HttpResponse:
     if kind != "canvas" and kind not in files.GRADE_FILES:
-        raise Http404(_("There is no such file."))
+        raise Http404(_("This file doesn't exist."))
     sheet = sheets.grade_sheet(page_context.competition, at=page_context.at)
     try:
         data = files.grade_file(page_context.competition, sheet, kind)
@@ -154,7 +154,7 @@ def _do_gradebook_action(request: HttpRequest, page_context: PageContext, form: 
     competition, action = page_context.competition, request.POST.get("action")
     if action == "forget":
         files.forget_gradebook(competition=competition)
-        messages.success(request, _("The file is deleted here."))
+        messages.success(request, _("Uploaded file deleted."))
         return True
     if action == "choose":
         form.errors.clear()

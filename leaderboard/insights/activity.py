@@ -2,100 +2,303 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    Avg,
+    Case,
+    Count,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import TruncHour
 
-from leaderboard.classroom.team_lines import TeamsBelowBaseline, teams_below_baselines
-from leaderboard.competitions.models import Competition, Submission, Worker
+from leaderboard.classroom.team_lines import best_public_scores, teams_below_baselines
+from leaderboard.common.charts import Day
+from leaderboard.competitions.models import Competition, Submission, Team, Worker
 from leaderboard.competitions.models.submission import waiting_since
+from leaderboard.competitions.ranking.ladder import sign_of
 from leaderboard.competitions.scoring.queue import HEARD_WITHIN
 
 Status = Submission.Status
 
-HOURS = 24
-MAX_FILES_FOR_REASONS = 500
-"""Invalid files whose reasons are counted: the latest show what goes wrong now."""
+DAYS = 14
+MOST_DAYS = 366
+KINDS = ("stuck", "nothing", "below")
+DAY = timedelta(days=1)
+STUCK_AFTER = 3
+"""So many invalid files within a day, and none that was scored: a team needs help."""
+
+
+@dataclass(frozen=True)
+class TeamInNeed:
+    """A team that needs help, and why: one of `KINDS`. `problem` is the code of a file's problem, or a baseline."""
+
+    team_id: int
+    name: str
+    kind: str
+    joined_at: datetime | None = None
+    invalid: int = 0
+    problem: str = ""
+    best: float | None = None
+
+    def order(self) -> tuple[int, int, str]:
+        return (KINDS.index(self.kind), -self.invalid, self.name.casefold())
 
 
 @dataclass(frozen=True)
 class ClassActivity:
-    """How a competition is doing: numbers of files and teams, ages in seconds, reasons with their numbers of files."""
+    """How a competition is doing: numbers of files and teams, ages in seconds."""
 
     teams: int
-    without_valid: int
+    students: int
     active_today: int
+    active_yesterday: int
     submissions: int
     pending: int
-    scored: int
     invalid: int
     failed: int
     oldest: int | None
-    hours: tuple[int, ...]
-    """Files received in each of the last 24 hours of the clock, the present one last."""
-    reasons: tuple[tuple[str, int], ...]
-    below: tuple[TeamsBelowBaseline, ...]
+    best: float | None
+    best_team: str
+    baseline: str
+    baseline_score: float | None
+    above_baseline: int
+    days: tuple[Day, ...]
+    in_need: tuple[TeamInNeed, ...]
+    without_valid: int
     seconds_since_worker: int | None
     """Seconds since a worker was heard of; None where none ever was."""
+    average_seconds: float | None
+    """From the receipt of a file to its score, on the last day with files."""
+    chat_service: str
+    chat_problem: str
+    """What was wrong with the last message to the chat; empty where nothing was."""
 
     @property
     def scorer_works(self) -> bool:
         return self.seconds_since_worker is not None and self.seconds_since_worker <= HEARD_WITHIN.total_seconds()
 
+    @property
+    def more_active(self) -> int:
+        return self.active_today - self.active_yesterday
+
 
 def class_activity(competition: Competition, at: datetime) -> ClassActivity:
     """The same few queries, whatever the size of the class."""
     files = Submission.objects.filter(competition=competition, team__isnull=False).order_by()
-    day_ago = at - timedelta(days=1)
-    counted = {str(status): Count("pk", filter=Q(status=status)) for status in Status}
-    numbers: dict[str, Any] = files.aggregate(
-        submissions=Count("pk"),
-        active_today=Count("team", distinct=True, filter=Q(received_at__gte=day_ago)),
-        oldest=Min(waiting_since(), filter=Q(status=Status.PENDING)),
-        **counted,
+    by_team = {row.pop("team"): row for row in _numbers_by_team(files, at)}
+    rows = by_team.values()
+    teams = list(
+        competition.teams.order_by().annotate(members=Count("memberships"), joined=Min("memberships__joined_at"))
     )
-    scored = Submission.objects.filter(team=OuterRef("teams"), status=Status.SCORED)
-    annotated = Competition.objects.filter(pk=competition.pk).annotate(
-        number=Count("teams"),
-        without=Count("teams", filter=~Exists(scored) & Q(teams__disqualified_at=None)),
-        heard=Subquery(Worker.objects.order_by("-last_seen_at").values("last_seen_at")[:1]),
-    )
-    teams, without, heard = annotated.values_list("number", "without", "heard").get()
-    oldest = numbers.pop("oldest")
+    chat = {name: F(f"webhook__{name}") for name in ("service", "is_on", "last_problem")}
+    heard = Subquery(Worker.objects.order_by("-last_seen_at").values("last_seen_at")[:1])
+    site: Any = Competition.objects.filter(pk=competition.pk).order_by().values(heard=heard, **chat).get()
+    days, average = _last_days(files, competition, at) if by_team else ((), None)
+    oldest = min((row["oldest"] for row in rows if row["oldest"]), default=None)
     return ClassActivity(
-        teams=teams,
-        without_valid=without,
-        **numbers,
+        teams=sum(team.members > 0 for team in teams),
+        students=sum(team.members for team in teams),
+        active_today=sum(row["today"] > 0 for row in rows),
+        active_yesterday=sum(row["yesterday"] > 0 for row in rows),
+        submissions=sum(row["files"] for row in rows),
+        **{name: sum(row[name] for row in rows) for name in ("pending", "invalid", "failed")},
         oldest=_age_in_seconds(oldest, at),
-        hours=_files_per_hour(files, at) if numbers["active_today"] else (0,) * HOURS,
-        reasons=_problem_counts(files) if numbers["invalid"] else (),
-        below=tuple(teams_below_baselines(competition)),
-        seconds_since_worker=_age_in_seconds(heard, at),
+        days=days,
+        average_seconds=average,
+        **_scores(competition, teams, by_team, files),
+        seconds_since_worker=_age_in_seconds(site["heard"], at),
+        chat_service=site["service"] or "",
+        chat_problem=site["last_problem"] if site["is_on"] else "",
     )
+
+
+def _numbers_by_team(files: QuerySet[Submission], at: datetime) -> Iterable[dict[str, Any]]:
+    today = Q(received_at__gte=at - DAY)
+    counted = {str(status): Count("pk", filter=Q(status=status)) for status in Status}
+    found: Any = files.values("team").annotate(
+        **counted,
+        files=Count("pk"),
+        today=Count("pk", filter=today),
+        yesterday=Count("pk", filter=Q(received_at__gte=at - 2 * DAY, received_at__lt=at - DAY)),
+        scored_today=Count("pk", filter=today & Q(status=Status.SCORED)),
+        invalid_today=Count("pk", filter=today & Q(status=Status.INVALID)),
+        oldest=Min(waiting_since(), filter=Q(status=Status.PENDING)),
+    )
+    rows: Iterable[dict[str, Any]] = found
+    return rows
 
 
 def _age_in_seconds(moment: datetime | None, at: datetime) -> int | None:
     return None if moment is None else max(0, round((at - moment).total_seconds()))
 
 
-def _files_per_hour(files: QuerySet[Submission], at: datetime) -> tuple[int, ...]:
-    this = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-    first = this - timedelta(hours=HOURS - 1)
-    rows = files.filter(received_at__gte=first, received_at__lt=this + timedelta(hours=1))
-    found = dict(rows.annotate(hour=TruncHour("received_at", tzinfo=UTC)).values_list("hour").annotate(n=Count("pk")))
-    return tuple(found.get(first + timedelta(hours=number), 0) for number in range(HOURS))
-
-
-def _problem_counts(files: QuerySet[Submission]) -> tuple[tuple[str, int], ...]:
-    """Code of a problem → files that have it, the most frequent first."""
-    latest = (
-        files.filter(status=Status.INVALID)
-        .order_by("-received_at")
-        .values_list("problems", flat=True)[:MAX_FILES_FOR_REASONS]
+def _last_days(
+    files: QuerySet[Submission], competition: Competition, at: datetime
+) -> tuple[tuple[Day, ...], float | None]:
+    """The last days by the competition's calendar, the present one last; and how long a file took on the last of them
+    that has files."""
+    zone = ZoneInfo(competition.zone)
+    today = at.astimezone(zone).date()
+    days = [today - number * DAY for number in reversed(range(DAYS))]
+    begins = [datetime.combine(day, time(), zone) for day in days]
+    taken = ExpressionWrapper(F("finished_at") - F("received_at"), output_field=DurationField())
+    rows = (
+        files.filter(received_at__gte=begins[0])
+        .values(place=_day_index(begins))
+        .annotate(
+            scored=Count("pk", filter=Q(status=Status.SCORED)),
+            invalid=Count("pk", filter=Q(status=Status.INVALID)),
+            taken=Avg(taken, filter=Q(rescored_requested_at=None)),
+        )
     )
-    counted = Counter(code for problems in latest for code in {problem.get("code", "") for problem in problems})
-    return tuple(counted.most_common(8))
+    found = {row["place"]: row for row in rows.order_by("place")}
+    if not found:
+        return (), None
+    none = {"scored": 0, "invalid": 0}
+    listed = tuple(
+        Day(day, found.get(place, none)["scored"], found.get(place, none)["invalid"]) for place, day in enumerate(days)
+    )
+    average = found[max(found)]["taken"]
+    return listed, None if average is None else average.total_seconds()
+
+
+def _scores(
+    competition: Competition,
+    teams: Sequence[Any],
+    by_team: Mapping[int, Mapping[str, Any]],
+    files: QuerySet[Submission],
+) -> dict[str, Any]:
+    """The best score, how many beat the best baseline, and who needs help."""
+    best = best_public_scores(competition)
+    baselines = teams_below_baselines(competition, best)
+    names = {team.pk: team.name for team in teams}
+    competing = {team.pk: team for team in teams if team.disqualified_at is None and team.members}
+    sign = sign_of(competition.ground_truth) if competition.ground_truth else 1.0
+    first = min(best.keys() & competing.keys(), key=lambda team: sign * best[team], default=None)
+    strongest, weakest = (baselines[0], baselines[-1]) if baselines else (None, None)
+    below = weakest.teams if weakest else frozenset()
+    in_need = _teams_in_need(competing, by_team, _last_problems(files, competing, by_team))
+    in_need += [
+        TeamInNeed(pk, competing[pk].name, "below", best=best[pk], problem=weakest.name if weakest else "")
+        for pk in below & competing.keys() - {one.team_id for one in in_need}
+    ]
+    return {
+        "best": None if first is None else best[first],
+        "best_team": names.get(first, "") if first else "",
+        "baseline": strongest.name if strongest else "",
+        "baseline_score": strongest.value if strongest else None,
+        "above_baseline": len(best.keys() & competing.keys() - strongest.teams) if strongest else 0,
+        "in_need": tuple(sorted(in_need, key=TeamInNeed.order)),
+        "without_valid": sum(not _has_valid(by_team, pk) for pk in competing),
+    }
+
+
+def _has_valid(by_team: Mapping[int, Mapping[str, Any]], team: int) -> bool:
+    return team in by_team and by_team[team]["scored"] > 0
+
+
+def _is_stuck(row: Mapping[str, Any]) -> bool:
+    return bool(row["invalid_today"] >= STUCK_AFTER and not row["scored_today"])
+
+
+def _teams_in_need(
+    teams: Mapping[int, Any], by_team: Mapping[int, Mapping[str, Any]], problems: Mapping[int, str]
+) -> list[TeamInNeed]:
+    """Those that try in vain, and those without a valid file."""
+    found = []
+    for pk, team in teams.items():
+        if pk in problems:
+            invalid = by_team[pk]["invalid_today"]
+            found.append(TeamInNeed(pk, team.name, "stuck", invalid=invalid, problem=problems[pk]))
+        elif not _has_valid(by_team, pk):
+            found.append(TeamInNeed(pk, team.name, "nothing", joined_at=team.joined))
+    return found
+
+
+def _last_problems(
+    files: QuerySet[Submission], teams: Mapping[int, Any], by_team: Mapping[int, Mapping[str, Any]]
+) -> dict[int, str]:
+    """Team that is stuck → code of the first problem of its newest invalid file."""
+    stuck = [pk for pk in teams if pk in by_team and _is_stuck(by_team[pk])]
+    if not stuck:
+        return {}
+    newest = files.filter(team=OuterRef("pk"), status=Status.INVALID).order_by("-received_at")
+    latest = Team.objects.filter(pk__in=stuck).annotate(problems=Subquery(newest.values("problems")[:1]))
+    return {
+        pk: problems[0].get("code", "") if problems else ""
+        for pk, problems in latest.order_by().values_list("pk", "problems")
+    }
+
+
+# --- days and hours -------------------------------------------------------------------------------------------------
+
+
+def files_per_day(competition: Competition, at: datetime) -> list[Day]:
+    """Files of teams by the competition's days, from its opening (or its first file) to now (or its last); of a longer
+    time than a year the last year."""
+    zone = ZoneInfo(competition.zone)
+    files = _files_of_teams(competition)
+    ends = files.aggregate(first=Min("received_at"), last=Max("received_at"))
+    first = min(competition.opens_at, ends["first"] or competition.opens_at).astimezone(zone).date()
+    last = max(first, max(min(at, competition.closes_at), ends["last"] or competition.opens_at).astimezone(zone).date())
+    first = max(first, last - timedelta(days=MOST_DAYS - 1))
+    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    begins = [datetime.combine(day, time(), zone) for day in days]
+    counted = (
+        files.filter(received_at__gte=begins[0])
+        .values(place=_day_index(begins))
+        .annotate(
+            scored=Count("pk", filter=Q(status=Status.SCORED)), invalid=Count("pk", filter=Q(status=Status.INVALID))
+        )
+    )
+    found = {row["place"]: row for row in counted.order_by("place")}
+    none = {"scored": 0, "invalid": 0}
+    return [
+        Day(day, found.get(place, none)["scored"], found.get(place, none)["invalid"]) for place, day in enumerate(days)
+    ]
+
+
+def today_of(competition: Competition, at: datetime) -> date | None:
+    """The day that is not over, by the competition's clock; None after the deadline."""
+    return at.astimezone(ZoneInfo(competition.zone)).date() if at < competition.closes_at else None
+
+
+def files_per_hour_of_week(competition: Competition) -> list[list[int]]:
+    """Files of teams by weekday (Monday first) and hour of the competition's clock."""
+    zone = ZoneInfo(competition.zone)
+    counts = [[0] * 24 for _day in range(7)]
+    rows = _files_of_teams(competition).annotate(hour=TruncHour("received_at", tzinfo=zone))
+    for hour, number in rows.values_list("hour").annotate(n=Count("pk")):
+        counts[hour.astimezone(zone).weekday()][hour.astimezone(zone).hour] += number
+    return counts
+
+
+def _files_of_teams(competition: Competition) -> QuerySet[Submission]:
+    return Submission.objects.filter(competition=competition, team__isnull=False).order_by()
+
+
+def _day_index(begins: Sequence[datetime], first: int = 0) -> Case | Value:
+    """Which of the days a file came on, by binary search in the beginnings of days. SQLite would ask Python
+    for the day of each file, which takes ten times as long."""
+    if len(begins) == 1:
+        return Value(first)
+    middle = len(begins) // 2
+    return Case(
+        When(received_at__lt=begins[middle], then=_day_index(begins[:middle], first)),
+        default=_day_index(begins[middle:], first + middle),
+    )

@@ -1,9 +1,11 @@
-"""Which rows cost the best teams most, and a corrected ground truth made of what the host sees there."""
+"""Which answers all good teams miss, and corrected answers made of what the host sees there."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, log10
 from pathlib import Path
 
 from django.utils import timezone
@@ -19,7 +21,104 @@ from leaderboard.competitions.services.truth_drafts import draft_truth
 from leaderboard.scorer import jobs_for_pages
 
 TOP_TEAMS = 10
+MOST_SHOWN = 20
 MOST_ROWS = 60
+AGREEING = 0.8
+"""The share of the best files that give the same other answer where an answer may be wrong."""
+NEAR = 0.1
+"""How far what teams say may be from a slip of the answer, as a part of the answer, to be called that slip."""
+PLACEHOLDERS = ("-1", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999")
+
+
+@dataclass(frozen=True)
+class HardRow:
+    """A row of a report as pages show it; `number` is its place in the report."""
+
+    number: int
+    id: str
+    split: str
+    truth: tuple[str, ...]
+    answers: tuple[tuple[str, int], ...]
+    lost: float
+    other: str
+    agree: int
+    off: float
+    around: float
+
+    @property
+    def teams_say(self) -> str:
+        """The middle of what teams say about a number, with as many digits as they agree on."""
+        middle = float(self.other)
+        digits = max(0, -floor(log10(self.around / 3))) if 0 < self.around < 1e7 else 2
+        digits = min(digits, 6)
+        return f"{middle:.{digits}f} ± {self.around:.{digits}f}"
+
+    @property
+    def guess(self) -> str:
+        """What may have happened to the answer: `point`, `digit`, `sign`, `placeholder`, or nothing sound."""
+        if len(self.truth) != 1 or not self.off:
+            return ""
+        answer, said = float(self.truth[0]), float(self.other)
+        if self.truth[0].strip().removesuffix(".0") in PLACEHOLDERS:
+            return "placeholder"
+        slips = {"point": 10.0, "digit": 0.1, "sign": -1.0}
+        near = (kind for kind, factor in slips.items() if abs(factor * said - answer) <= NEAR * abs(answer))
+        return next(near, "") if answer else ""
+
+
+@dataclass(frozen=True)
+class HardRowsReport:
+    """A stored report: `suspicious` rows, those that all good teams miss, come first in `rows`."""
+
+    targets: tuple[str, ...]
+    files: int
+    scored: int
+    rows: tuple[HardRow, ...]
+    suspicious: tuple[HardRow, ...]
+    spread: float
+    points: tuple[tuple[float, float], ...]
+
+    @property
+    def is_numeric(self) -> bool:
+        return bool(self.points)
+
+
+def read_report(report: RowReport) -> HardRowsReport:
+    found = report.found
+    residuals = found.get("residuals") or {"points": [], "spread": 0.0, "outliers": []}
+    outliers = residuals["outliers"]
+    known = {row["id"] for row in outliers}
+    stored = [*outliers, *(row for row in found["rows"] if row["id"] not in known)]
+    rows = [
+        HardRow(
+            number,
+            row["id"],
+            row["split"],
+            tuple(row["truth"]),
+            tuple((text, count) for text, count in row["answers"]),
+            row["lost"],
+            row["other"],
+            row["agree"],
+            row.get("off", 0.0),
+            row.get("around", 0.0),
+        )
+        for number, row in enumerate(stored)
+    ]
+    if residuals["points"]:
+        suspicious = rows[: len(outliers)]
+    else:
+        least = max(2, AGREEING * found["files"])
+        suspicious = [row for row in rows if row.agree >= least and row.agree > found["files"] / 2]
+        suspicious.sort(key=lambda row: (-row.agree, -row.lost))
+    return HardRowsReport(
+        targets=tuple(found["targets"]),
+        files=found["files"],
+        scored=found.get("scored", 0),
+        rows=tuple(rows),
+        suspicious=tuple(suspicious[:MOST_SHOWN]),
+        spread=residuals["spread"],
+        points=tuple((x, y) for x, y in residuals["points"]),
+    )
 
 
 def find_hard_rows(*, competition: Competition) -> RowReport:
@@ -55,13 +154,11 @@ def correct_truth(
     ground_truth = _current_ground_truth(competition)
     report = RowReport.objects.filter(ground_truth=ground_truth).first()
     if report is None or not (corrected or ignored):
-        raise CannotHost(_("Choose at least one row to correct or to ignore."))
+        raise CannotHost(_("Enter at least one right answer or choose a row to ignore."))
     if TruthDraft.objects.filter(competition=competition).exists():
-        raise CannotHost(
-            _("Another file is being checked under “Ground truth and metric”: publish it or throw it away there first.")
-        )
+        raise CannotHost(_("Another file is being checked under “Answers”. Publish or discard it first."))
     if competition.candidate_id is not None:
-        raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
+        raise CannotHost(_("A correction is pending. Apply or discard it first."))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "corrected.csv"
         answer = jobs_for_pages.run_page_job(
@@ -74,9 +171,7 @@ def correct_truth(
             target=str(target),
         )
         if answer["problems"]:
-            raise CannotHost(
-                _("The ground truth cannot be corrected."), [stored_text(one) for one in answer["problems"]]
-            )
+            raise CannotHost(_("The answers can't be corrected."), [stored_text(one) for one in answer["problems"]])
         data = target.read_bytes()
     return draft_truth(
         competition=competition,
@@ -92,7 +187,7 @@ def correct_truth(
 def _current_ground_truth(competition: Competition) -> GroundTruth:
     ground_truth = competition.ground_truth
     if ground_truth is None:
-        raise CannotHost(_("Publish a ground truth first."))
+        raise CannotHost(_("Publish the answers first."))
     ground_truth.competition = competition
     return ground_truth
 
@@ -101,6 +196,6 @@ def _best_files(ground_truth: GroundTruth) -> list[Submission]:
     """What decides now for the first ten teams."""
     best = sorted(standings.expected_candidates(ground_truth), key=lambda one: one.order)[:TOP_TEAMS]
     if not best:
-        raise CannotHost(_("No team has a score yet, so no row is known to be hard."))
+        raise CannotHost(_("No team has a score yet."))
     files = Submission.objects.in_bulk([one.submission_id for one in best])
     return [files[one.submission_id] for one in best]

@@ -1,4 +1,4 @@
-"""How a class did: scores against baselines, who took part when, and whether many files fitted the public rows."""
+"""How a class did: scores against baselines, and whether many files fitted the public rows."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from django.db.models import Case, Count, Max, Min, Q, Value, When
+from django.db.models import Count, Max, Min, Q
 
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, ladder, standings
 
-MOST_BINS = 20
 FEWEST_FOR_CORRELATION = 5
 COLUMNS = (
     "team",
@@ -36,6 +34,8 @@ COLUMNS = (
 SOME, MUCH = 0.3, 0.6
 # Standard errors, 1 / √(n - 1) each, that a rank correlation passes by chance in 5 of 100 cases.
 CHANCE_LIMIT = 1.645
+# Standard deviations of normal values in one median absolute deviation, and how many are unusual.
+NORMAL, UNUSUAL = 1.4826, 3.5
 
 
 @dataclass(frozen=True)
@@ -56,30 +56,11 @@ class TeamFacts:
 
 
 @dataclass(frozen=True)
-class HistogramBin:
-    """Teams with `low` ≤ x < `high`, in the last bin x ≤ `high`."""
-
-    low: float
-    high: float
-    teams: int
-
-
-@dataclass(frozen=True)
-class DayActivity:
-    day: date
-    files: int
-    teams: int
-
-
-@dataclass(frozen=True)
 class ClassReport:
     """Everything about a class, from facts alone. `baselines` are (name, private score), best first."""
 
     teams: tuple[TeamFacts, ...]
     baselines: tuple[tuple[str, float], ...]
-    scores: tuple[HistogramBin, ...]
-    days: tuple[DayActivity, ...]
-    attempts: tuple[HistogramBin, ...]
     correlation: float | None
     """Of the number of scored files with `gap`, by ranks; None with too few teams or where all values are equal."""
     above: tuple[tuple[str, int], ...]
@@ -89,6 +70,30 @@ class ClassReport:
     def ranked(self) -> list[TeamFacts]:
         """Those with a score."""
         return [team for team in self.teams if team.private is not None]
+
+    @property
+    def private(self) -> list[float]:
+        """The scores of `ranked`, the best first."""
+        return [team.private for team in self.teams if team.private is not None]
+
+    @property
+    def usual_files(self) -> float:
+        return statistics.median(team.files for team in self.ranked)
+
+    @property
+    def most_files(self) -> int:
+        return max(team.files for team in self.ranked)
+
+    @property
+    def fallen(self) -> list[TeamFacts]:
+        """Those whose private score is worse than their public one by far more than usual, the worst first."""
+        gaps = [team.gap for team in self.ranked if team.gap is not None]
+        if len(gaps) < FEWEST_FOR_CORRELATION:
+            return []
+        middle = statistics.median(gaps)
+        spread = NORMAL * statistics.median(abs(gap - middle) for gap in gaps)
+        found = [team for team in self.ranked if team.gap is not None and team.gap - middle > UNUSUAL * spread > 0]
+        return sorted(found, key=lambda team: -(team.gap or 0.0))
 
     @property
     def overfitting(self) -> str:
@@ -115,9 +120,6 @@ def class_report(competition: Competition) -> ClassReport:
     return ClassReport(
         teams=tuple(teams),
         baselines=tuple(baselines),
-        scores=tuple(histogram(private, also=[value for _name, value in baselines])),
-        days=tuple(_days(competition, teams)),
-        attempts=tuple(histogram([team.files for team in teams], whole=True)),
         correlation=rank_correlation([files for files, _ in both], [gap for _, gap in both]),
         above=tuple((name, sum(sign * value < sign * its for value in private)) for name, its in baselines),
     )
@@ -167,64 +169,6 @@ def _score_gap(public: float | None, private: float | None, sign: float) -> floa
         return None
     # Without the sign of a zero.
     return sign * (private - public) + 0.0
-
-
-def _days(competition: Competition, teams: Sequence[TeamFacts]) -> list[DayActivity]:
-    """Days by the competition's clock on which files came."""
-    times = [at for team in teams for at in (team.first_at, team.last_at) if at is not None]
-    if not times:
-        return []
-    zone = ZoneInfo(competition.zone)
-    first, last = (at.astimezone(zone).date() for at in (min(times), max(times)))
-    files = competition.submissions.filter(team__isnull=False).order_by()
-    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    begins = [datetime.combine(day, time(), zone) for day in days]
-    rows = files.values(place=_day_index(begins)).annotate(files=Count("pk"), teams=Count("team", distinct=True))
-    return [DayActivity(days[row["place"]], row["files"], row["teams"]) for row in rows.order_by("place")]
-
-
-def _day_index(begins: Sequence[datetime], first: int = 0) -> Case | Value:
-    """Which of the days a file came on, by binary search in the beginnings of days. SQLite would ask Python
-    for the day of each file, which takes ten times as long."""
-    if len(begins) == 1:
-        return Value(first)
-    middle = len(begins) // 2
-    return Case(
-        When(received_at__lt=begins[middle], then=_day_index(begins[:middle], first)),
-        default=_day_index(begins[middle:], first + middle),
-    )
-
-
-def histogram(values: Sequence[float], *, whole: bool = False, also: Sequence[float] = ()) -> list[HistogramBin]:
-    """Equal bins from the least to the greatest value; of `whole` numbers with whole ends.
-
-    Empty bins are added up to the values in `also`, where these are no further away than the bins themselves reach.
-    """
-    if not values:
-        return []
-    low, high = float(min(values)), float(max(values))
-    number = min(MOST_BINS, max(5, math.ceil(math.sqrt(len(values)))))
-    if low == high or not math.isfinite(high - low):
-        return [HistogramBin(low, high, len(values))]
-    width = (high - low) / number
-    if whole:
-        width = math.ceil((high - low + 1) / number)
-        number = math.ceil((high - low + 1) / width)
-    counts = [0] * number
-    for value in values:
-        counts[min(number - 1, int((value - low) / width))] += 1
-    before = _empty([(low - value) / width for value in also], number)
-    behind = _empty([(value - high) / width for value in also], number)
-    ends = [low + place * width for place in range(-before, number + behind + 1)]
-    return [
-        HistogramBin(ends[place], ends[place + 1] - 1 if whole else ends[place + 1], count)
-        for place, count in enumerate([0] * before + counts + [0] * behind)
-    ]
-
-
-def _empty(distances: Sequence[float], most: int) -> int:
-    """How many bins of width 1 reach all that are not too far."""
-    return max((math.ceil(one) for one in distances if 0 < one <= most), default=0)
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:

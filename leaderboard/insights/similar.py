@@ -113,12 +113,12 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
-        raise CannotHost(_("Publish a ground truth first."))
+        raise CannotHost(_("Publish the answers first."))
     ground_truth.competition = competition
     best = sorted(standings.expected_candidates(ground_truth), key=lambda one: one.order)
     chosen = best[:MOST_TEAMS]
     if len(chosen) < 3:
-        raise CannotHost(_("At least three teams need a score: what chance does is learnt from the others."))
+        raise CannotHost(_("At least three teams need a score to estimate chance."))
     files = Submission.objects.in_bulk([one.submission_id for one in chosen])
     ordered = [files[one.submission_id] for one in chosen]
     found = jobs_for_pages.run_page_job(

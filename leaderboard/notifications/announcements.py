@@ -11,7 +11,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
-from leaderboard.competitions.models import Competition, Membership, Standing, Submission
+from leaderboard.competitions.models import Competition, Membership, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, ladder
 from leaderboard.competitions.services.competitions import CannotHost
@@ -20,7 +20,9 @@ from . import hooks, notices
 from .models import Announcement, Notice, NoticeKind
 
 
-def announcement_readers(competition: Competition, audience: str, section: str = "") -> QuerySet[User]:
+def announcement_readers(
+    competition: Competition, audience: str, section: str = "", team: Team | None = None
+) -> QuerySet[User]:
     """The members whom an announcement reaches now. Nobody learns more from being among them than the board shows."""
     members = Membership.objects.filter(competition=competition)
     if audience == Announcement.Audience.NO_VALID_FILE:
@@ -31,6 +33,8 @@ def announcement_readers(competition: Competition, audience: str, section: str =
         standings = Standing.objects.filter(ground_truth=competition.ground_truth, split=Split.PUBLIC)
         below = standings.none() if best is None else standings.filter(sort_key__gt=best)
         members = members.filter(team__in=below.values("team"))
+    elif audience == Announcement.Audience.TEAM:
+        members = members.filter(team=team)
     elif audience == Announcement.Audience.SECTION:
         is_in_section = Q(pk__in=[])
         for people in hooks.people_of_section(competition=competition, section=section):
@@ -42,7 +46,8 @@ def announcement_readers(competition: Competition, audience: str, section: str =
 def available_audiences(competition: Competition) -> list[Announcement.Audience]:
     """Whom one can write to as things are: without a baseline on the public board nobody is below it."""
     has_baseline = _best_baseline(competition) is not None
-    return [one for one in Announcement.Audience if has_baseline or one != Announcement.Audience.BELOW_BASELINE]
+    choices = [one for one in Announcement.Audience if one != Announcement.Audience.TEAM]
+    return [one for one in choices if has_baseline or one != Announcement.Audience.BELOW_BASELINE]
 
 
 def section_sizes(competition: Competition) -> dict[str, int]:
@@ -68,14 +73,16 @@ def announce(
     text: str,
     audience: str = Announcement.Audience.ALL,
     section: str = "",
+    team: Team | None = None,
     is_pinned: bool = False,
     key: str = "",
 ) -> Announcement:
     """Write to the class. The same `key` again gives the first announcement. Raises `CannotHost`."""
     key = key or Announcement.new_key()
-    people = list(announcement_readers(competition, audience, section))
+    people = list(announcement_readers(competition, audience, section, team))
+    section = team.name if team is not None else section
     if not people and audience != Announcement.Audience.ALL:
-        raise CannotHost(_("Nobody is meant by this choice at present, so nothing was sent."))
+        raise CannotHost(_("This audience is empty right now, so nothing was sent."))
     fields = {"title": title, "text": text, "audience": audience, "section": section, "is_pinned": is_pinned}
     try:
         with transaction.atomic():
@@ -125,7 +132,7 @@ def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
         Announcement.objects.filter(pk=held.pk).update(withdrawn_at=database_now())
         Notice.objects.filter(key=held.key).update(
             title=_("Withdrawn: %(title)s") % {"title": held.title},
-            text=_("The host has taken this announcement back."),
+            text=_("The host withdrew this announcement."),
             mail_at=None,
         )
         AuditEntry.append(

@@ -50,9 +50,9 @@ def read_address(text: str) -> ChatAddress:
     host, slash, path = rest.partition("/")
     url = f"{scheme.lower()}{separator}{host.lower()}{slash}{path}"
     if len(url) > LONGEST:
-        raise BadChatAddress(_("This address is longer than %(number)s characters.") % {"number": LONGEST})
+        raise BadChatAddress(_("The URL is longer than %(number)s characters.") % {"number": LONGEST})
     if not url.startswith("https://"):
-        raise BadChatAddress(_("Only addresses that begin with https:// are taken."))
+        raise BadChatAddress(_("The URL must start with https://."))
     for service, found in (("Slack", _SLACK.fullmatch(url)), ("Discord", _DISCORD.fullmatch(url))):
         if found:
             return ChatAddress(service, url)
@@ -66,15 +66,12 @@ def read_address(text: str) -> ChatAddress:
 def _why_not(url: str) -> str:
     host = re.split(r"[/?#]", url.removeprefix("https://"))[0]
     if host.endswith(".webhook.office.com"):
-        return _("Microsoft no longer serves these addresses. Make a workflow in Teams and paste the address it gives.")
+        return _("Microsoft retired these URLs. Create a workflow in Teams and paste its URL.")
     if "@" in host or (":" in host and not host.endswith(":443")):
-        return _("Names, passwords and ports other than 443 are not taken in an address.")
+        return _("The URL can't contain usernames, passwords or ports other than 443.")
     if not any(fnmatchcase(host.removesuffix(":443"), name) for name in SERVICE_HOSTS):
-        return _(
-            "Messages go to Slack, Discord and Teams alone, or to a host that the operator of this site allows "
-            "(WEBHOOK_HOSTS)."
-        )
-    return _("This is no complete address of a channel. Copy it whole from the service's page for incoming webhooks.")
+        return _("Messages can go to Slack, Discord, Teams, or hosts your administrator allows (WEBHOOK_HOSTS).")
+    return _("This webhook URL is incomplete. Copy it in full from the service's page for incoming webhooks.")
 
 
 def post_message(address: str, title: str, text: str) -> str:

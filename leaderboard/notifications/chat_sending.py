@@ -105,16 +105,18 @@ def _due_news(hook: Webhook, event: ChatEvent, at: datetime) -> Iterator[ChatNew
     opens_at, closes_at = competition.opens_at, competition.closes_at
     launched_at, revealed_at = competition.launched_at, competition.revealed_at
     if event is ChatEvent.LAUNCHED and launched_at is not None and oldest < launched_at <= at:
-        words = _("Files are taken from %(opens)s until %(closes)s.")
+        words = _("You can submit from %(opens)s until %(closes)s.")
         text = words % {"opens": _moment(opens_at), "closes": _moment(closes_at)}
         yield ChatNews(f"launched:{launched_at:%Y%m%dT%H%M%S}", _("launched"), text)
     # Not before half of the time is over, as with the reminders of students.
     near = max(closes_at - timedelta(days=1), opens_at + (closes_at - opens_at) / 2)
     if event is ChatEvent.DEADLINE and near <= at < closes_at:
-        text = _("Files are taken until %(closes)s.") % {"closes": _moment(closes_at)}
+        text = _("You can submit until %(closes)s.") % {"closes": _moment(closes_at)}
         yield ChatNews(f"deadline:{closes_at:%Y%m%dT%H%M%S}", _("the deadline is near"), text)
     if event is ChatEvent.REVEALED and revealed_at is not None and oldest < revealed_at <= at:
-        yield ChatNews(f"revealed:{revealed_at:%Y%m%dT%H%M%S}", _("the private board is open"), page="leaderboard")
+        yield ChatNews(
+            f"revealed:{revealed_at:%Y%m%dT%H%M%S}", _("the private leaderboard is open"), page="leaderboard"
+        )
     if event is ChatEvent.ANNOUNCED:
         to_all = Announcement.objects.filter(competition=competition, audience=Announcement.Audience.ALL)
         for sent in to_all.filter(withdrawn_at=None, sent_at__gt=oldest).order_by("sent_at"):
@@ -141,7 +143,7 @@ def _queue_first_place(hook: Webhook, at: datetime) -> int:
         # Who was first for a moment only is no news any more.
         hook.messages.filter(event=ChatEvent.FIRST, tries=0, due_at__isnull=False).delete()
         name, _real = boards.names_of(team, hook.competition, sees_names=False)
-        title = _("“%(team)s” takes the first place of the public board") % {"team": name.translate(_HARMLESS)}
+        title = _("“%(team)s” takes first place on the public leaderboard") % {"team": name.translate(_HARMLESS)}
         return queue_message(hook, ChatEvent.FIRST, ChatNews(f"first:{at.timestamp():.3f}", title, page="leaderboard"))
 
 
@@ -212,21 +214,21 @@ def explain_outcome(word: str) -> str:
     if word.startswith("status "):
         status = word.removeprefix("status ")
         if status in ("401", "403", "404", "410"):
-            words = _("The service no longer knows this address (%(status)s). Make a new one there and paste it here.")
+            words = _("The service no longer accepts this URL (%(status)s). Create a new one there and paste it here.")
             return words % {"status": status}
         if status == "429":
-            return _("The service takes no more messages for the moment (429).")
+            return _("The service accepts no more messages right now (429).")
         return _("The service answered with an error (%(status)s).") % {"status": status}
     sentences = {
         "": "",
-        "elsewhere": _("The address leads to a host to which this site sends nothing."),
-        "redirect": _("The service sent us on to another address, and we follow none. Copy the address once more."),
-        "late": _("The service did not answer in time."),
-        "unreachable": _("No safe connection to the service could be made. Is this site connected to the internet?"),
-        "old": _("It could not be sent within a day, and is no longer news."),
-        "off": _("Messages were switched off before it was sent."),
+        "elsewhere": _("This site isn't allowed to send messages to the URL's host."),
+        "redirect": _("The service redirected us to another URL, which we don't follow. Copy the URL again."),
+        "late": _("The service didn't answer in time."),
+        "unreachable": _("We couldn't connect to the service securely. Check this site's internet connection."),
+        "old": _("It couldn't be sent within a day and is out of date."),
+        "off": _("Messages were turned off before it was sent."),
     }
-    return sentences.get(word, _("Sending failed on this site. Its operator finds more in the worker's log."))
+    return sentences.get(word, _("Sending failed on this site. Your administrator can check the worker's log."))
 
 
 def set_webhook(
@@ -238,7 +240,7 @@ def set_webhook(
         Competition.objects.select_for_update().get(pk=competition.pk)
         held = Webhook.objects.filter(competition=competition).first()
         if held is None and not address:
-            raise CannotHost(_("Paste the address of the channel."))
+            raise CannotHost(_("Paste the webhook URL."))
         hook = held or Webhook(competition=competition)
         before = _webhook_facts(held)
         if address:
@@ -274,13 +276,13 @@ def send_test(*, competition: Competition) -> WebhookMessage:
     with transaction.atomic():
         hook = Webhook.objects.select_for_update().filter(competition=competition).first()
         if hook is None:
-            raise CannotHost(_("Save the address of the channel first."))
+            raise CannotHost(_("Save the webhook URL first."))
         waiting = hook.messages.filter(event=WebhookMessage.TEST, due_at__isnull=False).first()
         if waiting is not None:
             return waiting
         key = WebhookMessage.new_key()
-        text = _("Messages of this competition arrive here. Nothing else has happened.")
-        queue_message(hook, WebhookMessage.TEST, ChatNews(key, _("a test"), text))
+        text = _("It works: this competition's messages arrive here.")
+        queue_message(hook, WebhookMessage.TEST, ChatNews(key, _("test message"), text))
         wake_workers_after_commit(tasks.post_due_messages)
         return hook.messages.get(key=key)
 

@@ -161,7 +161,7 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
     written = Announcement.objects.filter(key__in=keys).select_related("by") if keys else []
     signed = {one.key: one.by.signature for one in written if one.by}
     parts = [_notice_text(notice, signed.get(notice.key, ""), is_alone=len(notices) == 1) for notice in notices]
-    ending = _("Choose what you get by mail: %(settings)s\nNo more e-mails of this kind: %(stop)s") % {
+    ending = _("Notification settings: %(settings)s\nUnsubscribe from these e-mails: %(stop)s") % {
         "settings": _absolute_address("/account/preferences/"),
         "stop": stop,
     }
@@ -185,7 +185,7 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
 
 def _subject(notices: list[Notice]) -> str:
     if len(notices) > 1:
-        return _("%(number)s notices from Leaderboard") % {"number": len(notices)}
+        return _("%(number)s notifications from Leaderboard") % {"number": len(notices)}
     (notice,) = notices
     where = f"{notice.competition}: " if _needs_competition_name(notice) else ""
     return " ".join(f"{where}{notice.title}".split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models.functions import Now
@@ -35,14 +35,14 @@ def notify_deadline_change(competition: Competition, before: datetime) -> None:
     _notify_class(
         competition,
         NoticeKind.DEADLINE,
-        lambda: _("The deadline is moved"),
+        lambda: _("The deadline has moved"),
         lambda: _("It was %(before)s and is now %(after)s.") % what,
     )
 
 
 def notify_pause(competition: Competition, reason: str) -> None:
     text = gettext_lazy(
-        "No files are taken until it goes on; what has been received is scored. The host says why: %(reason)s"
+        "You can't submit until it resumes. Earlier submissions are still scored. The host's reason: %(reason)s"
     )
     _notify_class(
         competition, NoticeKind.PAUSED, lambda: _("The competition is paused"), lambda: text % {"reason": reason}
@@ -54,8 +54,8 @@ def notify_resume(competition: Competition) -> None:
     _notify_class(
         competition,
         NoticeKind.PAUSED,
-        lambda: _("The competition goes on"),
-        lambda: _("Files are taken again. The deadline is %(deadline)s.") % what,
+        lambda: _("The competition has resumed"),
+        lambda: _("You can submit again. The deadline is %(deadline)s.") % what,
     )
 
 
@@ -63,7 +63,7 @@ def notify_extension(extension: Extension) -> None:
     notify_team(
         extension.team,
         kind=NoticeKind.EXTENSION,
-        title=lambda: _("Your team gets more"),
+        title=lambda: _("Your team got an extension"),
         text=lambda: _extension_text(extension),
     )
 
@@ -76,12 +76,14 @@ def _extension_text(extension: Extension) -> str:
         )
         given.append(words % {"number": extension.extra_attempts, "day": f"{day_text(extension.day)} (UTC)"})
     elif extension.extra_attempts:
-        words = ngettext("%(number)s more attempt a day", "%(number)s more attempts a day", extension.extra_attempts)
+        words = ngettext(
+            "%(number)s more attempt per day", "%(number)s more attempts per day", extension.extra_attempts
+        )
         given.append(words % {"number": extension.extra_attempts})
     if extension.closes_at:
         deadline = moment_text(extension.closes_at, extension.team.competition.zone)
         given.append(_("a later deadline: %(deadline)s") % {"deadline": deadline})
-    return _("Your team has %(given)s. The host says why: %(reason)s") % {
+    return _("Your team has %(given)s. The host's reason: %(reason)s") % {
         "given": _(" and ").join(given),
         "reason": extension.reason,
     }
@@ -91,25 +93,25 @@ def notify_extension_revoked(extension: Extension) -> None:
     notify_team(
         extension.team,
         kind=NoticeKind.EXTENSION,
-        title=lambda: _("More attempts or time are taken back"),
+        title=lambda: _("Your team's extension was revoked"),
         text=lambda: _revoked_extension_text(extension),
     )
 
 
 def _revoked_extension_text(extension: Extension) -> str:
-    text = _("The host took back what your team had been given (%(reason)s).") % {"reason": extension.reason}
+    text = _("The host revoked your team's extension (%(reason)s).") % {"reason": extension.reason}
     if extension.closes_at is None:
         return text
     competition = extension.team.competition
-    left = effective_limits_of(extension.team_id, competition, database_now().astimezone(UTC).date()).closes_at
-    return f"{text} " + _("Your deadline is now %(deadline)s; a file that came later counts as late.") % {
+    left = effective_limits_of(extension.team_id, competition, competition.day_of(database_now())).closes_at
+    return f"{text} " + _("Your deadline is now %(deadline)s. Anything submitted after it counts as late.") % {
         "deadline": moment_text(left, competition.zone)
     }
 
 
 def notify_disqualification(team: Team, reason: str) -> None:
     text = gettext_lazy(
-        "It is on no board and can hand in nothing more; its files are kept. The host says why: %(reason)s"
+        "It's off the leaderboards and can't submit any more. Its submissions are kept. The host's reason: %(reason)s"
     )
     notify_team(
         team,
@@ -124,20 +126,22 @@ def notify_readmission(team: Team) -> None:
         team,
         kind=NoticeKind.DECISION,
         title=lambda: _("Your team is no longer disqualified"),
-        text=lambda: _("It stands on the boards again where its scores put it."),
+        text=lambda: _("It's back on the leaderboards with its scores."),
     )
 
 
 def notify_submission_hidden(submission: Submission, reason: str) -> None:
-    text = gettext_lazy("“%(file)s” counts on no board and for no final pick. The host says why: %(reason)s")
+    text = gettext_lazy(
+        "“%(file)s” is off the leaderboards and can't be a final submission. The host's reason: %(reason)s"
+    )
     what = {"file": mark_mention(submission), "reason": reason}
-    _notify_about_file(submission, lambda: _("A file of your team is hidden"), lambda: text % what)
+    _notify_about_file(submission, lambda: _("Your team's submission is hidden"), lambda: text % what)
 
 
 def notify_submission_shown(submission: Submission) -> None:
     _notify_about_file(
         submission,
-        lambda: _("A file of your team is no longer hidden"),
+        lambda: _("Your team's submission is no longer hidden"),
         lambda: _("“%(file)s” counts again.") % {"file": mark_mention(submission)},
     )
 
@@ -147,8 +151,8 @@ def notify_scored_again(competition: Competition, teams: Collection[int | None])
         User.objects.filter(memberships__team__in=teams),
         kind=NoticeKind.RESCORED,
         competition=competition,
-        title=lambda: _("Files of your team are scored again"),
-        text=lambda: _("They had got no score. When they were received stays as it is."),
+        title=lambda: _("Your team's submissions are being rescored"),
+        text=lambda: _("They had no score yet. Their submission times stay the same."),
         link=reverse("submissions", kwargs={"slug": competition.slug}),
     )
 
@@ -158,9 +162,8 @@ def notify_rescored(competition: Competition, teams: Collection[int], words: str
         User.objects.filter(memberships__team__in=teams).distinct(),
         kind=NoticeKind.RESCORED,
         competition=competition,
-        title=lambda: _("“%(title)s” is scored anew") % {"title": competition.title},
-        text=words
-        or (lambda: _("The host corrected how files are scored, which changes your team's scores or ranks.")),
+        title=lambda: _("“%(title)s” was rescored") % {"title": competition.title},
+        text=words or (lambda: _("The host corrected the scoring. Your team's scores or ranks have changed.")),
         link=reverse("rescored", kwargs={"slug": competition.slug}),
     )
 
@@ -170,14 +173,14 @@ def notify_launched(competition: Competition, planned: datetime) -> None:
     now, zone = timezone.now(), competition.zone
     if now - planned <= PUNCTUAL:
         _notify_hosts_of_launch(
-            competition, lambda: _("“%(title)s” is launched, as planned.") % {"title": competition}, ""
+            competition, lambda: _("“%(title)s” launched on schedule.") % {"title": competition}, ""
         )
         return
     _notify_hosts_of_launch(
         competition,
-        lambda: _("“%(title)s” is launched, later than planned") % {"title": competition},
+        lambda: _("“%(title)s” launched later than scheduled") % {"title": competition},
         lambda: (
-            _("It was planned for %(planned)s. This site was not able to launch it before %(now)s.")
+            _("It was scheduled for %(planned)s. This site couldn't launch it before %(now)s.")
             % {"planned": moment_text(planned, zone), "now": moment_text(now, zone)}
         ),
     )
@@ -186,8 +189,8 @@ def notify_launched(competition: Competition, planned: datetime) -> None:
 def notify_launch_missed(competition: Competition, lacking: list[str]) -> None:
     _notify_hosts_of_launch(
         competition,
-        lambda: _("The planned launch of “%(title)s” did not happen") % {"title": competition},
-        lambda: _("It is still a draft.") + "\n\n" + "\n".join(launches.missing_needs_text(lacking)),
+        lambda: _("The scheduled launch of “%(title)s” didn't happen") % {"title": competition},
+        lambda: _("It's still a draft.") + "\n\n" + "\n".join(launches.missing_needs_text(lacking)),
     )
 
 
@@ -232,8 +235,9 @@ def notify_hosts_of_failure(submission_id: UUID) -> bool:
     if min(lately.values_list("finished_at", "pk"), default=(None, None))[1] != submission.pk:
         return False
     words = gettext_lazy(
-        "“%(file)s”, received %(when)s, could not be scored through no fault of the student.\n\n%(why)s\n\n"
-        "The page tells why, and whether there are others. Nothing more is sent within the next hour."
+        "“%(file)s”, submitted %(when)s, couldn't be scored. It's not the student's fault.  %(why)s  Open the"
+        " page to see the details and other failed submissions. We won't notify you again within the next "
+        "hour."
     )
     notified = notices.notify(
         competition.hosts.all(),

@@ -24,20 +24,20 @@ DIGEST_HOUR = 7
 class NoticeKind(models.TextChoices):
     """What a notice is about. Not a rule of the database, so that a new kind needs no migration."""
 
-    ANNOUNCEMENT = "announcement", _("A host writes to the class")
+    ANNOUNCEMENT = "announcement", _("A host makes an announcement")
     REMINDER = "reminder", _("A deadline is a day away")
     OPENED = "opened", _("A competition opens")
-    DEADLINE = "deadline", _("A deadline is moved")
-    PAUSED = "paused", _("A competition is paused, or goes on")
-    EXTENSION = "extension", _("Your team gets more attempts or more time")
-    DECISION = "decision", _("Your team or a file of it is taken out, or let in again")
-    TEAM = "team", _("Somebody joins or leaves your team")
-    RESCORED = "rescored", _("Files are scored anew")
-    REVEALED = "revealed", _("A private board opens")
+    DEADLINE = "deadline", _("A deadline has moved")
+    PAUSED = "paused", _("A competition is paused or resumes")
+    EXTENSION = "extension", _("Your team gets an extension")
+    DECISION = "decision", _("Your team or its submission is removed or restored")
+    TEAM = "team", _("Someone joins or leaves your team")
+    RESCORED = "rescored", _("Submissions are rescored")
+    REVEALED = "revealed", _("A private leaderboard opens")
     GRADE = "grade", _("Grades are released")
-    ROLE = "role", _("You get other rights in a competition")
-    LAUNCH = "launch", _("A planned launch of your competition happens, or does not")
-    FILE_FAILED = "file_failed", _("A file of your class could not be scored")
+    ROLE = "role", _("Your role in a competition changes")
+    LAUNCH = "launch", _("A scheduled launch of your competition happens or fails")
+    FILE_FAILED = "file_failed", _("A submission in your class can't be scored")
     OTHER = "other", _("Everything else")
 
     @property
@@ -68,10 +68,10 @@ SILENT = {
 class Delivery(models.TextChoices):
     """How a kind of notice reaches a person."""
 
-    AT_ONCE = "at_once", _("Page and mail at once")
-    DIGEST = "digest", _("Page and one mail a day")
-    PAGE = "page", _("Page only")
-    NONE = "none", _("Not at all")
+    AT_ONCE = "at_once", _("On site and by e-mail")
+    DIGEST = "digest", _("On site and in the daily e-mail")
+    PAGE = "page", _("On site only")
+    NONE = "none", _("Off")
 
 
 class NoticeChoice(models.Model):
@@ -163,10 +163,12 @@ class Announcement(models.Model):
     class Audience(models.TextChoices):
         """Who gets it, as things are when it is sent; who joins later reads what was written to all."""
 
-        ALL = "all", _("Everybody in the competition")
-        NO_VALID_FILE = "no_valid_file", _("Who has no valid file yet")
+        ALL = "all", _("Everyone in the competition")
+        NO_VALID_FILE = "no_valid_file", _("Teams without a valid file")
         SECTION = "section", _("One section")
-        BELOW_BASELINE = "below_baseline", _("Who is below the best baseline on the public board")
+        BELOW_BASELINE = "below_baseline", _("Teams below the best baseline")
+        # Offered where one comes from a team; `section` then has its name.
+        TEAM = "team", _("One team")
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="announcements")
     by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", editable=False)
@@ -200,9 +202,9 @@ class ChatEvent(models.TextChoices):
 
     LAUNCHED = "launched", _("The competition is launched")
     DEADLINE = "deadline", _("The deadline is a day away")
-    FIRST = "first", _("The first place of the public board changes")
-    REVEALED = "revealed", _("The private board is open")
-    ANNOUNCED = "announced", _("An announcement to everybody")
+    FIRST = "first", _("First place on the public leaderboard changes")
+    REVEALED = "revealed", _("The private leaderboard is open")
+    ANNOUNCED = "announced", _("An announcement to everyone")
 
 
 class Webhook(models.Model):

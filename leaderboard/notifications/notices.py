@@ -25,6 +25,7 @@ from .models import Delivery, Notice, NoticeChoice, NoticeKind, email_due_at
 log = logging.getLogger(__name__)
 
 LONGEST_TITLE, LONGEST_TEXT = 200, 20_000
+LATEST = 3
 # A text, or what says it in the language that is active then.
 TextOrCallable = str | Callable[[], str]
 
@@ -161,6 +162,11 @@ def header_of(user: User) -> PageHeader:
     if facts is None:
         return PageHeader(0, runs_any=False)
     return PageHeader(unread=facts.unread_notices, runs_any=bool(facts.hosts_any or facts.assists_any))
+
+
+def latest_of(user: User) -> list[Notice]:
+    """The newest few notices of a person, for the home page."""
+    return list(Notice.objects.filter(user=user).select_related("competition").order_by("-created_at", "-pk")[:LATEST])
 
 
 def mark_read(*, user: User, number: int | None = None) -> int:

@@ -31,13 +31,13 @@ DAY = timedelta(days=1)
 
 def notify_due(at: datetime) -> int:
     """Write the notices that are due; gives how many were written."""
-    launched = Competition.objects.filter(launched_at__isnull=False, opens_at__lte=at)
+    launched = Competition.objects.outside_bin().filter(launched_at__isnull=False, opens_at__lte=at)
     opened = launched.filter(opens_at__gt=at - DAY)
     # A team's own deadline counts, so a team with more time is reminded later.
     soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
     extended = Extension.objects.active().filter(soon, team__competition=OuterRef("pk"))
     near = launched.filter(soon | Exists(extended)).select_related("ground_truth")
-    revealed = Competition.objects.filter(revealed_at__lte=at, revealed_at__gt=at - DAY)
+    revealed = Competition.objects.outside_bin().filter(revealed_at__lte=at, revealed_at__gt=at - DAY)
     return (
         _notify_each(opened, _notify_opening)
         + _notify_each(near, partial(_remind, at=at))
@@ -53,7 +53,7 @@ def _notify_opening(competition: Competition) -> int:
         kind=NoticeKind.OPENED,
         competition=competition,
         title=lambda: _("The competition is open"),
-        text=lambda: _("The data can be downloaded, and files are taken."),
+        text=lambda: _("You can download the data and submit."),
         link=reverse("data", kwargs={"slug": competition.slug}),
         key=key,
     )
@@ -63,15 +63,15 @@ def _notify_reveal(competition: Competition) -> int:
     key = f"revealed:{competition.pk}:{competition.revealed_at:%Y%m%dT%H%M%S}"
     unnotified = _not_yet_notified(competition.memberships.all(), NoticeKind.REVEALED, key)
     words = {
-        True: gettext_lazy("See where your team stands in the end, and the private scores of your files."),
-        False: gettext_lazy("See how the teams stand in the end. Yours is disqualified and not among them."),
+        True: gettext_lazy("See your team's final rank and your private scores."),
+        False: gettext_lazy("See the final ranking. Your team is disqualified and not ranked."),
     }
     return sum(
         notices.notify(
             User.objects.filter(memberships__in=unnotified.filter(team__disqualified_at__isnull=is_ranked)),
             kind=NoticeKind.REVEALED,
             competition=competition,
-            title=lambda: _("The private board is open"),
+            title=lambda: _("The private leaderboard is open"),
             text=partial(str, text),
             link=reverse("leaderboard", kwargs={"slug": competition.slug}),
             key=key,
@@ -161,23 +161,24 @@ def _picks_text(
     names: list[str], picks: list[StandingCandidate], forgotten: UnpickedFile | None, *, is_exact: bool
 ) -> str:
     if not picks:
-        return _("Your team has no valid file yet.")
+        return _("Your team has no valid submission yet.")
     files = {"files": ", ".join(f"“{name}”" for name in names)}
     if picks[0].is_picked_by_system and not is_exact:
-        return _("You have picked no file as final. If you do nothing, those with your best public scores are taken.")
+        return _("You haven't chosen final submissions. If you don't choose, your best public submissions are used.")
     if picks[0].is_picked_by_system:
         words = ngettext(
-            "You have picked no file as final. If you do nothing, this one is taken: %(files)s.",
-            "You have picked no file as final. If you do nothing, these are taken: %(files)s.",
+            "You haven't chosen final submissions. If you don't choose, this one is used: %(files)s.",
+            "You haven't chosen final submissions. If you don't choose, these are used: %(files)s.",
             len(names),
         )
         return words % files
     words = ngettext(
-        "You picked this file as final: %(files)s.", "You picked these files as final: %(files)s.", len(names)
+        "You chose this final submission: %(files)s.", "You chose these final submissions: %(files)s.", len(names)
     )
     if forgotten is None:
         return words % files
     better = _(
-        "Your best public score, %(best)s of “%(file_name)s”, is not among them. You can change your picks until then."
+        "Your best public score, %(best)s from “%(file_name)s”, isn't among them. You can change your choice "
+        "until the deadline."
     )
     return f"{words % files} " + better % {"best": forgotten.score, "file_name": forgotten.file_name}

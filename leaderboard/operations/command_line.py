@@ -8,7 +8,7 @@
 The token comes from LEADERBOARD_TOKEN, or from a file that only you can read, made by `login`.
 
 Exit codes: 0 good · 2 the file is invalid · 3 the ground truth is · 4 refused, the words say why · 5 no token, or it
-may not do this · 6 no answer from the site · 64 these words are no command.
+may not do this · 6 no answer from the site · 64 unknown command.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ def asks_first(failed: CommandFailed) -> CommandFailed:
     """A refusal, with the way on where the same file would only cost an attempt."""
     if not any(error.get("code") == "same_bytes" for error in (failed.answer or {}).get("errors", ())):
         return failed
-    words = f"{failed}\nIt would get the same score and use an attempt. With --again it is handed in once more."
+    words = f"{failed}\nIt would get the same score and use an attempt. Use --again to submit it anyway."
     return CommandFailed(words, failed.code, failed.answer)
 
 
@@ -385,7 +385,7 @@ def check(site: SiteClient, asked: Any) -> Any:
         raise CommandFailed(
             "\n  ".join([f"{file[0]} is invalid:", *problem_lines(got)]), INVALID, {**got, "is_valid": False}
         )
-    return got, [f"{file[0]} is valid. Nothing was handed in.", *warning_lines(got)]
+    return got, [f"{file[0]} is valid. Nothing was submitted.", *warning_lines(got)]
 
 
 def at_home(data: bytes, columns: list[str]) -> list[dict[str, Any]]:
@@ -619,7 +619,7 @@ def of_students(place: Any) -> None:
     one = verb(place, "submit", submit, "competition")
     one.add_argument(*FILE, required=True)
     one.add_argument(*MESSAGE, default="", help="a note for yourself")
-    one.add_argument("--again", action="store_true", help="also where your team handed in the same bytes before")
+    one.add_argument("--again", action="store_true", help="submit even if your team submitted the same file before")
     waits(one)
     verb(place, "check", check, "competition").add_argument(*FILE, required=True)
     verb(place, "submissions", submissions, "competition")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -32,11 +34,14 @@ from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_wheel import build_wheel, name_wheel
+from leaderboard.common.responses import see_other
 from leaderboard.competitions.context_processors import THEMES
 
-from . import health
+from . import demo, health
 
+NOT_FOR_ROBOTS = ("/accounts/", "/admin/", "/api/", "/host/", "/join/", "/people/", "/setup/", "/status/")
 YEAR = 365 * 24 * 3600
+IMAGE = re.compile(r"^!\[.*\]\(.*\)$", re.MULTILINE)  # pictures are for readers of the repository
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -49,6 +54,19 @@ def healthz_deep(request: HttpRequest) -> JsonResponse:
     """Whether files can be scored, for who watches this site from outside; 503 when not."""
     found = health.site_health()
     return JsonResponse(found.as_dict(), status=200 if found.is_able else 503, headers={"Cache-Control": "no-store"})
+
+
+@open_page_to(SiteAudience.ANYONE)
+def robots(request: HttpRequest) -> HttpResponse:
+    """Search engines may show what everybody may open, and nothing that is for hosts, accounts or programs."""
+    lines = ["User-agent: *", *(f"Disallow: {path}" for path in NOT_FOR_ROBOTS)]
+    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain")
+
+
+@open_page_to(SiteAudience.ANYONE)
+def favicon(request: HttpRequest) -> HttpResponse:
+    """Where browsers look for an icon that no page has named."""
+    return redirect(static("leaderboard/icon.svg"), permanent=True)
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -75,12 +93,14 @@ class SetupForm(forms.ModelForm):  # type: ignore[type-arg]
     password = forms.CharField(
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         strip=False,
-        help_text=gettext_lazy("At least eight characters, not only digits, not a common password."),
+        help_text=gettext_lazy("At least eight characters. Not only digits, not a common password."),
     )
     demo = forms.BooleanField(
-        label=gettext_lazy("Make three example competitions to look around in"),
+        label=gettext_lazy("Add three example competitions"),
         required=False,
-        help_text=gettext_lazy("One live, one finished, one that opens next week, with invented people."),
+        help_text=gettext_lazy(
+            "One live, one finished, one ready to launch, with invented people. You can remove them later."
+        ),
     )
 
     class Meta:
@@ -119,11 +139,11 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
         if operator is None:
             return render(request, "operations/setup.html", {"is_used": True}, status=410)
         login(request, operator)
-        messages.success(request, _("Welcome, %(name)s. This site is yours to run.") % {"name": operator})
+        messages.success(request, _("Welcome, %(name)s. You're the administrator of this site.") % {"name": operator})
         if form.cleaned_data["demo"]:
             _start_demo()
-            messages.info(request, _("The example competitions are being made; reload this page in a moment."))
-        return redirect("competitions")
+            messages.info(request, _("We're creating the example competitions. Reload this page in a moment."))
+        return redirect("home")
     return render(request, "operations/setup.html", {"form": form}, status=422 if form.errors else 200)
 
 
@@ -160,6 +180,17 @@ def status(request: HttpRequest) -> HttpResponse:
     return render(request, "operations/status.html", health.site_overview())
 
 
+@open_page_to(SiteAudience.OPERATORS)
+def remove_demo(request: HttpRequest) -> HttpResponse:
+    """GET asks, POST removes the demo competitions with their people."""
+    if request.method != "POST":
+        return render(request, "operations/remove_demo.html", {"competitions": demo.demo_competitions()})
+    with demo.demo_lock():
+        demo.remove_demo()
+    messages.success(request, _("The demo was removed."))
+    return see_other("host")
+
+
 @open_page_to(SiteAudience.ANYONE)
 def prometheus(request: HttpRequest) -> HttpResponse:
     """Numbers for the program that has this site's token; nobody else finds anything here."""
@@ -175,6 +206,52 @@ def prometheus(request: HttpRequest) -> HttpResponse:
     )
 
 
+GUIDES = {
+    "students": (
+        "student-guide.md",
+        gettext_lazy("For students"),
+        gettext_lazy("Join, submit, choose final submissions."),
+    ),
+    "hosts": (
+        "host-guide.md",
+        gettext_lazy("For teachers"),
+        gettext_lazy("A whole term, from answers to grades."),
+    ),
+    "files": (
+        "inputs.md",
+        gettext_lazy("Files"),
+        gettext_lazy("What a submission looks like, and what each error means."),
+    ),
+    "ranking": (
+        "ranking.md",
+        gettext_lazy("Ranking"),
+        gettext_lazy("How scores become ranks, ties and final results."),
+    ),
+    "command-line": (
+        "command-line.md",
+        gettext_lazy("Command line"),
+        gettext_lazy("Submit from a terminal or a notebook."),
+    ),
+}
+
+
+@open_page_to(SiteAudience.ANYONE)
+def help(request: HttpRequest) -> HttpResponse:
+    """The guides of this site."""
+    return render(request, "operations/help.html", {"guides": GUIDES})
+
+
+@open_page_to(SiteAudience.ANYONE)
+def guide(request: HttpRequest, guide: str) -> HttpResponse:
+    """One guide, as it stands in `docs/`."""
+    if guide not in GUIDES:
+        raise Http404
+    file, title, _summary = GUIDES[guide]
+    text = (settings.BASE_DIR / "docs" / file).read_text(encoding="utf-8")
+    body = text.partition("\n")[2]  # without its title, which the page has
+    return render(request, "operations/guide.html", {"title": title, "text": IMAGE.sub("", body), "guides": GUIDES})
+
+
 CLI = Path(__file__).resolve().with_name("command_line.py")
 
 
@@ -187,7 +264,7 @@ def home_scorer(request: HttpRequest) -> HttpResponseBase:
 @open_page_to(SiteAudience.ANYONE)
 def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
     if name != name_wheel():
-        raise Http404(_("The site scores with another version now; take the current file."))
+        raise Http404(_("This site now scores with a different version. Download the current file."))
     response = HttpResponse(build_wheel(), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

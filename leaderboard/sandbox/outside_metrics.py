@@ -18,7 +18,7 @@ from .models import SandboxTest
 
 log = logging.getLogger(__name__)
 
-OUTSIDE_METRICS_OFF = gettext_noop("Metrics that the operator added are off: {reason} {help}")
+OUTSIDE_METRICS_OFF = gettext_noop("Metrics added by the administrator are off: {reason} {help}")
 
 
 def run_sandbox_self_test() -> SandboxTest:

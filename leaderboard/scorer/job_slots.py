@@ -62,7 +62,7 @@ OF_HOSTS = JobKind(_two(), TIME_LIMIT, TIME_LIMIT, TIME_LIMIT / 4)
 OF_STUDENTS = JobKind(_two(), CHECK_SECONDS, 3 * CHECK_SECONDS, TIME_LIMIT / 4, slow_places=_two(), niceness=5)
 # What every visitor may ask for: what these jobs read was typed, so their limits are narrow.
 OF_VISITORS = JobKind(_two(), SMALL_TIME_LIMIT, SMALL_TIME_LIMIT, SMALL_PATIENCE, memory_mb=SMALL_MEMORY_MB)
-KINDS = {"explain": OF_VISITORS, "check_submission": OF_STUDENTS}
+KINDS = {"explain": OF_VISITORS, "check_submission": OF_STUDENTS, "convert_submission": OF_STUDENTS}
 """Of jobs that are not for hosts."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +14,7 @@ from . import OF_HOSTS, JobFailed, JobTimedOut, run_job
 from .job_slots import KINDS, JobSlot
 from .page_jobs import JOBS
 
-__all__ = ["JOBS", "KINDS", "OF_HOSTS", "JobFailed", "JobTimedOut", "run_page_job"]
+__all__ = ["JOBS", "KINDS", "OF_HOSTS", "JobFailed", "JobTimedOut", "csv_of", "run_page_job"]
 
 
 def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
@@ -21,3 +23,12 @@ def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
     memory = min(kind.memory_mb or settings.SCORING_MEMORY_MB, settings.SCORING_MEMORY_MB)
     with release_slot_while_waiting(), JobSlot(job, kind) as place:
         return run_job(job, arguments, kind, place, memory)
+
+
+def csv_of(data: bytes) -> bytes:
+    """An Excel or Parquet file as CSV, read in a process of its own; empty where it cannot be read."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "table", Path(folder) / "table.csv"
+        source.write_bytes(data)
+        run_page_job("to_csv", truth=str(source), target=str(target))
+        return target.read_bytes() if target.exists() else b""

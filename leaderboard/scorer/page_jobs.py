@@ -13,9 +13,13 @@ from typing import Any
 import metrics
 from metrics.checks.several_files import find_hardest_rows, find_similar_predictions
 from metrics.checks.splits import compare_truths, correct_answers, remove_columns
+from metrics.core.errors import Refused
 from metrics.core.figures import Curve, Grid
 from metrics.core.messages import with_templates
+from metrics.reading.containers import read_container
 from metrics.reading.spreadsheet import convert_spreadsheet
+from metrics.reading.tables import read_bytes, read_table
+from metrics.reading.text import LONGEST_MASK_LINE
 from metrics.sandbox.metric_files import outside_folder
 
 from .outside_metrics import is_outside
@@ -26,6 +30,7 @@ EXAMPLE_SECONDS = 8
 """How long the code that an operator added may take for an example: it must end before its process does, so that the
 answer is known and not computed again for each visitor."""
 MOST_FIGURE_CELLS = 400
+PREVIEW_BYTES, PREVIEW_LINES, LONGEST_PREVIEW = 4096, 4, 120
 
 MetricsWithParams = Sequence[tuple[str, dict[str, Any]]]
 """Secondary metrics: keys with parameters, in lists where they came as JSON."""
@@ -63,6 +68,15 @@ def check_truth(
     return found
 
 
+def describe_table(truth: str) -> dict[str, Any]:
+    """The names of a table's columns, its rows, and whether each row could be read; no columns for what is none."""
+    try:
+        table = read_table(read_bytes(Path(truth)), lambda names, line: [], longest_line=LONGEST_MASK_LINE)
+    except Refused:
+        return {"columns": [], "rows": 0, "is_sound": False}
+    return {"columns": list(table.names), "rows": table.rows, "is_sound": not table.problems}
+
+
 def suggest(truth: str, id_column: str | None, group: str | None = None, sample: str | None = None) -> dict[str, Any]:
     """Which metrics fit, most plausible first; none for a file that is no table."""
     try:
@@ -76,6 +90,37 @@ def drop_columns(truth: str, columns: Sequence[str], target: str) -> dict[str, A
     """Write the truth without some columns to `target`."""
     Path(target).write_bytes(remove_columns(Path(truth), columns))
     return {}
+
+
+def to_csv(truth: str, target: str) -> dict[str, Any]:
+    """Write the table of an Excel or Parquet file to `target` as plain CSV, or give the problems of the file."""
+    try:
+        Path(target).write_bytes(read_container(Path(truth).read_bytes()))
+    except metrics.SubmissionError as error:
+        return {"problems": [problem.as_stored() for problem in error.problems]}
+    return {"problems": []}
+
+
+def convert_submission(submission: str, target: str, **asked: Any) -> dict[str, Any]:
+    """Write what a spreadsheet's file says to `target`, if it can be scored then.
+
+    Gives the `changes` and a `preview`: lines as they are and as they would be. Both are empty where nothing helps.
+    """
+    try:
+        text = read_container(Path(submission).read_bytes())
+    except metrics.SubmissionError:
+        return {"changes": [], "preview": []}
+    found = convert_spreadsheet(text, is_truth=False)
+    if found is None or check_submission(submission, table=found.text, **asked)["problems"]:
+        return {"changes": [], "preview": []}
+    Path(target).write_bytes(found.text)
+    return {"changes": found.as_stored(), "preview": [_first_lines(text), _first_lines(found.text)]}
+
+
+def _first_lines(text: bytes) -> list[str]:
+    encoding = "utf-16" if text.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    lines = text[:PREVIEW_BYTES].decode(encoding, "replace").splitlines()
+    return [line[:LONGEST_PREVIEW] for line in lines[:PREVIEW_LINES]]
 
 
 def as_meant(truth: str, target: str) -> dict[str, Any]:
@@ -118,12 +163,12 @@ def add_split(
     return {"problems": []}
 
 
-def check_submission(submission: str, **asked: Any) -> dict[str, Any]:
-    """All problems of a submission, or its warnings. Nothing is measured: the answer reveals nothing about the
-    truth."""
+def check_submission(submission: str, *, table: bytes | None = None, **asked: Any) -> dict[str, Any]:
+    """All problems of a submission (of its file, or of a `table` made of that), or its warnings. Nothing is measured:
+    the answer reveals nothing about the truth."""
     prepared = _prepare_truth(**asked)
     try:
-        warnings = prepared.check(Path(submission))
+        warnings = prepared.check(Path(submission) if table is None else table)
     except metrics.SubmissionError as error:
         return {"problems": [problem.as_stored() for problem in error.problems], "warnings": []}
     return {"problems": [], "warnings": [warning.as_stored() for warning in warnings]}
@@ -215,10 +260,13 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     job.__name__: job
     for job in (
         check_truth,
+        describe_table,
         suggest,
         add_split,
         drop_columns,
         as_meant,
+        to_csv,
+        convert_submission,
         check_submission,
         sample_submission,
         hardest_rows,

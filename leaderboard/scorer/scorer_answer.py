@@ -38,7 +38,7 @@ class ScorerAnswer:
 def too_much_memory(megabytes: int) -> dict[str, Any]:
     """The problem of a file that cannot be read within the limit; its host can ask the operator for more."""
     message = metrics.Message(
-        "Reading this file takes more than the {megabytes} MB of memory that this site gives to a file.",
+        "This file needs more memory to read than the {megabytes} MB this site allows.",
         megabytes=megabytes,
     )
     return metrics.Problem("too_large", message).as_stored()

@@ -35,6 +35,9 @@ SECONDS = 20.0
 
 _SEED = 7
 _RIGHT = 0.75
+_OWN = 1 / 3
+"""Share of the rows on which two good files err each in its own way: rows that are hard for one are hard for others."""
+
 _NOISE = 1e-12
 _TOKENS = 5
 _MOST_CLASSES = 30
@@ -251,8 +254,10 @@ def _random_rows(truth: Truth) -> list[list[str]]:
 def _apart(
     truth: Truth, measured: _Measured, perfect: Sequence[Sequence[str]], wild: Sequence[Sequence[str]]
 ) -> dict[str, float]:
-    """How far two files must be apart that are each right on three rows of four, not the same ones, and random
-    elsewhere."""
+    """The smallest meaningful difference: how far two good files must be apart that a board does not call them too
+    close (``find_indistinguishable``). Each is right on three rows of four and random elsewhere. They are measured with
+    errors of their own; files that err alike on two thirds of the rows differ by the root of a third of that.
+    """
     prediction = None if truth.metric.is_outside else measured.read([*perfect, *wild])
     if prediction is None:
         return {}
@@ -270,7 +275,7 @@ def _apart(
         if ours and theirs and ours.standard_error is not None:
             # The smaller truth has larger doubts, by the root of the rows.
             here, there = (len(one.parts.get(split, one.scored)) for one in (measured.truth, truth))
-            error = float((ours.replicates - theirs.replicates).std(ddof=1)) * float(np.sqrt(here / there))
+            error = float((ours.replicates - theirs.replicates).std(ddof=1)) * float(np.sqrt(_OWN * here / there))
             if np.isfinite(error) and error > 0:
                 found[split] = NORMAL * error
     return found

@@ -4,6 +4,10 @@
 score of answering it perfectly: the gradient of ``total`` at the sums of the whole file, times what the row contributes
 less than in a perfect file. It is exact where the score is a mean of rows.
 
+**Outliers** are rows whose answer, a number, all files miss on the same side by far more than they usually do. What is
+usual is the median absolute deviation of a file's residuals, or that of rows with similar predictions where it is
+larger: large values are often harder to predict. Where residuals have a long tail, an outlier must stand apart from it.
+
 **Similar files** are wrong in the same way more often than files by different hands would be. Being right together says
 nothing. For two files the rows count on which both give the same wrong answer, against how many there would be by
 chance: each file errs as often as it does, more often where all others err too, and its wrong answers are spread as
@@ -63,16 +67,33 @@ class HardRow:
     lost: float
     other: str
     agree: int
+    off: float = 0.0
+    """Of an outlier: how many usual spreads every file misses it by."""
+    around: float = 0.0
+    """Of an outlier: the spread of what the files say."""
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Predictions minus answers: ``points`` are (answer, median residual) of some rows, ``spread`` is the usual one,
+    and ``outliers`` begin with the farthest."""
+
+    points: tuple[tuple[float, float], ...]
+    spread: float
+    outliers: tuple[HardRow, ...]
 
 
 @dataclass(frozen=True)
 class HardRows:
-    """The hardest rows, hardest first. ``reason`` says why there are none where rows cannot be told apart."""
+    """The hardest rows, hardest first. ``reason`` says why there are none where rows cannot be told apart.
+    ``residuals`` are there where answers and files are single numbers. ``scored`` counts all rows."""
 
     targets: tuple[str, ...] = ()
     files: int = 0
     rows: tuple[HardRow, ...] = ()
     reason: str = ""
+    residuals: Residuals | None = None
+    scored: int = 0
 
 
 def find_hardest_rows(
@@ -86,18 +107,90 @@ def find_hardest_rows(
 ) -> HardRows:
     """The rows on which these files lose most. Files that cannot be read are left out.
 
-    Holds one file at a time and reads each twice. Raises ``GroundTruthError``.
+    Holds one file at a time and reads each a few times. Raises ``GroundTruthError``.
     """
     prepared = prepare(key, truth, params, id_column)
+    residuals, scored = _residuals(prepared, submissions), len(prepared.scored)
     if reason := _why_not(prepared):
-        return HardRows(reason=reason)
+        return HardRows(prepared.target_columns, len(submissions), (), reason, residuals, scored)
     lost, files = _losses(prepared, submissions)
     order = np.argsort(-lost, kind="stable")[:CANDIDATES]
     order = order[lost[order] > 0]
     said = [cells_of(prepared, file, order) for file in files]
     rows = _rows(prepared, order, lost[order], said)
     rows.sort(key=lambda row: (-row.lost, -row.agree))
-    return HardRows(prepared.target_columns, len(files), tuple(rows[:most]))
+    return HardRows(prepared.target_columns, len(files), tuple(rows[:most]), "", residuals, scored)
+
+
+FEWEST_ROWS = 20
+"""With fewer rows nobody knows what is usual."""
+BLOCK = 100
+"""Rows with similar predictions whose spread is compared."""
+OUTLYING = 6.0
+"""How many usual spreads all files must miss an outlier by."""
+TAIL, APART = 0.98, 3.0
+"""An outlier is so many times as far off as all but this share of rows."""
+MOST_OUTLIERS, MOST_POINTS = 10, 500
+NORMAL = 1.4826
+"""Standard deviations of normal values in one median absolute deviation."""
+
+
+def _residuals(truth: Truth, submissions: Sequence[Source]) -> Residuals | None:
+    """None where answers and files are not single numbers, or where there is too little of either."""
+    is_number = isinstance(truth.metric.submission, Number) and isinstance(truth.metric.truth, Number)
+    if not is_number or len(truth.target_columns) != 1 or len(truth.scored_columns) != 1:
+        return None
+    answers = np.asarray(truth.target, np.float64).ravel()
+    drawn = np.sort(np.random.default_rng(0).permutation(len(answers))[:MOST_POINTS])
+    lowest, highest = np.full(len(answers), np.inf), np.full(len(answers), -np.inf)
+    files, shown, spreads = [], [], []
+    for submission in submissions:
+        try:
+            prediction = np.asarray(truth.read_submission(submission)[0], np.float64).ravel()
+        except SubmissionError:
+            continue
+        found = prediction - answers
+        spread = _usual_spread(found)
+        distances = (found - np.median(found)) / _local_spread(prediction, found, spread)
+        lowest, highest = np.minimum(lowest, distances), np.maximum(highest, distances)
+        files.append(submission)
+        shown.append(found[drawn])
+        spreads.append(spread)
+    if len(files) < 2 or len(answers) < FEWEST_ROWS:
+        return None
+    off = np.maximum(lowest, -highest)
+    least = max(OUTLYING, APART * float(np.quantile(off, TAIL, method="lower")))
+    far = np.argsort(-off, kind="stable")[:MOST_OUTLIERS]
+    far = far[off[far] >= least]
+    middles = np.median(np.array(shown), axis=0)
+    points = zip(answers[drawn].tolist(), middles.tolist(), strict=True)
+    outliers = _outliers(truth, far, off[far], files) if len(far) else ()
+    return Residuals(tuple(points), float(np.median(spreads)), outliers)
+
+
+def _usual_spread(residuals: np.ndarray) -> float:
+    """The median absolute deviation, as of normal values; of files that are mostly exact the mean one."""
+    distances = np.abs(residuals - np.median(residuals))
+    return float(NORMAL * np.median(distances) or distances.mean()) or 1.0
+
+
+def _local_spread(prediction: np.ndarray, residuals: np.ndarray, spread: float) -> np.ndarray:
+    """For each row the usual spread, or that of rows with similar predictions where it is larger."""
+    found = np.full(len(residuals), spread)
+    for rows in np.array_split(np.argsort(prediction, kind="stable"), max(1, len(residuals) // BLOCK)):
+        middle = np.median(residuals[rows])
+        found[rows] = max(spread, float(NORMAL * np.median(np.abs(residuals[rows] - middle))))
+    return found
+
+
+def _outliers(truth: Truth, rows: np.ndarray, off: np.ndarray, files: Sequence[Source]) -> tuple[HardRow, ...]:
+    said = [cells_of(truth, file, rows) for file in files]
+    found = []
+    for place, row in enumerate(_rows(truth, rows, np.zeros(len(rows)), said)):
+        values = np.array([float(file[place][0]) for file in said])
+        around = float(NORMAL * np.median(np.abs(values - np.median(values))))
+        found.append(replace(row, off=float(off[place]), around=around))
+    return tuple(found)
 
 
 def _why_not(truth: Truth) -> str:

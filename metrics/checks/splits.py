@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
 
 from ..core.errors import GroundTruthError, Problem, Refused, shown
 from ..core.messages import Message
 from ..reading.columns import NAME_OF_DIGITS, to_decimal
 from ..reading.headers import TRIMMED, USAGE, check_truth_header, id_column_of, layout_of
-from ..reading.tables import Source, Table, csv_bytes, read_bytes, read_table
+from ..reading.tables import Source, Table, csv_bytes, plain, read_bytes, read_table
 from ..reading.text import LONGEST_MASK_LINE
+
+T = TypeVar("T")
 
 
 def add_split(
@@ -48,9 +53,10 @@ def add_split(
         raise GroundTruthError(refused.problems) from None
     share = min(max(share, 0.0), 1.0)
     columns = {name: table.column(name).to_pylist() for name in table.names}
-    ids = columns[id_column_of(table, id_column)]
-    answers = [column for name, column in columns.items() if column is not ids and name not in (group, *roles)]
-    strata: list[Hashable] = list(zip(*answers, strict=True)) if stratify and answers else [()] * table.rows
+    id_name = id_column_of(table, id_column)
+    ids = columns[id_name]
+    answers = [name for name in table.names if name not in (id_name, group, *roles)] if stratify else []
+    strata = _strata(table, answers)
     earlier_parts: dict[str, str] = {}
     if earlier is not None:
         known = _read(earlier)
@@ -110,29 +116,40 @@ def refuse_group(table: Table, id_column: str, group: str) -> None:
         raise Refused(Problem("one_group", message, group))
 
 
-def _public_rows(ids: Sequence[str], strata: Sequence[Hashable], share: float, key: bytes) -> set[int]:
+def _strata(table: Table, answers: Sequence[str]) -> np.ndarray:
+    """A number for each row, shape (rows,): the same for the same answers, and in their order."""
+    found = np.zeros(table.rows, np.int64)
+    for name in answers:
+        encoded = table.column(name).dictionary_encode()
+        ranks = np.argsort(np.argsort(np.array(encoded.dictionary.to_pylist(), object)))
+        both = found * len(ranks) + ranks[plain(encoded.indices, np.int32)]
+        found = np.unique(both, return_inverse=True)[1]
+    return found
+
+
+def _public_rows(ids: Sequence[str], strata: np.ndarray, share: float, key: bytes) -> set[int]:
     """Rows in the order (stratum, keyed hash of id), of which evenly spaced ones are public: each stratum gets its
     share to within one row, and the whole gets it exactly."""
     order = _in_order(ids, strata, share, key)
     wanted = min(max(round(share * len(ids)), 1), len(ids) - 1)
-    return {row for place, row in enumerate(order) if (place + 1) * wanted // len(ids) > place * wanted // len(ids)}
+    places = np.arange(len(ids) + 1) * wanted // len(ids)
+    return set(order[places[1:] > places[:-1]].tolist())
 
 
-def _in_order(ids: Sequence[str], strata: Sequence[Hashable], share: float, key: bytes) -> list[int]:
-    """Rows by stratum and in it by the keyed hash of the id; strata too small for both parts are one."""
+def _in_order(ids: Sequence[str], strata: np.ndarray, share: float, key: bytes) -> np.ndarray:
+    """Rows by stratum and in it by the keyed hash of the id; strata too small for both parts are one, the first."""
     drawn = [_keyed_hash(key, name) for name in ids]
-    sizes = Counter(strata)
     least = 1 / max(min(share, 1 - share), 1 / len(ids))
-    groups: dict[Hashable, list[int]] = defaultdict(list)
-    for row in sorted(range(len(ids)), key=lambda row: (drawn[row], ids[row])):
-        groups[strata[row] if sizes[strata[row]] >= least else ()].append(row)
-    return [row for _, rows in sorted(groups.items()) for row in rows]
+    shuffled = np.array(sorted(range(len(ids)), key=drawn.__getitem__))  # the same hash means the same id
+    together = np.where(np.bincount(strata)[strata] >= least, strata, -1)
+    order: np.ndarray = shuffled[np.argsort(together[shuffled], kind="stable")]
+    return order
 
 
 def _by_group(
     groups: Sequence[str],
     ids: Sequence[str],
-    strata: Sequence[Hashable],
+    strata: np.ndarray,
     share: float,
     key: bytes,
     earlier_parts: Mapping[str, str],
@@ -146,7 +163,7 @@ def _by_group(
     for row, name in enumerate(groups):
         rows[name].append(row)
     names = sorted(rows)
-    commonest = [_commonest([strata[row] for row in rows[name]]) for name in names]
+    commonest = np.array([_commonest(strata[rows[name]].tolist()) for name in names])
     parts: dict[str, str] = {}
     public = seen = 0
     order = [names[place] for place in _in_order(names, commonest, share, key)]
@@ -164,7 +181,7 @@ def _by_group(
     return [earlier_parts.get(name, parts[group]) for name, group in zip(ids, groups, strict=True)]
 
 
-def _commonest(values: Sequence[Hashable]) -> Hashable:
+def _commonest(values: Sequence[T]) -> T:
     counts = Counter(values)
     return min(counts, key=lambda value: (-counts[value], value))
 

@@ -119,7 +119,7 @@ def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
             "{count} pairs of answers that look alike: {examples}.",
             examples=in_pairs(pairs),
         )
-        why = Message("They count as different answers: who writes the one where the other is true is wrong.")
+        why = Message("They count as different answers: mixing them up counts as an error.")
         found.append(Finding("similar_answers", message, column.name, count=len(pairs), blocking=False, why=why))
     if empty := [label for label in labels if label.casefold() in _NOTHING]:
         rows = np.flatnonzero(column.codes == labels.index(empty[0]))
@@ -153,7 +153,7 @@ def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> list[Findi
         "{count} answers in one row only: {examples}.",
         examples=listed(examples, len(rare)),
     )
-    why = Message("Is it a typing error? And no file can learn a class that is scored by one row.")
+    why = Message("Possible typo. A class with a single row cannot be learned.")
     line, name = line_and_id(truth, rows[0])
     return [Finding("rare_answer", message, column.name, line, name, len(rare), False, why)]
 

@@ -285,10 +285,17 @@ class Truth:
 
     def perfect_submission(self) -> bytes:
         """A submission made of the answers themselves; ignored rows get the sample's answer."""
-        dull, further = self.dull_cells, self._unscored_cells
-        cells = {int(row): values for row, *values in zip(self.scored, *self.perfect_columns(), strict=True)}
-        rows = ([name, *cells.get(row, dull), *further] for row, name in enumerate(self.ids.texts))
-        return csv_bytes(self.submission_columns, rows)
+        names, columns = self.ids.texts, self.perfect_columns()
+        if len(self.scored) < len(names):
+            columns = [self._in_all_rows(*pair) for pair in zip(columns, self.dull_cells, strict=True)]
+        columns += [[cell] * len(names) for cell in self._unscored_cells]
+        return csv_bytes(self.submission_columns, zip(names, *columns, strict=True))
+
+    def _in_all_rows(self, cells: Sequence[str], dull: str) -> list[str]:
+        found = np.full(self.table.rows, dull, object)
+        found[self.scored] = cells
+        listed: list[str] = found.tolist()
+        return listed
 
     def perfect_columns(self) -> list[list[str]]:
         """The answers as a submission has them: its scored columns, of the scored rows."""

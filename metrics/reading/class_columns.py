@@ -97,8 +97,10 @@ def _names(cells: Cells) -> tuple[str, ...]:
             label=shown(cells.id_column),
         )
         cells.problems.append(Problem("label_like_id", message, cells.column))
-    numbers = {text: to_decimal(text) for text in texts}
-    return tuple(sorted(texts, key=lambda text: (numbers[text], text) if None not in numbers.values() else text))
+    numbers = {text: number for text in texts if (number := to_decimal(text)) is not None}
+    if len(numbers) < len(texts):
+        return tuple(sorted(texts))
+    return tuple(sorted(texts, key=lambda text: (numbers[text], text)))
 
 
 class ClassProbabilities(Kind):

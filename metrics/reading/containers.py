@@ -1,7 +1,7 @@
-"""What a file is by its first bytes, and the CSV inside a .gz or a .zip, within limits.
+"""What a file is by its first bytes, and the CSV that it holds: in a .gz or a .zip, as an Excel workbook, as Parquet.
 
-Nothing is ever unpickled, and no container but gzip and zip is opened. A zip may hold one plain CSV; the path of
-its member is never used, because the bytes go to memory.
+Nothing is ever unpickled, and no other container is opened. A zip may hold one plain CSV; the path of its member is
+never used, because the bytes go to memory.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from ..core.errors import Problem, Refused, SubmissionError, shown
 from ..core.messages import Message, joined
+from .workbooks import parquet_to_csv, xlsx_to_csv
 
 LIMIT = 500_000_000
 """Bytes a CSV may have after unpacking, unless the caller says otherwise."""
@@ -35,7 +36,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x28\xb5\x2f\xfd", Message("a Zstandard archive")),
     (b"7z\xbc\xaf\x27\x1c", Message("a 7-Zip archive")),
     (b"Rar!\x1a\x07", Message("a RAR archive")),
-    (b"PAR1", Message("a Parquet file")),
+    (b"PAR1", "parquet"),
     (b"ARROW1", Message("an Arrow (Feather) file")),
     (b"FEA1", Message("a Feather file")),
     (b"\x93NUMPY", Message("a NumPy file (.npy)")),
@@ -49,16 +50,28 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"#!", Message("a script")),
     (b"\x7fELF", Message("a program")),
 )
+READERS = {"xlsx": xlsx_to_csv, "parquet": parquet_to_csv}
+PACKED = ("gzip", "zip")
+_NAMES = {
+    "gzip": Message("a gzip file"),
+    "zip": Message("a zip archive"),
+    "xlsx": Message("an Excel file"),
+    "parquet": Message("a Parquet file"),
+}
 _MARKUP = (b"<!doctype", b"<html", b"<head", b"<?xml", b"<body")
 
 
 def container_of(head: bytes) -> str | None:
-    """``"gzip"``, ``"zip"``, ``None`` for plain text, else a readable name of what the file is instead."""
+    """``"gzip"``, ``"zip"``, ``"xlsx"``, ``"parquet"``, ``None`` for plain text, else a readable name of what the file
+    is instead."""
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        is_office = any(mark in head[:4096] for mark in (b"[Content_Types].xml", b"xl/", b"word/"))
-        return Message("an Excel or Office file (.xlsx, .docx, …)") if is_office else "zip"
+        if head[30:38] == b"mimetype":
+            return Message("an OpenDocument file (.ods, .odt, …)")
+        if any(mark in head for mark in (b"word/", b"ppt/")) and b"xl/" not in head:
+            return Message("a Word or PowerPoint file")
+        return "xlsx" if b"[Content_Types].xml" in head or b"xl/" in head else "zip"
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
@@ -73,8 +86,9 @@ def container_of(head: bytes) -> str | None:
 
 
 def refuse_container(name: str) -> Problem:
-    """The message for a file that is something else than a CSV."""
-    return _broken(Message("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=name))
+    """The message for a file that is no table; ``name`` as ``container_of`` gives it."""
+    kind = _NAMES.get(name, name)
+    return _broken(Message("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=kind))
 
 
 def _broken(message: str) -> Problem:
@@ -82,7 +96,7 @@ def _broken(message: str) -> Problem:
 
 
 def read_container(data: bytes, limit: int = LIMIT) -> bytes:
-    """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV.
+    """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV, an Excel workbook or a Parquet file.
 
     At most ``limit`` bytes come out, and a compressed file may not grow by more than 100. Raises
     ``SubmissionError`` for anything that is too large, broken or another kind of file.
@@ -100,15 +114,14 @@ def unpack(data: bytes, limit: int = LIMIT) -> bytes:
         if len(data) > limit:
             raise Refused(_too_large(limit))
         return data
-    if kind == "gzip":
-        inner = _gunzip(data, limit)
-    elif kind == "zip":
-        inner = _unzip(data, limit)
-    else:
+    if kind in READERS:
+        return READERS[kind](data, limit)
+    if kind not in PACKED:
         raise Refused(refuse_container(kind))
+    inner = _gunzip(data, limit) if kind == "gzip" else _unzip(data, limit)
     nested = container_of(inner[:4096])
     if nested is not None:
-        what = {"gzip": Message("a gzip file"), "zip": Message("a zip archive")}.get(nested, nested)
+        what = _NAMES.get(nested, nested)
         raise Refused(_broken(Message("Inside the archive is {kind}, not a CSV file.", kind=what)))
     return inner
 

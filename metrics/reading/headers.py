@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Problem, Refused, shown
 from ..core.messages import EXAMPLES, Message, joined, listed
-from .containers import check_zip, container_of, peek, refuse_container
+from .containers import PACKED, READERS, check_zip, container_of, peek, refuse_container
 from .text import (
     LONGEST_LINE,
     check_characters,
@@ -363,12 +363,15 @@ def sniff(
 
     ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet, ``expected_rows``
     is for the words about missing ones; ``may_be_empty`` where the metric does without any row, ``longest_line`` what
-    it allows. Gzip and zip are peeked into within limits; every other container is named and left closed.
+    it allows. Gzip and zip are peeked into within limits. Excel and Parquet files are left to the
+    reader; every other container is named and left closed.
     """
     if not size or not head:
         return [empty_file()]
     kind = container_of(head[:4096])
-    is_packed = kind in ("gzip", "zip")
+    is_packed = kind in PACKED
+    if kind in READERS:
+        return []  # the scorer reads it and says what is wrong
     if kind is not None and not is_packed:
         return [refuse_container(kind)]
     is_cut = is_packed or len(head) < size
@@ -400,7 +403,7 @@ def read_header(head: bytes) -> list[str]:
     ['id', 'y']
     """
     kind = container_of(head[:4096])
-    data = peek(head) if kind in ("gzip", "zip") else head
+    data = peek(head) if kind in PACKED else head
     try:
         check_encoding(data, is_cut=True)
         names = header_of(plain_lines(data))[0]

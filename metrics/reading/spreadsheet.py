@@ -1,7 +1,7 @@
-"""A ground truth as a spreadsheet saved it, made into the CSV that the readers ask for.
+"""A table as a spreadsheet saved it, made into the CSV that the readers ask for.
 
-Files of students are never guessed at: a wrong guess would be a wrong score. A host looks at what would be done before
-it counts, so here it may be offered, each change with its words.
+A wrong guess would be a wrong score, so the readers never guess. Here a conversion is offered, each change with its
+words, and a person looks at it before it counts.
 """
 
 from __future__ import annotations
@@ -51,14 +51,16 @@ class _Sheet:
             del row[place]
 
 
-def convert_spreadsheet(data: bytes) -> ConvertedSpreadsheet | None:
+def convert_spreadsheet(data: bytes, *, is_truth: bool = True) -> ConvertedSpreadsheet | None:
     """What a spreadsheet's file says, as a plain CSV; ``None`` where there is nothing to change or too much is unclear.
+
+    Only in a truth a column may be taken for the split.
 
     >>> found = convert_spreadsheet("id;y\\n1;0,5\\n".encode())
     >>> found.text
     b'id,y\\n1,0.5\\n'
     >>> [str(change) for change in found.changes]
-    ['Columns are cut at semicolons.', 'Decimal commas become points in "y", such as 0,5 → 0.5.']
+    ['Columns are separated by semicolons.', 'Decimal commas become points in "y", such as 0,5 → 0.5.']
     """
     changes: list[Message] = []
     text = _decoded(data, changes)
@@ -71,7 +73,8 @@ def convert_spreadsheet(data: bytes) -> ConvertedSpreadsheet | None:
     if len(sheet.names) < width:
         changes.append(Message("Empty columns at the end are left out."))
     _leave_out_row_numbers(sheet)
-    _name_the_split(sheet)
+    if is_truth:
+        _name_the_split(sheet)
     return ConvertedSpreadsheet(csv_bytes(sheet.names, sheet.rows), tuple(changes)) if changes else None
 
 
@@ -105,7 +108,7 @@ def _sheet(text: str, changes: list[Message]) -> _Sheet | None:
     declared = _SAYS_SEPARATOR.fullmatch(first)
     separator = declared[1] if declared else next((one for one in SEPARATORS if one in first and "," not in first), ",")
     if declared or separator != ",":
-        changes.append(Message("Columns are cut at {separators}.", separators=SEPARATORS.get(separator, _COMMAS)))
+        changes.append(Message("Columns are separated by {separators}.", separators=SEPARATORS.get(separator, _COMMAS)))
     try:
         lines = list(csv.reader(io.StringIO(rest if declared else text, newline=""), delimiter=separator, strict=True))
     except csv.Error:

@@ -56,14 +56,14 @@ def test_what_a_mac_or_windows_adds_is_no_second_file(name: str) -> None:
 
 
 NAMED = [
-    (zipped(("[Content_Types].xml", b"<x/>"), ("xl/workbook.xml", b"<x/>")), "Excel"),
+    (zipped(("[Content_Types].xml", b"<x/>"), ("word/document.xml", b"<x/>")), "Word"),
+    (zipped(("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), method=0), "OpenDocument"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 100, "old Excel"),
     (b"BZh91AY&SY", "bzip2"),
     (b"\xfd7zXZ\x00\x00", "xz"),
     (b"\x28\xb5\x2f\xfd\x04", "Zstandard"),
     (b"7z\xbc\xaf\x27\x1c\x00", "7-Zip"),
     (b"Rar!\x1a\x07\x01\x00", "RAR"),
-    (b"PAR1\x15\x04", "Parquet"),
     (b"\x93NUMPY\x01\x00", "NumPy"),
     (pickle.dumps({"id": [1]}), "pickle"),
     (b"%PDF-1.7\n", "PDF"),

@@ -369,9 +369,10 @@ def test_more_rows_make_smaller_differences_mean_something() -> None:
     )
     assert set(few) == set(many) == {"public", "private"}
     assert few["public"] > few["private"] > many["public"] > many["private"]
-    # Two files, each right on 3 of 4 rows or by chance, differ on a row with probability 2·p·(1−p).
+    # Two files, each right on 3 of 4 rows or by chance, err apart on a third of the rows, and differ there with
+    # probability 2·p·(1−p).
     right = 0.75 + 0.25 / 4
-    by_hand = 1.96 * (2 * right * (1 - right) / 6000) ** 0.5
+    by_hand = 1.96 * (2 * right * (1 - right) / 3 / 6000) ** 0.5
     assert many["private"] == pytest.approx(by_hand, rel=0.15)
 
 
@@ -381,7 +382,7 @@ def test_a_large_truth_is_measured_on_some_of_its_rows(monkeypatch: pytest.Monke
     assert (report.rows, report.measured_rows) == (9000, 3000)
     assert report.baselines[-1].values["private"]["value"] == 1.0
     # What is said about all rows is drawn from the doubts on some.
-    assert report.apart["private"] == pytest.approx(1.96 * (2 * 0.8125 * 0.1875 / 6000) ** 0.5, rel=0.15)
+    assert report.apart["private"] == pytest.approx(1.96 * (2 * 0.8125 * 0.1875 / 3 / 6000) ** 0.5, rel=0.15)
 
 
 def test_one_answer_for_all_is_told_to_be_the_best() -> None:

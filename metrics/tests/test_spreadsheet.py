@@ -22,7 +22,7 @@ def test_everything_that_a_spreadsheet_does_at_once_is_read_in_one_go() -> None:
     assert found is not None
     assert found.text == CLEAN
     assert [str(change) for change in found.changes] == [
-        "Columns are cut at semicolons.",
+        "Columns are separated by semicolons.",
         'Decimal commas become points in "price", such as 179,27 → 179.27.',
         "The first column, which only counts the rows, is left out.",
         '"USAGE" becomes "Usage", which holds the split.',

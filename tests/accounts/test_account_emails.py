@@ -36,14 +36,14 @@ def test_eve_confirms_her_address_by_the_email_and_a_button(
 ) -> None:
     client.get(f"/join/{pets.admission.join_code}/")
     said_to_user = text_of(client.post("/accounts/signup/", SIGN_UP, follow=True))
-    assert "Look into your mail" in said_to_user
-    assert "An e-mail is on its way to eve@uni.example." in said_to_user
+    assert "Check your inbox" in said_to_user
+    assert "We sent an e-mail to eve@uni.example." in said_to_user
     (email,) = post
     assert email.subject == "Confirm your e-mail address"
-    assert "The account “eve” gives this e-mail address as its own." in email.body
+    assert "The account “eve” uses this e-mail address." in email.body
     assert "Thank you for using" not in email.body
     asked = text_of(client.get(link_in(email)))
-    assert "eve@uni.example becomes the address of the account “eve”." in asked
+    assert "as the address of the account “eve”." in asked
     assert not EmailAddress.objects.get().verified, "looking confirms nothing"
     client.post(link_in(email))
     assert EmailAddress.objects.get().verified
@@ -63,7 +63,7 @@ def test_who_confirms_an_address_on_the_way_into_a_competition_goes_on_joining(
     assert "You have confirmed eve@uni.example." in text_of(arrived)
     given = {"login": "eve", "password": SIGN_UP["password1"], "next": way_in}
     assert f'name="next" value="{way_in}"' in arrived.content.decode()
-    assert "What others will see of you" in text_of(telephone.post("/accounts/login/", given, follow=True))
+    assert "What others will see" in text_of(telephone.post("/accounts/login/", given, follow=True))
 
 
 def test_who_has_an_account_already_goes_on_joining_from_the_email_with_the_old_password_or_a_new_one(
@@ -77,14 +77,14 @@ def test_who_has_an_account_already_goes_on_joining_from_the_email_with_the_old_
     ways = re.findall(r"https://class\.example(/accounts/\S+)", str(post[0].body))
     assert ways[0] == f"/accounts/login/?next={way_in}"
     arrived = Client().post(ways[0], {"login": "bo", "password": "correct horse"}, follow=True)
-    assert "What others will see of you" in text_of(arrived)
+    assert "What others will see" in text_of(arrived)
 
     telephone = Client()
     form = telephone.get(ways[1]).content.decode()
     found = re.search(r'name="next" value="(/accounts/password/reset/done/[^"]+)"', form)
     assert found
     asked = telephone.post("/accounts/password/reset/", {"email": bo.email, "next": found[1]}, follow=True)
-    assert "an e-mail with a link to choose a new password is there" in text_of(asked)
+    assert "If an account uses this address, you'll soon get a link to choose a new password" in text_of(asked)
     assert f'href="/accounts/login/?next={quote(way_in, safe="")}"' in asked.content.decode()
     chosen = telephone.get(link_in(post[1]), follow=True)
     way_on = f"/accounts/login/?next={way_in}"
@@ -93,7 +93,7 @@ def test_who_has_an_account_already_goes_on_joining_from_the_email_with_the_old_
     there = telephone.post(chosen.redirect_chain[-1][0], new, follow=True)
     assert f'name="next" value="{way_in}"' in there.content.decode()
     given = {"login": "bo", "password": "purple otter 44", "next": way_in}
-    assert "What others will see of you" in text_of(telephone.post("/accounts/login/", given, follow=True))
+    assert "What others will see" in text_of(telephone.post("/accounts/login/", given, follow=True))
 
 
 def test_the_letter_to_who_has_an_account_leads_to_no_other_site_and_without_a_way_in_to_none(
@@ -118,7 +118,7 @@ def test_who_signs_in_before_the_address_is_confirmed_keeps_the_way_on(
     client.post("/accounts/signup/", SIGN_UP)
     given = {"login": "eve", "password": SIGN_UP["password1"], "next": way_in}
     said_to_user = Client().post("/accounts/login/", given, follow=True)
-    assert "Look into your mail" in text_of(said_to_user)
+    assert "Check your inbox" in text_of(said_to_user)
     assert f'href="/accounts/login/?next={quote(way_in, safe="")}"' in said_to_user.content.decode()
 
 
@@ -131,23 +131,23 @@ def test_a_confirmation_leads_to_no_other_site(
 
 
 def test_an_old_confirmation_says_what_to_do(client: Client, db: None) -> None:
-    assert "This link does not work any more" in text_of(client.get("/accounts/confirm-email/gone:1:x/"))
+    assert "This link no longer works" in text_of(client.get("/accounts/confirm-email/gone:1:x/"))
 
 
 def test_bo_forgot_the_password_and_chooses_another(bo: User, client: Client, post: list[mail.EmailMessage]) -> None:
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     said_to_user = text_of(client.post("/accounts/password/reset/", {"email": bo.email}, follow=True))
-    assert "If an account has this address" in said_to_user
+    assert "If an account uses this address, you'll soon get a link to choose a new password" in said_to_user
     (email,) = post
     assert email.subject == "Choose a new password"
-    assert "for the account “bo”" in email.body
+    assert "of the account “bo”" in email.body
     form = client.get(link_in(email), follow=True)
-    assert "Set the password" in form.content.decode()
+    assert "Set password" in form.content.decode()
     chosen = {"password1": "purple otter 44", "password2": "purple otter 44"}
-    assert "Your password is set" in text_of(client.post(form.redirect_chain[-1][0], chosen, follow=True))
+    assert "Password set" in text_of(client.post(form.redirect_chain[-1][0], chosen, follow=True))
     bo.refresh_from_db()
     assert bo.check_password("purple otter 44")
-    assert "This link does not work any more" in text_of(Client().get(link_in(email), follow=True))
+    assert "This link no longer works" in text_of(Client().get(link_in(email), follow=True))
 
 
 def test_a_stranger_learns_from_no_page_who_has_an_account(
@@ -158,4 +158,4 @@ def test_a_stranger_learns_from_no_page_who_has_an_account(
         for of in (bo.email, "x@y.example")
     }
     assert len({page.partition("Server time")[0] for page in pages}) == 1
-    assert [email.subject for email in post] == ["Choose a new password", "No account has this address"]
+    assert [email.subject for email in post] == ["Choose a new password", "No account uses this address"]

@@ -196,7 +196,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     extensions.grant_extension(team=team, user=ada, reason="ill", extra_attempts=1)
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     hook = Webhook.objects.create(competition=pets, address="https://x", service="Slack")
-    for title in ("“bo” takes the first place", "“boris” takes the first place"):
+    for title in ("“bo” takes first place", "“boris” takes first place"):
         WebhookMessage.objects.create(webhook=hook, event=ChatEvent.FIRST, title=title, key=title)
     head = "Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\r\n    Points Possible,,,,,10\r\n"
     book = f'{head}"Namecanary, Bo",11,S-4711,x1,,3\r\n"Rivera, Ana",12,S-1,x2,,4\r\n'
@@ -225,11 +225,11 @@ def whole_database() -> str:
 
 def test_nothing_anywhere_says_who_a_deleted_account_was(traces: None, bo: User) -> None:
     before = whole_database()
-    for name in ("amecanary", "“bo” offers", "“bo” takes", "S-4711", "'bo'"):
+    for name in ("amecanary", "“bo” wants to merge", "“bo” takes", "S-4711", "'bo'"):
         assert name in before, name
     delete_account(account=bo, user=bo)
     after = whole_database()
-    for name in ("amecanary", "“bo” offers", "“bo” takes", "S-4711", "'bo'", '"bo"'):
+    for name in ("amecanary", "“bo” wants to merge", "“bo” takes", "S-4711", "'bo'", '"bo"'):
         assert name not in after, name
 
 
@@ -238,10 +238,10 @@ def test_hosts_read_no_name_of_a_deleted_account_that_had_given_up_a_role(
 ) -> None:
     roles.give_role(competition=pets, name="bo", role=HostingRole.ASSISTANT, user=ada)
     roles.take_role(competition=pets, name="bo", role=HostingRole.ASSISTANT, user=bo)
-    assert Notice.objects.get(user=ada).title.startswith("“bo” no longer assists")
+    assert Notice.objects.get(user=ada).title.startswith("“bo” is no longer an assistant")
     delete_account(account=bo, user=bo)
     said_to_user = Notice.objects.get(user=ada)
-    assert said_to_user.title.startswith("“Former member” no longer assists")
+    assert said_to_user.title.startswith("“Former member” is no longer an assistant")
     assert "“bo”" not in said_to_user.text
 
 
@@ -275,10 +275,10 @@ def test_what_is_about_others_stays_as_it_was(traces: None, bo: User, cy: User, 
     delete_account(account=bo, user=bo)
     assert b'"Rivera, Ana",12,S-1,x2,,4' in bytes(Gradebook.objects.get().data)
     assert WebhookMessage.objects.get().title.startswith("“boris”")
-    assert "“Former member 1” offers to become one team" in Notice.objects.get(user=dee).text
-    hidden = Notice.objects.get(user=cy, title="A file of your team is hidden")
-    assert hidden.text.startswith("“submission.csv” counts on no board")
-    assert Notice.objects.get(user=cy, title="You are the captain").text.startswith("You lead “Former member 1”")
+    assert "“Former member 1” wants to merge" in Notice.objects.get(user=dee).text
+    hidden = Notice.objects.get(user=cy, title="Your team's submission is hidden")
+    assert hidden.text.startswith("“submission.csv” is off the leaderboards")
+    assert Notice.objects.get(user=cy, title="You're now the captain").text.startswith("You now lead “Former member 1”")
 
 
 def test_the_audit_log_tells_of_lists_and_roles_that_an_account_took_its_address_from(
@@ -345,7 +345,7 @@ def test_who_has_no_password_types_the_name(db: None) -> None:
 
 
 def test_the_only_host_and_the_only_operator_cannot_go(pets: Competition, ada: User, olga: User, cy: User) -> None:
-    for user, words in ((ada, "Nobody else hosts “Cats or dogs”"), (olga, "only operator")):
+    for user, words in ((ada, "only host of “Cats or dogs”"), (olga, "only operator")):
         page = signed_in(user).post("/account/delete/", PASSWORD)
         assert page.status_code == 422
         assert words in page.content.decode()

@@ -82,7 +82,7 @@ def test_a_token_does_what_it_was_made_for_and_no_more(pets: Competition, ada: U
     for path in ("competitions/pets/submissions", "competitions/pets/check"):
         status, output = reads.post(path, answers())
         assert (status, output["errors"][0]["code"]) == (403, "scope")
-        assert "hand in files" in output["detail"]
+        assert "submit files" in output["detail"]
     assert Program(ada).post("competitions/pets/files", TRAIN)[1]["errors"][0]["code"] == "scope"
     status, output = Program(ada, ApiToken.Scope.HOST).post("competitions/pets/files", TRAIN, name="train.csv")
     assert (status, output["name"], output["rows"]) == (201, "train.csv", 2)
@@ -92,7 +92,7 @@ def test_a_file_with_the_answers_is_not_given_to_students(pets: Competition, ada
     program = Program(ada, ApiToken.Scope.HOST)
     status, output = program.post("competitions/pets/files", answers(), name="oops.csv")
     assert status == 409
-    assert "students would download the answers" in output["detail"]
+    assert "Students could download the answers" in output["detail"]
     assert not DataFile.objects.exists()
 
 

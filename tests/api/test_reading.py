@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.common.charts import interval_text
+from leaderboard.common.numbers import interval_text
 from leaderboard.competitions.models import Competition, Score, Submission, Team, Uncertainty
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import reveal, standings

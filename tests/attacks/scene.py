@@ -24,7 +24,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, RowReport, Score, Standing, Submission, Uncertainty
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.scoring import score as score_module
-from leaderboard.competitions.services import boards, data_files
+from leaderboard.competitions.services import boards, covers, data_files
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications import announcements, emails
@@ -96,6 +96,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     team = enter(competition, bo).team
     joining.accept_rules(membership=joining.join_by_invitation(user=cy, invitation=team.invitation))
     enter(competition, eve)
+    covers.set_picture(competition=competition, chunks=[b"\x89PNG\r\n\x1a\npicture"])
     data_file = data_files.add_data_file(
         competition=competition, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description=""
     )
@@ -120,6 +121,8 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "submission_id": submission.pk,
         "id": submission.pk,
         "name": data_file.name,
+        "picture": competition.cover.picture_name,
+        "guide": "students",
         "code": "WRONGONE",
         "slip/code": join_card,
         "invitation": "nonsense",
@@ -133,6 +136,8 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "file_id": data_file.pk,
         "object_id": submission.pk,
         "team_id": team.pk,
+        "user_id": bo.pk,
+        "password/token": "nonsense",
         "app_label": "common",
     }
     return Scene(competition, submission, clients, tokens, arguments)
@@ -168,7 +173,15 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
     grade_rules.set_grade_rules(competition=competition, values=rules, user=ada)
     book = f"Student,ID,SIS User ID,SIS Login ID,Section,Work (1)\nPoints Possible,,,,,10\n{CLASS},1,2,x,y,\n"
     Gradebook.objects.create(competition=competition, file_name="canvas.csv", data=book.encode())
-    row = {"id": "3", "truth": [TRUTH], "other": FILE, "agree": 1, "lost": 1.0, "said": [FILE], "split": "public"}
+    row = {
+        "id": "3",
+        "truth": [TRUTH],
+        "other": FILE,
+        "agree": 1,
+        "lost": 1.0,
+        "answers": [[FILE, 1]],
+        "split": "public",
+    }
     assert competition.ground_truth is not None
     RowReport.objects.create(
         ground_truth=competition.ground_truth, found={"targets": ["label"], "files": 1, "rows": [row], "reason": ""}

@@ -207,7 +207,7 @@ def test_a_new_password_ends_all_other_sessions(bo: User) -> None:
 
 def test_bo_signs_out_everywhere_else(bo: User) -> None:
     here, there = signed_in(bo), signed_in(bo)
-    assert "this one" in here.get("/accounts/sessions/").content.decode()
+    assert "this browser" in here.get("/accounts/sessions/").content.decode()
     assert here.post("/accounts/sessions/").status_code == 302
     assert here.get("/account/").status_code == 200
     assert there.get("/account/").status_code == 302
@@ -243,7 +243,7 @@ def test_a_new_password_ends_tokens_where_bo_wants_it(bo: User, is_reset: bool, 
     client = Client() if is_reset else signed_in(bo)
     if is_reset:
         address = reset_form(client)
-        assert "End my API tokens too" in client.get(address).content.decode()
+        assert "Also revoke my API tokens" in client.get(address).content.decode()
     else:
         address, given = "/accounts/password/change/", {**given, "oldpassword": "correct horse"}
     assert client.post(address, given).status_code == 302
@@ -336,7 +336,7 @@ def test_an_operator_can_ask_for_second_factors(
     for person in (ada, bo, olga):
         client = Client()
         client.force_login(person)
-        found += [person.username] * (client.get("/teams/").headers.get("Location") == "/accounts/2fa/")
+        found += [person.username] * (client.get("/").headers.get("Location") == "/accounts/2fa/")
         assert client.get("/accounts/2fa/").status_code == 200
     assert found == stopped
     admin = Client()

@@ -28,7 +28,7 @@ FILES = {
     "honest": ["1", "2", "3", "4", "5", "6", "7", "8"],
     "bisecting": [BISECTING, "1", "1", "1", "1", "1", "1", "1"],
     "all too large": ["1e308"] * 8,
-    "the largest": ["1e100", "-1e100"] * 4,
+    "largest moves first": ["1e100", "-1e100"] * 4,
     "next to nothing": ["5e-324", "0", "-1e-300", "1e-100"] * 2,
     "hostile": ["", "nan", "0,5", "1e400", "x", "1", "-", "2"],
     "short": ["1", "2", "3"],
@@ -80,7 +80,7 @@ def test_handing_a_file_in_and_having_it_checked_tell_nothing_of_the_answers(
 def test_the_page_says_the_same_of_a_checked_file_whatever_the_answers(twins: list[Competition], bo: User) -> None:
     client = Client()
     client.force_login(bo)
-    for name in ("bisecting", "the largest"):
+    for name in ("bisecting", "largest moves first"):
         said_to_user = []
         for twin in twins:
             form = {"check_only": "on", "file": SimpleUploadedFile("mine.csv", file_of(FILES[name]))}

@@ -60,7 +60,9 @@ def press(page: Page, name: str) -> None:
     """Press what begins with these words, and wait for the answer; whatever else the page asks meanwhile is none."""
     begin, main = re.compile(rf"^\s*{re.escape(name)}\b"), page.get_by_role("main")
     there = main.get_by_role("button", name=begin).or_(main.get_by_role("link", name=begin))
-    found = there.or_(main.locator("summary", has_text=begin)).filter(visible=True).first
+    exact = main.get_by_role("button", name=name, exact=True).filter(visible=True)
+    found = there.or_(main.locator("summary", has_text=begin)).filter(visible=True)
+    found = (exact if exact.count() else found).first
     kind = found.evaluate("it => it.hasAttribute('download') ? 'FILE' : it.tagName")
     if kind == "SUMMARY":
         found.click()

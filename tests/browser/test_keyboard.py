@@ -64,7 +64,7 @@ def test_every_stop_can_be_seen_and_the_last_is_left(page: Page) -> None:
                 break
             stops.append(stop)
         assert len(stops) < MOST_STOPS, f"the focus is held on {path}"
-        assert stops[0]["name"] == "a Skip to the content", path
+        assert stops[0]["name"] == "a Skip to content", path
         assert len(stops) > 10, path
         assert [stop["name"] for stop in stops if not stop["seen"]] == [], path
 

@@ -57,7 +57,7 @@ def test_changed_cells_are_computed_without_a_reload(page: Page) -> None:
     page.goto("/metrics/accuracy/")
     expect(page.locator(".sum-line strong")).to_have_text("0.75")
     page.evaluate("window.sameDocument = true")
-    page.get_by_text("Change the cells and parameters").click()
+    page.get_by_text("Edit cells and parameters").click()
     page.get_by_label("Submission, row 3, column 2").fill("0")
     page.get_by_label("Submission, row 3, column 2").press("Enter")
     expect(page.locator(".sum-line strong")).to_have_text("1")
@@ -71,22 +71,22 @@ def test_changed_cells_are_computed_without_a_reload(page: Page) -> None:
 
 def test_rows_are_added_filled_and_removed(page: Page) -> None:
     page.goto("/metrics/accuracy/")
-    page.get_by_text("Change the cells and parameters").click()
-    for sheet in ("Ground truth", "Submission"):
+    page.get_by_text("Edit cells and parameters").click()
+    for sheet in ("Answers", "Submission"):
         page.get_by_role("button", name=f"Add a row to {sheet}").click()
         page.get_by_label(f"{sheet}, row 5, column 1").fill("5")
         page.get_by_label(f"{sheet}, row 5, column 2").fill("1")
     assert "do=" not in page.url
     page.get_by_role("button", name="Compute").last.click()
     expect(page.locator(".sum-line strong")).to_have_text("0.8")
-    page.get_by_role("button", name="Remove row 3 of Ground truth").click()
+    page.get_by_role("button", name="Remove row 3 of Answers").click()
     expect(page.locator(".errors")).to_be_focused()
     expect(page.locator("#try")).to_contain_text("1 id unknown")
 
 
 def test_a_bad_parameter_is_told_at_its_field(page: Page) -> None:
     page.goto("/metrics/fbeta/")
-    page.get_by_text("Change the cells and parameters").click()
+    page.get_by_text("Edit cells and parameters").click()
     beta = page.locator("#id_param-beta")
     beta.evaluate("field => { field.type = 'text'; field.value = 'much' }")
     beta.press("Enter")
@@ -99,7 +99,7 @@ def test_it_works_without_a_script(chromium: Browser, live_server: LiveServer) -
     page = context.new_page()
     page.goto("/metrics/?q=rmse")
     page.get_by_role("link", name="RMSE", exact=True).click()
-    page.get_by_text("Change the cells and parameters").click()
+    page.get_by_text("Edit cells and parameters").click()
     page.get_by_role("button", name="Add a row to Submission").click()
     page.get_by_label("Submission, row 1, column 2").fill("3")
     page.get_by_role("button", name="Compute").last.click()

@@ -80,29 +80,21 @@ def test_from_an_empty_site_to_the_private_board(site: Site, people: tuple[Perso
 def ada_opens_a_competition(ada: Person) -> str:
     page = ada.page
     ada.open("/host/new/")
-    page.fill("#id_title", "Cats or dogs")
-    page.fill("#id_overview", "Which is it?")
-    page.locator("summary").click()
-    page.fill("#id_slug", "pets")
-    page.fill("#id_rules", "Be fair.")
-    page.get_by_role("button", name="Create the draft").click()
-    page.set_input_files("#id_file", TRUTH_FILE)
-    page.get_by_role("button", name="Look at the file").click()
-    page.get_by_role("link", name="Continue to the metric").click()
-    page.locator("input[name=metric][value=accuracy]").check()
-    page.get_by_role("button", name="Use the chosen metric and continue").click()
+    page.set_input_files("#id_files", TRUTH_FILE)
+    page.get_by_role("heading", name="Check what we found").wait_for()
+    page.fill("#id_title", "Pets")
     now = datetime.now()
     page.fill("#id_opens_at", (now - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M"))
     page.fill("#id_closes_at", (now + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M"))
-    page.locator("input[name=board_mode][value=plain]").check()
-    page.get_by_role("button", name="Save and continue").click()
-    page.get_by_role("button", name="Save and continue").click()
-    page.get_by_role("link", name="Do this").click()
-    page.get_by_role("button", name="Submit the sample for a score").click()
-    page.get_by_role("link", name="Continue to the launch").click()
+    page.get_by_role("button", name="Create competition").click()
+    page.get_by_role("heading", name="Review and launch").wait_for()
+    ada.open("/host/pets/settings/")
+    page.fill("#id_rules", "Be fair.")
+    page.get_by_role("button", name="Save", exact=True).click()
+    ada.open("/host/pets/setup/launch/")
     page.get_by_role("button", name="Launch now").click()
     expect(page.locator("main")).to_contain_text("Live")
-    return page.locator("[data-join-code], .join-code, code").first.inner_text().strip()
+    return page.locator("#join-code").inner_text().strip()
 
 
 def bo_joins(bo: Person, code: str) -> None:
@@ -120,10 +112,10 @@ def bo_sees_what_is_wrong_with_his_file(bo: Person) -> None:
     page = bo.page
     bo.open("/c/pets/submit/")
     bo.choose(b"id,label\n1,cat\n1,cat\n99,dog\n", "broken.csv")
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit").click()
     main = page.locator("main")
     expect(main).to_contain_text("was not scored")
-    expect(main).to_contain_text("did not use an attempt")
+    expect(main).to_contain_text("No attempt used.")
     for word in ("99", "missing", "repeated"):
         expect(main).to_contain_text(word)
     expect(main).to_contain_text("5 of 5")
@@ -133,7 +125,7 @@ def bo_sees_his_rank(bo: Person) -> None:
     page = bo.page
     bo.open("/c/pets/submit/")
     bo.choose(answers(public=2, private=1))
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit").click()
     expect(page.locator("main")).to_contain_text("0.66667")
     expect(page.locator("main")).to_contain_text("4 of 5")
     bo.open("/c/pets/leaderboard/")
@@ -154,4 +146,4 @@ def the_deadline_passes(site: Site, bo: Person) -> None:
         bo.open("/c/pets/")
         return "0.83333" in bo.page.content()
 
-    until(is_revealed, every=0.5, what="the private board")
+    until(is_revealed, every=0.5, what="On the private leaderboard")

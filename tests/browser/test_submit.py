@@ -55,7 +55,7 @@ def test_a_score_appears_without_a_reload(submit_page: Page, work: Callable[[], 
     page.evaluate("window.sameDocument = true")
     choose(page, answers())
     expect(page.locator("[data-file-name]")).to_have_text("mine.csv")
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("#progress .badge")).to_have_text(re.compile("Waiting|Scoring"))
     assert page.url.endswith(f"?submission={Submission.objects.get().pk}")
     assert work() == 1
@@ -68,10 +68,10 @@ def test_a_score_appears_without_a_reload(submit_page: Page, work: Callable[[], 
 def test_a_bad_file_shows_all_its_problems(submit_page: Page, work: Callable[[], int]) -> None:
     page = submit_page
     choose(page, BAD)
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("#progress")).to_be_visible()
     work()
-    expect(page.locator("#progress")).to_contain_text("was not scored, and did not use an attempt")
+    expect(page.locator("#progress")).to_contain_text("was not scored. No attempt used.")
     assert page.locator("#progress .problems tbody tr").count() >= 3
     expect(page.locator("#today")).to_contain_text("5 of 5")
 
@@ -93,7 +93,7 @@ def test_check_only_works_by_keyboard_and_takes_the_focus(submit_page: Page) -> 
 def test_a_refusal_is_shown_and_focused(submit_page: Page) -> None:
     page = submit_page
     choose(page, b"")
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator(".errors")).to_be_focused()
     expect(page.locator(".errors")).to_contain_text("This file is empty")
 
@@ -103,7 +103,7 @@ def test_a_file_too_large_is_refused_before_it_is_sent(submit_page: Page) -> Non
     page.evaluate("document.getElementById('id_file').dataset.largest = '10'")
     choose(page, answers())
     expect(page.get_by_role("alert")).to_contain_text("This file is larger than")
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     assert page.evaluate("document.getElementById('id_file').validity.customError") is True
     choose(page, b"id,label\n")
     expect(page.locator("#too-large")).to_be_hidden()
@@ -113,10 +113,10 @@ def test_a_file_too_large_is_refused_before_it_is_sent(submit_page: Page) -> Non
 def test_a_file_on_its_way_says_so_in_words(submit_page: Page) -> None:
     page = submit_page
     words = page.locator("[data-upload-words]")
-    for loaded, said_to_user in ((43, "Sending your file: 43 %"), (100, "Your file has arrived and is being read.")):
+    for loaded, said_to_user in ((43, "Uploading: 43 %"), (100, "Uploaded. Reading the file.")):
         page.evaluate(SENT, loaded)
         expect(words).to_have_text(said_to_user)
-    expect(page.locator("#announcements")).to_have_text("Your file has arrived and is being read.")
+    expect(page.locator("#announcements")).to_have_text("Uploaded. Reading the file.")
     page.evaluate(SENT, 10)  # the answer on its way back
     assert page.locator("#upload progress").evaluate("bar => bar.value / bar.max") == 1
 
@@ -125,30 +125,30 @@ def test_an_upload_that_is_lost_says_so_where_one_looks(submit_page: Page) -> No
     page = submit_page
     page.route("**/submit/", lambda route: route.abort())
     choose(page, answers())
-    page.get_by_role("button", name="Submit for a score").click()
-    expect(page.locator("[data-upload-words].field-error")).to_contain_text("The upload did not get through")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator("[data-upload-words].field-error")).to_contain_text("The upload failed")
     expect(page.locator("#upload progress")).to_be_hidden()
-    expect(page.get_by_role("button", name="Submit for a score")).to_be_enabled()
+    expect(page.get_by_role("button", name="Submit")).to_be_enabled()
 
 
 def test_a_file_is_no_arrived_one_where_the_session_has_ended(submit_page: Page) -> None:
     page = submit_page
     page.context.clear_cookies(name="sessionid")
     choose(page, answers())
-    page.get_by_role("button", name="Submit for a score").click()
-    expect(page.locator("[data-upload-words].field-error")).to_contain_text("not handed in")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    expect(page.locator("[data-upload-words].field-error")).to_contain_text("submitted")
     expect(page.locator("[data-file-name]")).to_have_text("mine.csv")
     assert not Submission.objects.exists()
     page.get_by_role("link", name="Open the Submit page again").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-@pytest.mark.parametrize(("status", "words"), [(403, "not handed in"), (413, "not handed in"), (502, "in a moment")])
+@pytest.mark.parametrize(("status", "words"), [(403, "submitted"), (413, "submitted"), (502, "in a moment")])
 def test_an_answer_that_is_no_submit_page_is_no_arrival(submit_page: Page, status: int, words: str) -> None:
     page = submit_page
     page.route("**/submit/", lambda route: route.fulfill(status=status, body="<h1>Proxy</h1>"))
     choose(page, answers())
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("[data-upload-words].field-error")).to_contain_text(words)
     expect(page.locator("#upload progress")).to_be_hidden()
 
@@ -159,7 +159,7 @@ def test_a_file_that_is_another_one_by_now_is_chosen_again(submit_page: Page, tm
     file.write_bytes(answers())
     page.set_input_files("#id_file", file)
     file.unlink()
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("[data-upload-words].field-error")).to_contain_text("Choose it again")
 
 
@@ -173,7 +173,7 @@ def test_a_checked_file_stays_chosen_unless_it_must_be_mended(submit_page: Page)
         assert page.locator("#id_file").evaluate("input => input.files.length") == chosen
     expect(page.locator("[data-file-name]")).to_have_text("mine.csv")
     page.get_by_label("Check only").uncheck()
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("#progress")).to_be_visible()
     assert Submission.objects.get().file_name == "mine.csv"
 
@@ -181,7 +181,7 @@ def test_a_checked_file_stays_chosen_unless_it_must_be_mended(submit_page: Page)
 def test_who_is_signed_out_while_waiting_is_asked_to_sign_in(submit_page: Page) -> None:
     page = submit_page
     choose(page, answers())
-    page.get_by_role("button", name="Submit for a score").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("#progress")).to_be_visible()
     page.context.clear_cookies(name="sessionid")
     page.wait_for_url("**/accounts/login/**")

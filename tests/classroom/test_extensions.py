@@ -33,6 +33,7 @@ from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.pages import signed_in
 
 
 def upload(competition: Competition, user: User) -> Submission:
@@ -118,11 +119,11 @@ def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition
     for extension in (attempts, longer, shorter):
         extensions.revoke_extension(extension=extension, user=ada)
     said_to_user = list(
-        Notice.objects.filter(user=bo, title__contains="taken back").order_by("pk").values_list("text", flat=True)
+        Notice.objects.filter(user=bo, title__contains="revoked").order_by("pk").values_list("text", flat=True)
     )
     assert "deadline" not in said_to_user[0]
-    assert f"Your deadline is now {moment_text(later, strict.zone)};" in said_to_user[1]
-    assert f"Your deadline is now {moment_text(strict.closes_at, strict.zone)};" in said_to_user[2]
+    assert f"Your deadline is now {moment_text(later, strict.zone)}." in said_to_user[1]
+    assert f"Your deadline is now {moment_text(strict.closes_at, strict.zone)}." in said_to_user[2]
 
 
 def test_attempts_for_a_day_that_is_over_are_refused(strict: Competition, ada: User, bo: User) -> None:
@@ -146,7 +147,7 @@ def test_an_extension_gives_something_possible(
 
 def test_a_deadline_no_later_than_everybodys_is_no_extension(strict: Competition, ada: User, bo: User) -> None:
     membership = enter(strict, bo)
-    with pytest.raises(ValidationError, match="not later than the deadline"):
+    with pytest.raises(ValidationError, match="This isn't later than the regular deadline"):
         give(membership, ada, closes_at=strict.closes_at)
 
 
@@ -167,7 +168,7 @@ def test_bo_hands_in_after_the_deadline_of_the_others_and_is_ranked(
     assert on_the_board(pets) == ["bo", "cy"]
     submitting.select_finals(competition=pets, user=bo, submission_ids=[str(submission.pk)], at=timezone.now())
     assert Submission.objects.get(is_selected=True) == submission
-    with pytest.raises(submit_conditions.SubmissionRefused, match="final picks stand"):
+    with pytest.raises(submit_conditions.SubmissionRefused, match="change your final submissions"):
         submitting.select_finals(competition=pets, user=cy, submission_ids=[], at=timezone.now())
     assert broken(5, 6, 7) == []  # `close` moves the deadline behind what came in time
 
@@ -226,7 +227,7 @@ def test_an_extension_of_a_disqualified_team_holds_nobody_up(pets: Competition, 
     close(pets)
     extensions.disqualify_team(team=membership.team, user=ada, reason="Copied")
     assert reveal.reveal_due_competitions(timezone.now()) == [pets]
-    with pytest.raises(CannotHost, match="given time"):
+    with pytest.raises(CannotHost, match="extension ends later"):
         extensions.readmit_team(team=membership.team, user=ada)
     assert broken() == []
 
@@ -237,7 +238,7 @@ def test_once_the_private_board_is_open_nobody_gets_or_loses_time(pets: Competit
     close(pets)
     Extension.objects.update(closes_at=pets.closes_at)
     boards.reveal_competition(competition=pets)
-    with pytest.raises(CannotHost, match="private board is open"):
+    with pytest.raises(CannotHost, match="The private leaderboard is open"):
         give(membership, ada, closes_at=timezone.now() + timedelta(days=1))
     earlier.refresh_from_db()
     with pytest.raises(CannotHost, match="count"):
@@ -445,3 +446,23 @@ def test_after_twenty_failed_files_a_host_lets_the_team_begin_anew(pets: Competi
     extensions.reset_failed_files(team=Team.objects.get(pk=membership.team_id), user=ada)
     assert upload(pets, bo).status == Submission.Status.PENDING
     assert events(pets)[-1] == "forgiven"
+
+
+def test_taking_back_the_last_extension_asks_before_it_opens_the_ranking(
+    pets: Competition, ada: User, bo: User, cy: User
+) -> None:
+    team, other = enter(pets, bo).team, enter(pets, cy).team
+    later = pets.closes_at + timedelta(days=2)
+    granted = extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=later)
+    theirs = extensions.grant_extension(team=other, user=ada, reason="Ill", closes_at=later)
+    close(pets)
+    page, form = f"/host/pets/teams/{team.pk}/", {"action": "revoke", "grant": granted.pk}
+    assert not extensions.opens_final_ranking(granted), "cy has time as well"
+    extensions.revoke_extension(extension=theirs, user=ada)
+    asked = signed_in(ada).post(page, form)
+    assert 'data-testid="ask-take-back"' in asked.content.decode()
+    granted.refresh_from_db()
+    assert granted.revoked_at is None
+    assert signed_in(ada).post(page, {**form, "is_meant": "yes"}).status_code == 303
+    granted.refresh_from_db()
+    assert granted.revoked_at is not None

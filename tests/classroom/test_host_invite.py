@@ -63,8 +63,8 @@ def test_everybody_not_invited_yet_gets_an_email_with_their_own_link(
     hers: Client, post: list[mail.EmailMessage]
 ) -> None:
     page = text_of(hers.get(INVITE))
-    assert "2 people of the roster are not invited yet" in page
-    assert "1 person without an address" in page
+    assert "2 people" in page
+    assert "1 person has no e-mail address" in page
     hers.post(INVITE, ALL)
     assert {entry(name).state for name in ("Bo Berg", "Cy Clay")} == {RosterEntry.State.ASKED}
     assert emails.is_mail_due()
@@ -75,7 +75,7 @@ def test_everybody_not_invited_yet_gets_an_email_with_their_own_link(
     assert entry("Bo Berg").state == RosterEntry.State.INVITED
     assert entry("Eve").state == RosterEntry.State.NEW
     assert not emails.is_mail_due()
-    assert "Nobody on the roster waits" in text_of(hers.get(INVITE))
+    assert "There are no first invitations left to send" in text_of(hers.get(INVITE))
 
 
 def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
@@ -88,7 +88,7 @@ def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
     emails.send_due_emails()
     assert len(post) == 2
     for email in post:
-        assert "\n\nAda Lovelace\n\n-- \n" in str(email.body)
+        assert "Ada Lovelace\n\n-- " in str(email.body)
         assert email.reply_to == ["help@class.example"]
         assert ada.email not in str(email.message())
     RosterEntry.objects.update(mail_at=timezone.now(), mail_asked_by=None)
@@ -152,7 +152,7 @@ def test_a_server_that_is_away_gets_the_emails_later_and_the_last_link_works(
         emails.send_due_emails()
         emails.send_due_emails()
     assert len(asked) == 1  # the others wait too, without a try
-    assert "tried again" in text_of(hers.get(PEOPLE))
+    assert "Sending" in text_of(hers.get(PEOPLE))
     soon()
     emails.send_due_emails()
     assert len(post) == 2
@@ -177,7 +177,7 @@ def test_an_address_that_nobody_has_is_told_to_ada_and_holds_up_nobody(
         emails.send_due_emails()
     assert [email.to for email in post] == [["cy@example.org"]]
     assert entry("Bo Berg").state == RosterEntry.State.FAILED
-    assert "does not take e-mails to this address" in text_of(hers.get(PEOPLE + "?state=failed"))
+    assert "The mail server rejected this address" in text_of(hers.get(PEOPLE + "?state=failed"))
     soon()
     emails.send_due_emails()
     assert len(post) == 1
@@ -236,7 +236,7 @@ def test_after_the_deadline_a_waiting_email_is_not_sent_and_ada_reads_why(
     emails.send_due_emails()
     assert post == []
     assert "The deadline passed before the e-mail was sent." in text_of(hers.get(PEOPLE))
-    assert "nobody can join any more" in text_of(hers.get(INVITE))
+    assert "The deadline has passed, so students" in text_of(hers.get(INVITE))
 
 
 def test_an_email_is_in_the_language_of_the_host_who_asked_for_it(

@@ -17,7 +17,7 @@ def test_cy_sees_the_team_and_joins_it(pets: Competition, bo: User, cy: User) ->
     team = enter(pets, bo).team
     client = signed_in(cy)
     page = client.get(f"/invitation/{team.invitation}/").content.decode()
-    assert "Join the team “bo”" in page
+    assert "Join team “bo”" in page
     assert not Membership.objects.filter(user=cy).exists()
     assert client.post(f"/invitation/{team.invitation}/", {"accepted": "on"}).status_code == 303
     membership = Membership.objects.get(user=cy)
@@ -33,7 +33,7 @@ def test_without_an_account_the_link_says_what_for_and_names_nobody_of_the_class
     team.save()
     Competition.objects.update(course="BIO 101", contact="Ada Hale, room 3")
     page = text_of(client.get(f"/invitation/{team.invitation}/"))
-    for words in ("You are invited to a team", "It takes part in “Cats or dogs”.", "BIO 101", "Host Ada Hale, room 3"):
+    for words in ("You're invited to a team", "“Cats or dogs”", "BIO 101", "Host Ada Hale, room 3"):
         assert words in page
     assert "Night Owls" not in page
     assert not re.search(r"\bbo\b", page)
@@ -57,7 +57,7 @@ def test_who_comes_after_the_deadline_reads_it_before_making_an_account(
 def test_an_invitation_that_does_not_exist_says_what_to_do(cy: User) -> None:
     response = signed_in(cy).get("/invitation/old-link/")
     assert response.status_code == 404
-    assert "Ask your team for its present link" in response.content.decode()
+    assert "Ask your team for the current link" in response.content.decode()
 
 
 def test_a_full_team_takes_nobody(pets: Competition, bo: User, cy: User) -> None:
@@ -75,10 +75,10 @@ def test_cy_who_handed_in_already_stays_where_they_are(pets: Competition, bo: Us
     hand_in(pets, cy, answers())
     client = signed_in(cy)
     page = client.get(f"/invitation/{team.invitation}/").content.decode()
-    assert "has submissions already" in page
-    assert "its captain enters the link that led you here" in page
+    assert "already has submissions" in page
+    assert "Your captain can merge the teams instead:" in page
     assert 'href="/c/pets/team/">Your team</a>' in page
-    assert "Type another code" not in page
+    assert "Enter another code" not in page
     assert client.post(f"/invitation/{team.invitation}/", {"accepted": "on"}).status_code == 409
     assert Membership.objects.get(user=cy).team == own
 
@@ -86,7 +86,7 @@ def test_cy_who_handed_in_already_stays_where_they_are(pets: Competition, bo: Us
 def test_cy_is_told_that_the_own_team_is_given_up(pets: Competition, bo: User, cy: User) -> None:
     team = enter(pets, bo).team
     enter(pets, cy)
-    assert "You give up your own team" in signed_in(cy).get(f"/invitation/{team.invitation}/").content.decode()
+    assert "You'll leave your own team, “" in signed_in(cy).get(f"/invitation/{team.invitation}/").content.decode()
 
 
 def test_a_member_is_led_to_the_team(pets: Competition, bo: User) -> None:

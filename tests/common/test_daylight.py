@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.display_time import moment
-from leaderboard.competitions.forms.host import LimitsForm, ScheduleForm, moment_in
+from leaderboard.competitions.forms.host import ScheduleForm, SetupForm, moment_in
 from leaderboard.competitions.models import Competition, DailyAttempts, StudentPreview
 from leaderboard.competitions.services import competitions, copying, launches, submit_conditions
 from leaderboard.notifications import reminders
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
 from leaderboard.notifications.views.calendar import as_calendar
-from tests.competitions.test_wizard import filled_in
+from tests.competitions.test_setup import filled_in
 from tests.conftest import enter, make_competition
 from tests.pages import signed_in
 
@@ -56,7 +56,7 @@ def test_each_quarter_of_an_hour_is_taken_once_or_refused_in_words(
             refused.append(wall.hour)
             words.add(error.messages[0].partition(":")[0])
     assert refused == [2 if zone == "Europe/Berlin" or hours == 23 else 1] * 4
-    assert words == {f"The clocks of this zone {'never show this time' if hours == 23 else 'show this time twice'}"}
+    assert words == {"This time doesn't exist in this zone" if hours == 23 else "This time occurs twice in this zone"}
     assert len(set(taken)) == 92
     assert moment_in(datetime.combine(day + DAY, time()), zone) - taken[0] == timedelta(hours=hours)
     assert taken[-1] + 14 * MINUTE == evening(day, offset)
@@ -70,11 +70,11 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
     pets = ends_on(ada, zone, evening(day, offset) + 9 * DAY)
     enter(pets, bo)
     sent = filled_in(signed_in(ada).get("/host/pets/settings/").content.decode())
-    form = LimitsForm({**sent, "closes_at": f"{day}T23:59"}, instance=Competition.objects.get())
+    form = SetupForm({**sent, "closes_at": f"{day}T23:59"}, instance=Competition.objects.get())
     assert form.is_valid(), form.errors
     pets = competitions.change_competition(competition=pets, user=ada, **form.fields_for_verb)
     assert pets.closes_at == evening(day, offset)
-    again = LimitsForm(instance=Competition.objects.get())
+    again = SetupForm(instance=Competition.objects.get())
     assert again.initial["closes_at"] == f"{day}T23:59"
     with timezone.override(zone):
         assert f"{day.day} {day:%b} {day.year}, 23:59 {ZoneInfo(zone).tzname(pets.closes_at.replace(tzinfo=None))}" in (
@@ -106,16 +106,16 @@ def test_a_reminder_comes_a_whole_day_before_also_where_that_is_another_hour_of_
 
 
 @over_changes
-def test_attempts_are_there_again_at_midnight_utc_whatever_the_clocks_of_the_zone_do(
+def test_attempts_are_there_again_at_midnight_of_the_zone_whatever_its_clocks_do(
     ada: User, bo: User, zone: str, day: date, hours: int, offset: int
 ) -> None:
     pets = ends_on(ada, zone, evening(day, offset) + 9 * DAY)
     membership = enter(pets, bo)
     for number in range(-1, 3):
-        midnight = datetime.combine(day + number * DAY, time(), UTC)
+        midnight = datetime.combine(day + number * DAY, time(), ZoneInfo(zone)).astimezone(UTC)
         DailyAttempts.objects.create(
             team=membership.team,
-            day=(midnight - DAY).date(),
+            day=day + (number - 1) * DAY,
             used=pets.limits.daily_attempts,
             limit=pets.limits.daily_attempts,
         )

@@ -33,22 +33,22 @@ def test_a_missing_page_offers_the_next_step_that_fits_the_reader(client: Client
     client.force_login(bo)
     page = client.get("/c/nothing/").content.decode()
     assert "Join with a code" in page
-    assert "signing in may help" not in page
+    assert "Try signing in" not in page
 
 
 def test_a_refusal_says_why(client: Client, bo: User) -> None:
     client.force_login(bo)
     response = client.get("/host/")
     assert response.status_code == 403
-    assert "Ask the operator" in response.content.decode()
+    assert "Ask your administrator" in response.content.decode()
 
 
 def test_a_form_without_its_token_is_refused_in_the_frame(bo: User) -> None:
     response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "bo"})
     assert response.status_code == 403
-    assert "Request id" in response.content.decode()
-    assert "This page was too old" in response.content.decode()
-    assert 'href="/accounts/login/">Open the page again' in response.content.decode()
+    assert "Request ID" in response.content.decode()
+    assert "This page has expired" in response.content.decode()
+    assert 'href="/accounts/login/">' in response.content.decode()
 
 
 def test_a_bug_of_ours_gives_a_page_and_no_traceback(
@@ -71,9 +71,9 @@ def test_a_bug_of_ours_gives_a_page_and_no_traceback(
 @pytest.mark.parametrize(
     ("error", "status", "words"),
     [
-        (StorageUnreachable("the bucket"), 503, "try again in a minute"),
-        (OperationalError("the server closed the connection"), 503, "try again in a minute"),
-        (OSError(errno.ENOSPC, "No space left on device"), 507, "The disk of this server is full"),
+        (StorageUnreachable("the bucket"), 503, "Try again in a minute"),
+        (OperationalError("the server closed the connection"), 503, "Try again in a minute"),
+        (OSError(errno.ENOSPC, "No space left on device"), 507, "disk is full"),
     ],
 )
 @pytest.mark.fault(17, 20)

@@ -115,7 +115,7 @@ def test_an_email_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: Use
         notices_module.notify([bo, cy], kind=NoticeKind.OTHER, competition=None, title="A word", text="", link="/")
         emails.send_due_emails()
     bodies = {message.to[0]: str(message.body) for message in mail.outbox}
-    assert "⟦Choose what you get by mail" in bodies["bo@example.org"]
+    assert "⟦Notification settings" in bodies["bo@example.org"]
     assert "⟦" not in bodies["cy@example.org"]
 
 
@@ -132,8 +132,14 @@ def test_a_notice_is_in_the_language_of_who_gets_it_whoever_writes_it(ada: User,
         user: [(notice.title, notice.text) for notice in Notice.objects.filter(user=user).order_by("pk")]
         for user in (bo, cy)
     }
-    assert [title for title, _text in said_to_user[bo]] == ["⟦The competition is paused⟧", "⟦The competition goes on⟧"]
-    assert [title for title, _text in said_to_user[cy]] == ["The competition is paused", "The competition goes on"]
+    assert [title for title, _text in said_to_user[bo]] == [
+        "⟦The competition is paused⟧",
+        "⟦The competition has resumed⟧",
+    ]
+    assert [title for title, _text in said_to_user[cy]] == [
+        "The competition is paused",
+        "The competition has resumed",
+    ]
     assert all(text.startswith("⟦") for _title, text in said_to_user[bo])
     assert "⟦" not in str(said_to_user[cy])
     assert "The seminar room burns." in said_to_user[bo][0][1]
@@ -150,9 +156,9 @@ def test_a_reminder_is_in_the_language_of_each_member_of_a_team(ada: User, bo: U
     assert reminders.notify_due(at) == 2
     notices = {notice.user: notice for notice in Notice.objects.select_related("user")}
     assert notices[bo].title == "The deadline is near"
-    assert notices[bo].text.endswith("Your team has no valid file yet.")
+    assert notices[bo].text.endswith("Your team has no valid submission yet.")
     assert notices[cy].title == "⟦The deadline is near⟧"
-    assert notices[cy].text.endswith("⟦Your team has no valid file yet.⟧⟧")
+    assert notices[cy].text.endswith("⟧⟧")
 
 
 @pytest.mark.usefixtures("two_languages")

@@ -177,7 +177,7 @@ def test_up_says_its_words_in_the_same_form(
         assert output.strip() == box
     else:
         event = json.loads(output)["event"]
-        assert event.startswith("Leaderboard runs at http://localhost:8000/ Nobody operates it yet.")
+        assert event.startswith("Leaderboard runs at http://localhost:8000/ Not set up yet.")
         assert not set(event) & set("╭│╰")
 
 

@@ -11,11 +11,12 @@ from bench.pages import Readers
 from leaderboard.accounts.models import User
 from leaderboard.common.languages import ENGLISH_ALONE
 from leaderboard.notifications import announcements
+from leaderboard.notifications.models import Notice
 from tests.attacks.scene import make_scene
 from tests.common.languages import CODE, second_language
 from tests.conftest import person
 
-# A notice stays in the language that it was written in.
+# Notices stay in the language that they were written in.
 ELSEWHERE = (*ENGLISH_ALONE, "/notifications/")
 # Code, what people wrote themselves, and moments, which a script writes again.
 SILENT = re.compile(r"<(script|style|pre|code|samp|svg|time|textarea|option)\b.*?</\1>", re.DOTALL)
@@ -39,6 +40,7 @@ def test_every_page_is_translated(ada: User, bo: User, cy: User, dee: User) -> N
     announcements.announce(competition=scene.competition, user=ada, title="Own words", text="More of them")
     pages = term.pages(term.Term({}, {"live": scene.competition}, {"live": term.arguments(scene.competition, "bo")}))
     clients, read, left = Readers(), 0, []
+    Notice.objects.all().delete()
     with second_language():
         for page in pages:
             response = clients(page.who).get(page.path, headers={"Accept-Language": CODE})

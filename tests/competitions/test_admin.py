@@ -12,9 +12,11 @@ from django.conf import LazySettings
 from django.contrib import admin
 from django.test import Client
 
+import metrics
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
 from leaderboard.competitions.services import boards, data_files, publishing, truth_drafts
+from leaderboard.sandbox import outside_metrics
 from tests.competitions.test_host import FILLED
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, upload
@@ -45,8 +47,7 @@ def draft_fields(competition: Competition, **fields: object) -> dict[str, object
     return {
         "competition": competition.pk,
         "metric": "accuracy",
-        "params": "{}",
-        "public_share": "0.5",
+        "public_percent": "50",
         "seed": "0",
         "file": upload(TRUTH),
         **fields,
@@ -58,7 +59,7 @@ def test_a_hosts_whole_job_is_done_in_the_admin(hers: Client, ada: User, work: C
     assert made.status_code == 302
     pond = Competition.objects.get(slug="pond-life")
     assert list(pond.hosts.all()) == [ada]
-    assert "Missing: A ground truth is published" in act(hers, "competition", "launch", pond.pk)
+    assert "answers are published" in act(hers, "competition", "launch", pond.pk)
 
     hers.post("/admin/competitions/truthdraft/add/", draft_fields(pond))
     draft = TruthDraft.objects.get()
@@ -114,19 +115,78 @@ def test_a_change_goes_through_the_rules_of_the_site(hers: Client, pets: Competi
     changed = Competition.objects.get()
     assert (changed.rules, changed.rules_version) == ("Be fairer.", 2)
     wrong = hers.post(f"/admin/competitions/competition/{pets.pk}/change/", {**FILLED, "slug": "new"})
-    assert "is the address of another page" in text_of(wrong)
+    assert "Another page uses the address “" in text_of(wrong)
+
+
+ADD = "/admin/competitions/truthdraft/add/"
+
+
+def test_the_metric_is_searched_and_none_is_chosen_before(hers: Client, draft: Competition) -> None:
+    page = hers.get(f"{ADD}?competition={draft.pk}").content.decode()
+    field = page.partition('name="metric"')[2].partition(">")[0]
+    assert "value=" not in field
+    assert 'list="metrics"' in field
+    options = page.partition('<datalist id="metrics">')[2].partition("</datalist>")[0]
+    assert options.count("<option") == len(outside_metrics.selectable_metrics())
+    assert 'name="parameters_of"' not in page
+    assert hers.post(ADD, draft_fields(draft, metric="")).status_code == 422
+    assert hers.post(ADD, draft_fields(draft, metric="no such")).status_code == 422
+    assert not TruthDraft.objects.exists()
+
+
+def test_a_metric_brings_the_fields_of_its_parameters(hers: Client, draft: Competition, bo: User) -> None:
+    asked = {"competition": str(draft.pk), "metric": "F-beta"}
+    assert 'name="param-beta"' in hers.get("/admin/competitions/truthdraft/parameters/", asked).content.decode()
+    unknown = hers.get("/admin/competitions/truthdraft/parameters/", {"metric": "?"}).content.decode()
+    assert 'id="parameters"' in unknown
+    assert "param-" not in unknown
+    assert signed_in(bo).get("/admin/competitions/truthdraft/parameters/", asked).status_code == 302
+    fields = draft_fields(draft, metric="fbeta")
+    unseen = hers.post(ADD, fields)  # a browser without scripts shows them now
+    assert unseen.status_code == 422
+    assert 'name="param-beta"' in unseen.content.decode()
+    seen = {**fields, "file": upload(TRUTH), "parameters_of": "fbeta", "param-beta": "0.5", "param-positive": "1"}
+    assert hers.post(ADD, seen).status_code == 303
+    made = TruthDraft.objects.get()
+    assert (made.metric, made.params["beta"], made.public_share) == ("fbeta", 0.5, 0.5)
+
+
+def test_the_answer_columns_are_named_on_the_same_form(hers: Client, draft: Competition) -> None:
+    wide = "id,age,label\n" + "".join(f"{i},{i % 7},{'cat' if i % 2 else 'dog'}\n" for i in range(1, 21))
+    missing = hers.post(ADD, draft_fields(draft, file=upload(wide), answers="species"))
+    assert missing.status_code == 409
+    assert "species" in text_of(missing)
+    assert not TruthDraft.objects.exists()
+    hers.post(ADD, draft_fields(draft, file=upload(wide), answers="label"))
+    made = TruthDraft.objects.get()
+    assert (made.report["ok"], made.report["target_columns"]) == (True, ["label"])
+    change = f"/admin/competitions/truthdraft/{made.pk}/change/"
+    page = hers.get(change).content.decode()
+    assert 'value="label"' in page
+    again = {**draft_fields(draft, answers="label", seed="5"), "file": ""}
+    assert hers.post(change, again)["Location"] == change
+    made.refresh_from_db()
+    assert (made.seed, made.report["target_columns"], made.file_name) == (5, ["label"], "truth.csv")
+
+
+def test_the_admin_and_the_page_of_the_answers_lead_to_each_other(hers: Client, pets: Competition, bo: User) -> None:
+    here = f"{ADD}?competition={pets.pk}"
+    assert 'href="/host/pets/truth/"' in hers.get(here).content.decode()
+    assert f'href="{here}"' in hers.get("/host/pets/truth/").content.decode()
+    assert f'href="{here}"' in hers.get(f"/admin/competitions/competition/{pets.pk}/change/").content.decode()
+    hers.post(ADD, draft_fields(pets))
+    made = TruthDraft.objects.get()
+    assert hers.get(here)["Location"] == f"/admin/competitions/truthdraft/{made.pk}/change/"
 
 
 def test_wrong_parameters_and_blocking_findings_are_shown(hers: Client, pets: Competition) -> None:
-    add = "/admin/competitions/truthdraft/add/"
-    assert "beta: Must be over 0" in text_of(hers.post(add, draft_fields(pets, metric="fbeta", params='{"beta": -1}')))
-    assert "JSON object" in text_of(hers.post(add, draft_fields(pets, params="[1]")))
-    assert "valid JSON" in text_of(hers.post(add, draft_fields(pets, params="{")))
-    hers.post(add, draft_fields(pets, file=upload("id,label,Usage\n1,a,Public\n1,b,Private\n")))
+    wrong = {"metric": "fbeta", "parameters_of": "fbeta", "param-beta": "-1"}
+    assert "Beta: Must be over 0" in text_of(hers.post(ADD, draft_fields(pets, **wrong)))
+    hers.post(ADD, draft_fields(pets, file=upload("id,label,Usage\n1,a,Public\n1,b,Private\n")))
     draft = TruthDraft.objects.get()
     page = text_of(hers.get(f"/admin/competitions/truthdraft/{draft.pk}/change/"))
     assert "Blocks: 1 row with an id that was there before" in page
-    assert "cannot be published" in act(hers, "truthdraft", "publish", draft.pk)
+    assert "The answers can't be published" in act(hers, "truthdraft", "publish", draft.pk)
     assert GroundTruth.objects.count() == 1
     assert "thrown away" in act(hers, "truthdraft", "discard", draft.pk)
     assert not TruthDraft.objects.exists()
@@ -134,11 +194,10 @@ def test_wrong_parameters_and_blocking_findings_are_shown(hers: Client, pets: Co
 
 def test_a_confirmation_is_an_action_of_its_own(hers: Client, pets: Competition) -> None:
     phrases = "id,w,Usage\n" + "".join(f"{i},a {i},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 9))
-    params = '{"matching": "per_prediction"}'
-    hers.post(
-        "/admin/competitions/truthdraft/add/",
-        draft_fields(pets, metric="coleridge_fbeta", params=params, file=upload(phrases)),
-    )
+    fields = {"metric": "coleridge_fbeta", "parameters_of": "coleridge_fbeta", "param-matching": "per_prediction"}
+    shown = metrics.get("coleridge_fbeta").parameters
+    fields = {**{f"param-{one.name}": "" if one.default is None else one.default for one in shown}, **fields}
+    hers.post(ADD, draft_fields(pets, file=upload(phrases), **fields))
     draft = TruthDraft.objects.get()
     assert "repeating one right phrase" in act(hers, "truthdraft", "publish", draft.pk)
     assert "is published" in act(hers, "truthdraft", "publish_confirmed", draft.pk)
@@ -151,7 +210,7 @@ def test_a_confirmation_is_an_action_of_its_own(hers: Client, pets: Competition)
 def test_answers_and_large_files_are_refused_in_words(hers: Client, pets: Competition, settings: LazySettings) -> None:
     add = "/admin/competitions/datafile/add/"
     leaky = {"competition": pets.pk, "file": upload(TRUTH, "t.csv")}
-    assert "students would download the answers" in text_of(hers.post(add, leaky, follow=True))
+    assert "Students could download the answers" in text_of(hers.post(add, leaky, follow=True))
     settings.MAX_UPLOAD_BYTES = 3
     large = {"competition": pets.pk, "file": upload("id,x\n", "t.csv")}
     assert "larger than" in text_of(hers.post(add, large, follow=True))
@@ -217,9 +276,6 @@ def test_people_are_the_operators_matter(hers: Client, olga: User, ada: User, bo
         hers.get("/admin/autocomplete/?app_label=competitions&model_name=competition&field_name=hosts").status_code
         == 403
     )
-    act(signed_in(olga), "user", "let_host", bo.pk)
-    bo.refresh_from_db()
-    assert bo.can_host
     assert signed_in(olga).get(f"/admin/accounts/user/{ada.pk}/change/").status_code == 200
 
 

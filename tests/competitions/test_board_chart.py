@@ -6,18 +6,22 @@ import re
 from datetime import datetime, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import BoardSettings, Competition, GroundTruth, Team
-from leaderboard.competitions.ranking import boards, reveal, standings, team_ranks
+from leaderboard.competitions.ranking import reveal, standings, team_ranks
 from leaderboard.competitions.ranking.team_ranks import MOST_STEPS
-from leaderboard.competitions.views.charts import BOARD_HEIGHT, FAR, board_chart
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards as boards_service
 from tests.competitions.test_ranking import scored
-from tests.conftest import enter, make_competition
-from tests.pages import signed_in, tidy
+from tests.conftest import answers, enter, hand_in, make_competition
+from tests.pages import drawing_of, signed_in
 
 BOARD = "/c/pets/leaderboard/"
+TIME = f"{BOARD}?view=time"
 START = datetime.fromisoformat("2026-03-01T00:00:00+00:00")
 
 
@@ -46,11 +50,10 @@ def test_where_lower_is_better_steps_go_down_and_the_drawing_up(ada: User, bo: U
     play(enter(times, bo).team, 0.9, 0.5, 0.7, 0.2)
     play(enter(times, cy).team, 0.8, 0.6)
     assert steps(times) == {"bo": [0.9, 0.5, 0.2], "cy": [0.8, 0.6]}
-    chart = board_chart(Competition.objects.select_related("ground_truth").get(), None)
-    assert chart
-    heights = [float(y) for y in re.findall(r"[,V]([\d.]+)", re.findall(r' d="([^"]+)"', chart.drawing)[0])]
+    drawn = signed_in(bo).get("/c/times/leaderboard/?view=time").content.decode()
+    heights = [float(y) for y in re.findall(r"V([\d.]+)", drawn[drawn.index("step mine") :].partition("</path>")[0])]
+    assert len(heights) == 3
     assert heights == sorted(heights, reverse=True)
-    assert (chart.top, chart.bottom) == ("0.20000", "0.90000")
 
 
 def test_a_steady_board_has_no_more_steps_than_it_showed_and_a_hidden_one_none(pets: Competition, bo: User) -> None:
@@ -59,7 +62,7 @@ def test_a_steady_board_has_no_more_steps_than_it_showed_and_a_hidden_one_none(p
     assert steps(pets) == {"bo": [0.5, 0.6, 0.7]}
     BoardSettings.objects.update(mode="hidden")
     assert steps(pets) == {}
-    assert "over-time" not in signed_in(bo).get(BOARD).content.decode()
+    assert 'class="chart' not in signed_in(bo).get(TIME).content.decode()
 
 
 def test_a_long_climb_keeps_its_first_and_newest_steps(pets: Competition, bo: User) -> None:
@@ -74,57 +77,90 @@ def test_my_line_is_there_behind_ten_others_for_me_alone(pets: Competition, bo: 
         play(Team.objects.create(competition=pets, name=f"better {number}"), 0.8, 0.9 + number / 1000)
     play(enter(pets, bo).team, 0.3, 0.4)
     enter(pets, cy)
-    mine, hers = (signed_in(who).get(BOARD).content.decode() for who in (bo, cy))
-    assert mine.count('class="line-11 line-mine"') == 2
-    assert "line-mine" not in hers
-    assert "line-11" not in hers
-    legend = tidy(hers[hers.index('class="legend"') : hers.index("The same as a table")])
-    assert "better 10" in legend
-    assert "better 0<" not in legend
-    assert "0.77700" not in mine + hers
+    mine, hers = (signed_in(who).get(TIME).content.decode() for who in (bo, cy))
+    assert drawing_of(mine, "race").count('class="step mine"') == 1
+    assert "step mine" not in hers
+    assert drawing_of(hers, "race").count('class="step') == 10
+    assert "better 10" in hers
+    assert "better 0<" not in hers
+    assert "0.777" not in mine + hers
 
 
-def test_it_stands_under_the_first_page_alone(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Further pages are read for their rows, and page 99 is the last one."""
-    monkeypatch.setattr(boards, "PAGE_SIZE", 2)
-    for name in "abc":
-        play(Team.objects.create(competition=pets, name=name), 0.8, 0.9)
-    enter(pets, bo)
+def test_the_table_stands_alone_and_each_chart_is_a_view(pets: Competition, bo: User) -> None:
+    play(enter(pets, bo).team, 0.5, 0.6, 0.55, 0.9)
     his = signed_in(bo)
-    found = {page: his.get(f"{BOARD}?page={page}").content.decode() for page in (1, 2, 99)}
-    assert ["over-time" in found[page] for page in found] == [True, False, False]
-    assert "Page 2 of 2" in found[99]
+    found = {
+        view: his.get(f"{BOARD}?view={view}").content.decode() for view in ("", "time", "distribution", "nonsense")
+    }
+    assert ['id="board"' in found[view] for view in found] == [True, False, False, True]
+    assert ['id="over-time"' in found[view] for view in found] == [False, True, False, False]
+    assert ['id="distribution"' in found[view] for view in found] == [False, False, True, False]
 
 
 def test_the_table_has_every_step_of_the_drawing(pets: Competition, bo: User) -> None:
     play(enter(pets, bo).team, 0.5, 0.6, 0.55, 0.9)
-    text = signed_in(bo).get(BOARD).content.decode()
-    table = text[text.index("The same as a table") :]
-    assert [table.count(f"0.{digit}0000") for digit in (5, 6, 9)] == [1, 1, 1]
-    assert "0.55000" not in table
+    text = signed_in(bo).get(TIME).content.decode()
+    table = text[text.index("<tbody>") : text.index("</tbody>")]
+    assert [table.count(f"0.{digit}000") for digit in (5, 6, 9)] == [1, 1, 1]
+    assert "0.5500" not in table
 
 
-@pytest.mark.parametrize("values", [(0.5,), (-1e308, 1e308), (0.5, 0.5), (0.1, 0.2)])
-def test_drawings_stay_finite(pets: Competition, bo: User, values: tuple[float, ...]) -> None:
-    play(enter(pets, bo).team, *values)
-    chart = board_chart(Competition.objects.select_related("ground_truth").get(), None)
-    drawing = chart.drawing if chart else ""
-    assert "nan" not in drawing
-    assert "inf" not in drawing
-
-
-def test_an_early_slip_does_not_flatten_the_field(pets: Competition, bo: User, cy: User) -> None:
+def test_early_slips_do_not_flatten_the_field(pets: Competition, bo: User, cy: User) -> None:
     play(enter(pets, bo).team, 0.01, 0.9)
     play(enter(pets, cy).team, 0.8, 0.88)
-    chart = board_chart(Competition.objects.select_related("ground_truth").get(), None)
-    assert chart
-    assert chart.bottom == "0.85000"
-    heights = [float(y) for y in re.findall(r"[,V]([\d.]+)", chart.drawing)]
-    assert BOARD_HEIGHT < max(heights) <= FAR * BOARD_HEIGHT
+    drawn = drawing_of(signed_in(bo).get(TIME).content.decode(), "race")
+    assert ">0.84<" in drawn
+    assert ">0.10<" not in drawn
 
 
-def test_the_private_board_has_no_chart(pets: Competition, bo: User) -> None:
+def test_the_private_board_has_no_course(pets: Competition, bo: User) -> None:
     play(enter(pets, bo).team, 0.5, 0.6)
     reveal.reveal_private_board(pets, timezone.now())
-    assert "over-time" not in signed_in(bo).get(BOARD + "?board=private").content.decode()
-    assert "over-time" in signed_in(bo).get(BOARD + "?board=public").content.decode()
+    for board in ("private", "public"):
+        assert "0.777" not in signed_in(bo).get(f"{TIME}&board={board}").content.decode()
+
+
+@pytest.mark.parametrize("view", ["time", "distribution"])
+def test_no_chart_tells_private_scores_before_the_reveal(pets: Competition, bo: User, view: str) -> None:
+    play(enter(pets, bo).team, 0.5, 0.6)
+    text = signed_in(bo).get(f"{BOARD}?board=private&view={view}").content.decode()
+    assert "0.777" not in text
+    assert 'class="chart' not in text
+
+
+def test_the_distribution_marks_my_bar_and_the_baselines(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    for number, user in enumerate((bo, cy)):
+        enter(pets, user)
+        hand_in(pets, user, answers(public=number + 1))
+    file = boards_service.add_baseline(
+        competition=pets, user=ada, name="Guess <b>", file_name="g.csv", chunks=[answers(public=2)]
+    )
+    score.score_submission(file.pk)
+    text = signed_in(bo).get(f"{BOARD}?view=distribution").content.decode()
+    drawn = drawing_of(text, "histogram")
+    assert drawn.count("bar mine") == 1
+    assert "Guess &lt;b&gt;" in drawn
+    assert "bar mine" not in signed_in(ada).get(f"{BOARD}?view=distribution").content.decode()
+
+
+def test_a_hidden_board_has_no_distribution_and_a_steady_one_that_of_its_steps(pets: Competition, bo: User) -> None:
+    BoardSettings.objects.update(mode="steady", step=0.1)
+    play(enter(pets, bo).team, 0.523)
+    text = signed_in(bo).get(f"{BOARD}?view=distribution").content.decode()
+    assert "You 0.5000" in text
+    assert "0.523" not in text
+    assert 'id="ranges"' not in text
+    BoardSettings.objects.update(mode="hidden")
+    assert 'class="chart' not in signed_in(bo).get(f"{BOARD}?view=distribution").content.decode()
+
+
+@pytest.mark.parametrize("view", ["time", "distribution"])
+def test_the_charts_are_cheap(pets: Competition, bo: User, view: str) -> None:
+    for number in range(12):
+        play(Team.objects.create(competition=pets, name=f"team {number}"), 0.8, 0.9)
+    enter(pets, bo)
+    his = signed_in(bo)
+    his.get(BOARD)
+    with CaptureQueriesContext(connection) as queries:
+        his.get(f"{BOARD}?view={view}")
+    assert len(queries) <= 12

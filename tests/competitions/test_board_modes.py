@@ -54,7 +54,9 @@ def file_with(wrong: int, *, private: int = 0, start: int = 0) -> bytes:
 
 
 def steady(host: User, **fields: Any) -> Competition:
-    return make_competition(host, truth=TRUTH, **{"board_mode": "steady", "board_step": 0.1, **fields})
+    """One that keeps exact scores from their own teams as well, unless `fields` say something else."""
+    usual = {"board_mode": "steady", "board_step": 0.1, "hides_own_scores": True}
+    return make_competition(host, truth=TRUTH, **{**usual, **fields})
 
 
 def board_of(competition: Competition) -> list[tuple[int | None, str, float | None]]:
@@ -209,7 +211,7 @@ def test_a_steady_board_shows_the_last_clear_improvement_of_each_team(ada: User,
     hand_in(pets, bo, file_with(8))  # 0.8, no more than 0.1 better
     assert board_of(pets) == [(1, "cy", 0.8), (2, "bo", 0.7)]
     hand_in(pets, bo, file_with(6))  # 0.85 → 0.8, received after Cy's
-    assert board_of(pets) == [(1, "cy", 0.8), (2, "bo", 0.8)]
+    assert board_of(pets) == [(1, "cy", 0.8), (1, "bo", 0.8)], "equal shown scores share a rank"
     hand_in(pets, bo, file_with(3))  # 0.925 → 0.9
     assert board_of(pets) == [(1, "bo", 0.9), (2, "cy", 0.8)]
     assert standings.standing_differences(ground_truth_of(pets)) == []
@@ -343,7 +345,7 @@ def test_a_steady_board_without_a_step_shows_nothing_rather_than_too_much(ada: U
     enter(pets, bo)
     hand_in(pets, bo, file_with(3))
     assert board_of(pets) == [(None, "bo", None)]
-    with pytest.raises(ValidationError, match="write one for the steady board"):
+    with pytest.raises(ValidationError, match="We can't derive a rounding step from these answers"):
         competitions.change_competition(competition=pets, title="Dogs or cats")
 
 
@@ -354,7 +356,7 @@ def test_a_steady_competition_is_not_launched_without_a_step(ada: User) -> None:
     with pytest.raises(competitions.CannotHost) as refused:
         launches.launch_competition(competition=pets)
     (missing,) = refused.value.details
-    assert missing == "Missing: The steady board knows how much better a file must be before a score moves (its step)."
+    assert missing == "Missing: Rounding step is set."
     competitions.change_competition(competition=pets, board_step=0.05)
     launches.launch_competition(competition=Competition.objects.get(pk=pets.pk))
 

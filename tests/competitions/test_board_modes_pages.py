@@ -18,16 +18,16 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import extensions, joining
-from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, Uncertainty
-from leaderboard.competitions.ranking import reveal, standings
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, TruthCheck, Uncertainty
+from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services import (
     boards as boards_services,
 )
-from leaderboard.competitions.services import competitions, copying, submitting, truth_drafts
+from leaderboard.competitions.services import competitions, submitting, truth_drafts
 from leaderboard.competitions.views import board_cache
 from tests.competitions.test_board_modes import file_with, steady
-from tests.conftest import close, enter, hand_in
-from tests.pages import signed_in, tidy
+from tests.conftest import close, enter, hand_in, make_competition
+from tests.pages import board_fact, drawing_of, signed_in, tidy
 
 pytestmark = pytest.mark.thorough
 
@@ -66,7 +66,7 @@ class World:
             f"{at}submit/?submission={file.pk}" for file in files
         ]
         own += [f"{at}submissions/{file.pk}/receipt.json" for file in files]
-        lists = [f"{at}submissions/", f"{at}submissions/?show=finals", "/teams/", f"{at}team/"]
+        lists = [f"{at}submissions/", f"{at}submissions/?show=finals", f"{at}team/"]
         parts = [f"{at}leaderboard/", *(f"{at}submissions/{file.pk}/progress/" for file in files)]
         programs = [
             api,
@@ -187,12 +187,10 @@ def text_of(client: Client, path: str, **headers: str) -> str:
 def test_bo_reads_that_his_file_was_no_clear_improvement_and_what_it_needs(ada: User, bo: User, cy: User) -> None:
     pets = world(ada, bo, cy, "steady")
     page = text_of(signed_in(bo), f"/c/pets/submit/?submission={pets.second.pk}")
-    assert (
-        "No clear improvement Your shown score stays 0.8 . A file changes it when it is better than 0.9 (+0.1)" in page
-    )
+    assert "No clear improvement" in page
     assert "Rank 1 of 2" in page
     receipt = text_of(signed_in(bo), f"/c/pets/submissions/{pets.second.pk}/")
-    assert "Public no clear improvement Shown then 0.8; it needed +0.1" in receipt
+    assert "Public no clear improvement Shown score 0.8; it needed +0.1" in receipt
     assert "95 % interval" not in receipt
 
 
@@ -200,12 +198,11 @@ def test_bo_reads_his_shown_score_for_a_clear_improvement(ada: User, bo: User, c
     pets = world(ada, bo, cy, "steady")
     third = hand_in(pets.competition, bo, file_with(1))
     page = text_of(signed_in(bo), f"/c/pets/submit/?submission={third.pk}")
-    assert "Better than your best by 0.1" in page
+    assert "Your last best +0.1 better" in page
     assert "95 % interval" not in page
     board = text_of(Client(), "/c/pets/leaderboard/")
-    assert "This is a steady board: a team's score changes only when a file is better by more than 0.1" in board
-    assert re.search(r"1 gold B bo 0[.]9 3 ", board)
-    assert "3 scores from 0.8 to 0.9" in Client().get("/c/pets/leaderboard/").content.decode()
+    assert "Scores are rounded to 0.1 and change only for a clear improvement." in board
+    assert re.search(r"1 (▲\d )?BO bo 0[.]9 3 ", board)
 
 
 def test_a_team_at_the_end_of_the_scale_is_not_sent_after_what_no_file_can_reach(ada: User, bo: User, cy: User) -> None:
@@ -213,7 +210,7 @@ def test_a_team_at_the_end_of_the_scale_is_not_sent_after_what_no_file_can_reach
     hand_in(pets.competition, bo, file_with(3))  # shown 0.9, and 1 is not more than 0.1 better
     perfect = hand_in(pets.competition, bo, file_with(0))
     page = text_of(signed_in(bo), f"/c/pets/submit/?submission={perfect.pk}")
-    assert "Even a perfect file is not better by more than the step of 0.1" in page
+    assert "Even a perfect file" in page
     assert "better than 1" not in page
 
 
@@ -221,11 +218,11 @@ def test_on_a_hidden_board_a_file_is_only_valid(ada: User, bo: User, cy: User) -
     pets = world(ada, bo, cy, "hidden")
     client = signed_in(bo)
     progress = text_of(client, f"/c/pets/submissions/{pets.second.pk}/progress/", **{"HX-Request": "true"})
-    assert "Valid It can be scored and counts." in progress
+    assert "Valid, and it counts." in progress
     assert "Rank 1" not in progress
     assert "Public hidden until the end" in text_of(client, f"/c/pets/submissions/{pets.second.pk}/")
     board = text_of(client, "/c/pets/leaderboard/")
-    assert "shows no scores and no ranks" in board
+    assert "Scores and ranks are hidden until the private leaderboard opens." in board
     assert "Rank Team Score" not in board
     assert client.get("/c/pets/leaderboard.csv").content.decode().splitlines()[1].startswith(",bo,,2,")
 
@@ -239,25 +236,23 @@ def test_baselines_are_rounded_on_a_steady_board_and_bare_on_a_hidden_one(ada: U
     )
     score.score_submission(base.pk)
     board_cache.boards.clear()
-    assert re.search(r"Baseline: All cats 0[.]7 ", text_of(Client(), "/c/pets/leaderboard/"))
+    assert re.search(r"◆ All cats 0[.]7 ", text_of(Client(), "/c/pets/leaderboard/"))
     competitions.change_competition(competition=pets.competition, board_mode="hidden")
-    assert re.search(r"Baseline: All cats – Host", text_of(Client(), "/c/pets/leaderboard/"))
+    assert re.search(r"◆ All cats Baseline", text_of(Client(), "/c/pets/leaderboard/"))
 
 
 def test_charts_show_scores_of_a_steady_board_as_its_table_does(ada: User, bo: User, cy: User) -> None:
     """0.8 and 1, and never 0.80000, which no file scored."""
     pets = world(ada, bo, cy, "steady")
     hand_in(pets.competition, bo, file_with(0))
-    mine, board = (signed_in(bo).get(f"/c/pets/{page}/").content.decode() for page in ("submissions", "leaderboard"))
-    assert "scores between 0.8 and 1; a table has them all." in mine
-    assert '<span class="high">1</span><span class="low">0.8</span>' in mine
-    assert set(re.findall(r"UTC</td><td>([^<]+)</td>", mine)) == {"0.8", "1"}
-    assert "scores from 0.8 to 1" in board
-    assert '<span class="high">1</span>' in board
-    assert not re.search(r"[>\s][01]\.\d*0000\b", mine + board)
-    close(pets.competition)
-    reveal.reveal_private_board(pets.competition, timezone.now())
-    assert "1.00000; a table" in signed_in(bo).get("/c/pets/submissions/").content.decode()
+    submissions, board = "/c/pets/submissions/", "/c/pets/leaderboard/?view="
+    mine = drawing_of(signed_in(bo).get(submissions).content.decode(), "history")
+    assert len(re.findall(r'class="dot', mine)) == 2
+    for view, kind in (("time", "race"), ("distribution", "histogram")):
+        page = signed_in(bo).get(board + view).content.decode()
+        assert f'class="chart {kind}"' in page
+        assert "0.825" not in page
+    assert "ranges" not in signed_in(bo).get(board + "distribution").content.decode(), "ranges follow from exact scores"
 
 
 def test_a_late_file_says_nothing_before_the_end(ada: User, bo: User, cy: User) -> None:
@@ -265,7 +260,7 @@ def test_a_late_file_says_nothing_before_the_end(ada: User, bo: User, cy: User) 
     close(pets.competition)
     late = hand_in(pets.competition, bo, file_with(0))
     page = text_of(signed_in(bo), f"/c/pets/submit/?submission={late.pk}")
-    assert "Its score is shown once the private board is open." in page
+    assert "You'll see its score when the private leaderboard opens" in page
     assert "1.00000" not in page
 
 
@@ -273,7 +268,7 @@ def test_nobody_is_told_which_files_would_be_picked_before_the_end(ada: User, bo
     pets = world(ada, bo, cy, "steady")
     page = text_of(signed_in(bo), "/c/pets/submissions/")
     assert "Automatic" not in page
-    assert "If you do nothing, the best public ones by their exact scores are taken" in page
+    assert "If you don't choose, your best public submissions are used" in page
     submitting.select_finals(
         competition=pets.competition, user=bo, submission_ids=[str(pets.second.pk)], at=timezone.now()
     )
@@ -323,53 +318,49 @@ def test_programs_read_what_pages_show(ada: User, bo: User, cy: User) -> None:
 # --- the host's form --------------------------------------------------------------------------------------------
 
 
-def test_steady_is_proposed_for_a_new_competition_and_nobody_is_forced(ada: User) -> None:
-    copying.create_default_draft(user=ada, title="Pond life", slug="pond")
-    page = signed_in(ada).get("/host/pond/setup/limits/").content.decode()
-    assert re.search(r'name="board_mode" value="steady"[^>]*checked', page)
-    assert "Steady is proposed for fewer than 2,000 public rows." in page
-    form = {
-        "opens_at": "2030-11-01T09:00",
-        "closes_at": "2030-11-24T23:59",
-        "zone": "UTC",
-        "daily_attempts": "5",
-        "final_count": "2",
-        "team_size": "4",
-        "max_megabytes": "20",
-    }
-    for mode in ("plain", "steady", "hidden"):
-        assert signed_in(ada).post("/host/pond/setup/limits/", {**form, "board_mode": mode}).status_code == 303
-        assert Competition.objects.get(slug="pond").board.mode == mode
-    assert signed_in(ada).post("/host/pond/setup/limits/", {**form, "board_mode": "shy"}).status_code == 422
+@pytest.mark.parametrize(("step", "is_offered"), [(0.03, True), (0.05, False), (None, False)])
+def test_steady_is_offered_where_it_would_show_progress(ada: User, step: float | None, is_offered: bool) -> None:
+    pets = make_competition(ada, board_mode="plain")
+    check = TruthCheck.objects.get()
+    scores = [{"values": {"public": {"value": value}}} for value in (0.1, 0.2, 1.0)]
+    check.report |= {"apart": {"public": step} if step else {}, "baselines": scores}
+    check.save()
+    client = signed_in(ada)
+    shown = client.get("/host/pets/settings/").context["form"]
+    assert ("steady" in dict(shown.fields["board_mode"].choices)) == is_offered
+    data = {name: value for name, value in shown.initial.items() if value not in (None, False)}
+    sent = client.post("/host/pets/settings/", {**data, "board_mode": "steady"})
+    assert sent.status_code == (303 if is_offered else 422)
+    pets.board.refresh_from_db()
+    assert pets.board.mode == ("steady" if is_offered else "plain")
+    client.post("/host/pets/settings/", {**data, "board_mode": "hidden"})
+    pets.board.refresh_from_db()
+    assert pets.board.mode == "hidden"
 
 
 def test_ada_is_told_that_a_steady_board_has_no_step(ada: User) -> None:
     steady(ada, board_step=None)
-    assert "The steady board has no step" not in text_of(signed_in(ada), "/host/pets/")
+    assert "no rounding step could be calculated for these answers" not in text_of(signed_in(ada), "/host/pets/")
     GroundTruth.objects.update(step=None)
-    assert "The steady board has no step, so it shows no scores" in text_of(signed_in(ada), "/host/pets/")
+    assert "The leaderboard shows no scores" in text_of(signed_in(ada), "/host/pets/")
 
 
 def test_the_overview_says_how_scores_are_shown(ada: User) -> None:
     pets = steady(ada, is_listed=True)
     for mode, words in (
-        ("steady", "Public board steady, step 0.1"),
-        ("hidden", "Public board no scores until the end"),
+        ("steady", "Public leaderboard rounded, step 0.1"),
+        ("hidden", "Public leaderboard no scores until the end"),
     ):
         competitions.change_competition(competition=pets, board_mode=mode)
         assert words in text_of(Client(), "/c/pets/")
     competitions.change_competition(competition=pets, board_mode="plain")
-    assert "Public board" not in text_of(Client(), "/c/pets/")
+    assert "Public leaderboard" not in text_of(Client(), "/c/pets/")
 
 
 def test_the_settings_say_which_step_the_ground_truth_has(ada: User, bo: User) -> None:
     steady(ada, board_step=None)
     step = GroundTruth.objects.get().step
-    page = text_of(signed_in(ada), "/host/pets/settings/")
-    assert "Steady is proposed: this ground truth has 40 public rows, fewer than 2,000." in page
-    assert f"A number, or empty for {step:.12g}" in page
-    GroundTruth.objects.update(public_rows=5000, rows=5020)
-    assert "With 5,000 public rows a plain board does little harm." in text_of(signed_in(ada), "/host/pets/settings/")
+    assert f"Leave empty for {step:.12g}" in text_of(signed_in(ada), "/host/pets/settings/")
 
 
 @pytest.mark.parametrize("step", ["0", "-0.1", "nan", "inf", "1e400", "much"])
@@ -385,9 +376,9 @@ def test_a_step_that_is_none_is_refused(ada: User, step: str) -> None:
 
 def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User) -> None:
     steady(ada, launched=False)
-    page = signed_in(ada).get("/host/pets/setup/metric/?metric=log_loss").content.decode()
+    page = signed_in(ada).get("/host/pets/truth/metric/?metric=log_loss").content.decode()
     assert re.search(r'name="param-clip" value="0.001"', page)
-    assert "we propose to clip at 0.001" in page
+    assert "We suggest clipping at 0.001" in page
     truth = "id,y\n" + "".join(f"{row},{row % 2}\n" for row in range(40))
     truth_drafts.draft_truth(
         competition=Competition.objects.get(), metric="", params={}, file_name="t.csv", chunks=[truth.encode()]
@@ -395,7 +386,7 @@ def test_log_loss_is_clipped_at_a_thousandth_unless_ada_says_otherwise(ada: User
     draft = Competition.objects.get().truth_draft
     assert draft.params.get("clip", 0.001) == 0.001
     truth_drafts.draft_truth(competition=Competition.objects.get(), metric="log_loss", params={"clip": 1e-15})
-    page = signed_in(ada).get("/host/pets/setup/metric/").content.decode()
+    page = signed_in(ada).get("/host/pets/truth/metric/").content.decode()
     assert re.search(r'name="param-clip" value="1e-15"', page)
 
 
@@ -416,19 +407,20 @@ def test_a_disqualified_team_reads_on_all_its_pages_that_nothing_of_it_counts(
     extensions.disqualify_team(team=world.team, user=ada, reason="Copied.")
     for path in ("/submissions/", "/finals/"):
         page = read(path)
-        assert "so none of its files decides" in page
+        assert "Your team is off the leaderboard, so its submissions don't count" in page
         assert "first.csv" in page
-        assert "Your team picked" not in page
+        assert "Your team chose" not in page
         assert "no clear improvement" not in page
-        assert ("Scored on no board" in page) == (mode == "steady"), "a plain board keeps no score of a file back"
+        # A plain board keeps no score of a file back.
+        assert ("Scored not on the leaderboard" in page) == (mode == "steady")
     receipt = read(f"/submissions/{world.first.pk}/")
-    assert ("Public on no board" in receipt) == (mode == "steady")
+    assert ("Public not on the leaderboard" in receipt) == (mode == "steady")
     assert "Attempts left" not in read("/submit/")
-    assert "Best public on no board" in read("/submit/")
-    assert "On no board" in read(f"/submit/?submission={world.first.pk}")
+    assert "Best public not on the leaderboard" in read("/submit/")
+    assert "Not on the leaderboard" in read(f"/submit/?submission={world.first.pk}")
     extensions.readmit_team(team=world.team, user=ada)
-    assert "Your team picked 1 of at most 2." in read("/finals/")
-    assert "on no board" not in read("/submissions/")
+    assert "Your team chose 1 of 2" in read("/finals/")
+    assert "not on the leaderboard" not in read("/submissions/")
 
 
 def test_ones_own_chart_has_the_files_of_which_the_list_tells_a_score(ada: User, bo: User, cy: User) -> None:
@@ -438,8 +430,7 @@ def test_ones_own_chart_has_the_files_of_which_the_list_tells_a_score(ada: User,
 
     def drawn() -> int:
         page = client.get(at).content.decode()
-        assert ("Clear improvements of your team as the board shows them" in page) == ("score-chart" in page)
-        return len(re.findall(r"M[\d.]+,[\d.]+h0", page))
+        return drawing_of(page, "history").count('class="dot') if "chart history" in page else 0
 
     assert drawn() == 0, "one score is no course"
     hand_in(world.competition, bo, file_with(2))
@@ -449,7 +440,35 @@ def test_ones_own_chart_has_the_files_of_which_the_list_tells_a_score(ada: User,
     assert page.count('<span class="muted tiny">no clear improvement</span>') == 2
     close(world.competition)
     boards_services.reveal_competition(competition=world.competition, user=ada)
-    assert len(re.findall(r"M[\d.]+,[\d.]+h0", client.get(at).content.decode())) == 4
+    assert drawn() == 4
+
+
+def test_a_team_reads_its_own_exact_scores_unless_the_host_hides_them(ada: User, bo: User, cy: User) -> None:
+    """On its own pages and in programs; the board and everybody else keep to the steps."""
+    world = World(steady(ada, is_listed=True, hides_own_scores=False), bo, cy)
+    own = [
+        f"/c/pets/submissions/{world.second.pk}/",
+        "/c/pets/submissions/",
+        f"/c/pets/submit/?submission={world.second.pk}",
+    ]
+    for path in own:
+        assert "0.82500" in text_of(signed_in(bo), path) or "0.825 " in text_of(signed_in(bo), path), path
+    assert board_fact(signed_in(bo).get(own[2]).content.decode(), "board-shows").startswith(
+        "The leaderboard shows your team with 0.8, in steps of 0.1."
+    )
+    headers = {"Authorization": f"Bearer {ApiToken.issue(bo, 'x')[1]}"}
+    assert Client().get(f"/api/v1/submissions/{world.second.pk}", headers=headers).json()["public_score"] == 0.825
+    for who in (bo, cy):
+        assert "0.825" not in text_of(signed_in(who), "/c/pets/leaderboard/")
+    assert signed_in(cy).get(own[0]).status_code in (302, 404)
+    competitions.change_competition(competition=world.competition, user=ada, hides_own_scores=True)
+    for path in own:
+        assert "0.825" not in text_of(signed_in(bo), path), path
+    competitions.change_competition(
+        competition=world.competition, user=ada, hides_own_scores=False, board_mode="hidden"
+    )
+    for path in own:
+        assert "0.825" not in text_of(signed_in(bo), path), path
 
 
 def test_a_hidden_file_is_called_neither_picked_nor_no_clear_improvement(ada: User, bo: User, cy: User) -> None:
@@ -458,7 +477,7 @@ def test_a_hidden_file_is_called_neither_picked_nor_no_clear_improvement(ada: Us
     client.post(f"/c/{world.competition.slug}/finals/", {"final": [str(world.first.pk)]})
     competitions.hide_submission(submission=world.first, user=ada, reason="Copied.")
     page = client.get(at).content.decode()
-    assert '<span class="muted tiny">on no board</span>' in tidy(page)
-    assert "Your team picked" not in page
+    assert '<span class="muted tiny">not on the leaderboard</span>' in tidy(page)
+    assert "Your team chose" not in page
     page = tidy(client.get(f"{at}{world.first.pk}/").content.decode())
-    assert '<dt>Public</dt><dd class="digits break">on no board</dd>' in page
+    assert '<dt>Public</dt><dd class="digits break">not on the leaderboard</dd>' in page

@@ -21,7 +21,7 @@ from leaderboard.competitions.services import boards as boards_services
 from leaderboard.competitions.services import competitions, copying, folders
 from leaderboard.competitions.views.board_table import anchor_of
 from tests.conftest import answers, close, enter, hand_in, make_competition, person
-from tests.pages import signed_in, text_of, tidy
+from tests.pages import board_fact, board_lines, signed_in, text_of, tidy
 
 BOARD = "/c/pets/leaderboard/"
 
@@ -40,9 +40,7 @@ def labs(ada: User) -> Competition:
 
 def ranked(page: str) -> list[tuple[str, str]]:
     """Rank and team of each row."""
-    table = tidy(page).partition("<tbody>")[2].partition("</tbody>")[0]
-    ranks = re.findall(r'<td class="rank digits">(?:<span[^>]*></span>)?(\d+)', table)
-    return list(zip(ranks, re.findall(r'<span class="team-name">(\w+)</span>', table), strict=True))
+    return [(line.rank, line.name) for line in board_lines(page)]
 
 
 def test_ada_reads_the_board_of_one_section_with_the_ranks_of_all(ada: User, labs: Competition) -> None:
@@ -52,11 +50,11 @@ def test_ada_reads_the_board_of_one_section_with_the_ranks_of_all(ada: User, lab
     assert "<option>Lab 2</option>" in page.content.decode()
     second = hers.get(f"{BOARD}?section=Lab+2")
     assert ranked(second.content.decode()) == [row for row in whole if int(row[1][1:]) % 2]
-    assert "6 teams of section “Lab 2”. “Rank” is that on the whole board." in text_of(second)
+    assert "“Rank” is the overall rank." in text_of(second)
     assert "<option selected>Lab 2</option>" in second.content.decode()
     both = hers.get(f"{BOARD}?section=Lab+2&q=p0").content.decode()
     assert {name for _rank, name in ranked(both)} == {"p01", "p03", "p05", "p07", "p09"}
-    assert "No team of this section is ranked" in text_of(hers.get(f"{BOARD}?section=Lab+9"))
+    assert "No ranked team in this section" in text_of(hers.get(f"{BOARD}?section=Lab+9"))
 
 
 def test_an_assistant_does_too_and_nobody_else_learns_that_there_are_sections(labs: Competition, dee: User) -> None:
@@ -90,10 +88,7 @@ def student(name: str = "p00") -> Client:
 
 def within(page: str) -> list[tuple[str, str]]:
     """Rank in the section and team of each row."""
-    table = tidy(page).partition("<tbody>")[2].partition("</tbody>")[0]
-    ranks = re.findall(r'<td class="within digits"[^>]*>(\d+)', table)
-    names = re.findall(r'<span class="team-name">(\w+)</span>', table)
-    return list(zip(ranks, names, strict=True)) if ranks else []
+    return [(line.within, line.name) for line in board_lines(page) if line.within]
 
 
 def chooser(page: str) -> list[str]:
@@ -112,10 +107,10 @@ def test_a_student_looks_at_a_section_with_both_ranks_and_their_own_comes_first(
     # Hand-ins of the same score: the earlier one stands above, so no two share a rank.
     assert within(mine) == [(str(place), name) for place, (_rank, name) in enumerate(ranked(mine), start=1)]
     assert '<option value="Lab 2" selected>' in mine
-    assert "You are 1 of 6 in this section and 2 of 12 on the whole board" in text_of(answer)
+    assert re.match(r"You 2nd of 12 .*1 of 6 here", board_fact(mine, "you"))
     other = student("p00").get(f"{BOARD}?section=Lab+2")
     assert within(other.content.decode()) == within(mine)
-    assert "You are 1 of 12 with" in text_of(other)
+    assert board_fact(other.content.decode(), "you").startswith("You 1st of 12")
     assert chooser(other.content.decode()) == ["All sections", "My section: Lab 1", "Lab 2"]
 
 
@@ -124,7 +119,7 @@ def test_search_and_the_way_to_oneself_stay_in_the_section(open_labs: Competitio
     row = anchor_of("p03")
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
     assert f'href="?board=public&amp;section=Lab+2#{row}"' in page
-    assert f'<tr id="{row}" class="mine"' in page
+    assert f'<tr aria-current="true" id="{row}"' in page
     assert 'href="?board=private&amp;section=Lab%202"' in page
     found = his.get(f"{BOARD}?section=Lab+2&q=p0").content.decode()
     assert within(found) == [(str(place), f"p0{2 * place - 1}") for place in range(1, 6)]
@@ -138,10 +133,10 @@ def test_a_search_in_a_section_says_how_many_of_its_teams_it_found(ada: User, op
     for reader in (signed_in(ada), student()):
         answer = reader.get(f"{BOARD}?section=Lab+2&q=p0")
         assert "5 of 6 teams of section “Lab 2” match “p0”." in text_of(answer)
-        assert 'href="?board=public&amp;section=Lab%202">Show the section</a>' in answer.content.decode()
+        assert 'href="?board=public&amp;section=Lab%202">Show section</a>' in answer.content.decode()
         nobody = text_of(reader.get(f"{BOARD}?section=Lab+2&q=zed"))
         assert "0 of 6 teams of section “Lab 2” match “zed”." in nobody
-        assert "No team of this name in this section" in nobody
+        assert "No team with this name in this section" in nobody
     RosterEntry.objects.filter(name="p11").update(section="Lab 3")
     open_labs.touch_board()
     assert "1 of 1 team of section “Lab 3” matches “p”." in text_of(student().get(f"{BOARD}?section=Lab+3&q=p"))
@@ -162,7 +157,7 @@ def test_a_section_longer_than_a_page_has_further_pages(
     assert within(his.get(f"{BOARD}?section=Lab+2&page=99").content.decode()) == within(last)
     # Whose row is on the other page reads the rank in the section all the same, and where the row is.
     far = student("p11").get(f"{BOARD}?section=Lab+2")
-    assert "You are 6 of 6 in this section" in text_of(far)
+    assert "6 of 6 here" in board_fact(far.content.decode(), "you")
     assert f'href="?board=public&amp;section=Lab+2&amp;page=2#{anchor_of("p11")}"' in far.content.decode()
     found = his.get(f"{BOARD}?section=Lab+2&q=p0&page=2").content.decode()
     assert within(found) == [("5", "p09")]
@@ -232,9 +227,8 @@ def test_a_team_of_two_sections_belongs_to_each(open_labs: Competition) -> None:
     assert chooser(his.get(BOARD).content.decode()) == ["All sections", "My section: Lab 1", "Lab 2", "Lab 3"]
     for section, number in (("Lab+1", 6), ("Lab+3", 1)):
         page = his.get(f"{BOARD}?section={section}").content.decode()
-        assert "team-name" in page
-        assert page.count('<tr id="team-') == number
-        assert f'<tr id="{anchor_of("p00")}"' in page
+        assert len(ranked(page)) == number
+        assert f'id="{anchor_of("p00")}"' in page
     teams.leave_team(membership=open_labs.memberships.get(user=guest))
     assert "Lab 3" not in his.get(BOARD).content.decode()
 
@@ -248,14 +242,14 @@ def test_a_section_without_a_ranked_team_is_answered_like_one_that_does_not_exis
     his = student()
     answers_of = {name: his.get(f"{BOARD}?section={name}").content.decode() for name in ("Night", "Ghost")}
     assert chooser(answers_of["Night"]) == ["All sections", "My section: Lab 1", "Lab 2"]
-    assert "No team of this section is ranked" in answers_of["Night"]
+    assert "No ranked team in this section" in answers_of["Night"]
     plain = [
         re.sub(r'nonce="[^"]*"|csrf[^>]*|data-etag="[^"]*"|datetime="[^"]*"', "", text) for text in answers_of.values()
     ]
     assert plain[0].replace("Night", "Ghost") == plain[1]
     own = signed_in(idle).get(f"{BOARD}?section=Night").content.decode()
     assert chooser(own) == ["All sections", "My section: Night", "Lab 1", "Lab 2"]
-    assert "No team of this section is ranked" in own
+    assert "No ranked team in this section" in own
     assert student().get(f"{BOARD}?section=%00%27%22<b>").status_code in (200, 400)
 
 
@@ -309,21 +303,21 @@ def test_with_pseudonyms_a_section_tells_no_name_and_finds_none(ada: User, open_
     competitions.change_competition(competition=open_labs, user=ada, uses_pseudonyms=True)
     his = student()
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
-    assert page.count('<tr id="team-') == 6
+    assert len(ranked(page)) == 6
     assert not re.search(r"p0[1-9]|p1[01]", page.partition("<tbody>")[2])
-    assert "No team of this name" in his.get(f"{BOARD}?section=Lab+2&q=p01").content.decode()
+    assert "No team with this name" in his.get(f"{BOARD}?section=Lab+2&q=p01").content.decode()
     hers = signed_in(ada).get(f"{BOARD}?section=Lab+2").content.decode()
-    assert '<span class="own-name">p01</span>' in hers
+    assert "<small>p01</small>" in hers
     assert not re.search(r"p0[1-9]|p1[01]", his.get(f"{BOARD}?section=Lab+2").content.decode().partition("<tbody>")[2])
 
 
 def test_a_hidden_board_shows_who_is_there_and_no_rank_of_any_kind(ada: User, open_labs: Competition) -> None:
     competitions.change_competition(competition=open_labs, user=ada, board_mode="hidden")
     page = student().get(f"{BOARD}?section=Lab+2").content.decode()
-    assert page.count('<tr id="team-') == 6
+    assert len(ranked(page)) == 6
     assert "In section" not in page
     assert within(page) == []
-    assert "You are <strong>" not in page
+    assert board_fact(page, "you") == ""
 
 
 def test_a_steady_board_ranks_a_section_by_what_it_shows(ada: User, open_labs: Competition) -> None:
@@ -340,13 +334,13 @@ def test_a_steady_board_ranks_a_section_by_what_it_shows(ada: User, open_labs: C
 def test_the_private_board_has_sections_after_the_reveal_and_says_nothing_before(open_labs: Competition) -> None:
     his = student("p01")
     locked = his.get(f"{BOARD}?board=private&section=Lab+2").content.decode()
-    assert "The private board is locked" in locked
+    assert "The private leaderboard is locked" in locked
     assert "<tbody>" not in locked
     assert chooser(locked) == []
     close(open_labs)
     boards_services.reveal_competition(competition=open_labs)
     page = his.get(f"{BOARD}?section=Lab+2").content.decode()
-    assert "Private leaderboard" in page
+    assert "board=private" in page
     assert [name for _rank, name in within(page)] == [f"p{place:02d}" for place in range(1, 12, 2)]
 
 
@@ -366,7 +360,7 @@ def test_ada_switches_it_on_where_she_reads_what_it_tells_and_the_audit_log_says
     ada: User, labs: Competition, tmp_path: Path
 ) -> None:
     hers, admission = signed_in(ada), "/host/pets/people/admission/"
-    assert "which section a team or a pseudonym belongs to" in text_of(hers.get(admission))
+    assert "This also shows each team's section, even under a pseudonym" in text_of(hers.get(admission))
     assert "Lab 2" not in student().get(BOARD).content.decode()
     hers.post(admission, {"admission": "code", "allowed_addresses": "", "shows_sections": "on"})
     labs.refresh_from_db()

@@ -290,7 +290,7 @@ def test_after_three_deaths_a_file_fails_and_its_attempt_comes_back(mine: Submis
 def test_a_file_that_took_too_long_fails_with_the_seconds(mine: Submission, settings: LazySettings) -> None:
     died(mine, "one", TimeLimitExceeded(settings.CELERY_TASK_TIME_LIMIT))
     assert again(mine).failure == f"Scoring took longer than {settings.CELERY_TASK_TIME_LIMIT:g} s. " + (
-        "The host has been told, and your attempt was given back."
+        "We told the host and returned your attempt."
     )
     assert DailyAttempts.objects.get().used == 0
 
@@ -418,7 +418,7 @@ def test_without_a_mail_server_ada_reads_it_on_her_pages_alone(
     assert mail.outbox == []
     client.force_login(ada)
     assert "A submission failed" in client.get("/notifications/").content.decode()
-    assert "1 file could not be scored through our fault" in client.get("/host/pets/").content.decode()
+    assert 'id="failed-files"' in client.get("/host/pets/").content.decode()
     assert queue_module.OUR_FAULT in client.get("/host/pets/submissions/?status=failed").content.decode()
 
 

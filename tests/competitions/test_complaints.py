@@ -146,10 +146,10 @@ def test_the_host_reads_in_her_language_what_was_found_in_a_truth(ada: User, dat
     drafted(ada, data)
     report = TruthDraft.objects.get().report
     assert code in {finding["code"] for finding in report["findings"]}
-    for path in ("/host/pets/setup/data/", "/host/pets/setup/metric/"):
+    for path in ("/host/pets/truth/", "/host/pets/truth/metric/"):
         page = signed_in(ada).get(path, headers=FOREIGN).content.decode()
         assert outside_brackets(page) == []
-    english = signed_in(ada).get("/host/pets/setup/data/").content.decode()
+    english = signed_in(ada).get("/host/pets/truth/").content.decode()
     for finding in report["findings"]:
         assert escape(finding["message"]) in english
         assert finding["why"] in english
@@ -166,7 +166,7 @@ def test_a_draft_that_cannot_be_published_is_refused_in_the_hosts_language(ada: 
 def test_a_wrong_parameter_is_refused_in_the_hosts_language(ada: User) -> None:
     drafted(ada, SOUND, metric="log_loss")
     sent = {"metric": "log_loss", "parameters_of": "log_loss", "param-clip": "7", "action": "look"}
-    page = signed_in(ada).post("/host/pets/setup/metric/", sent, headers=FOREIGN).content.decode()
+    page = signed_in(ada).post("/host/pets/truth/metric/", sent, headers=FOREIGN).content.decode()
     assert "⟦Must be at most" in page
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from datetime import timedelta
 
 import pytest
@@ -47,6 +49,17 @@ def test_a_member_who_accepted_sees_and_downloads(client: Client, with_files: Co
     assert "attachment" in sample["Content-Disposition"]
 
 
+def test_all_files_come_in_one_zip_with_the_sample(client: Client, with_files: Competition, bo: User) -> None:
+    enter(with_files, bo)
+    client.force_login(bo)
+    assert 'href="/c/pets/data.zip"' in client.get("/c/pets/data/").content.decode()
+    archive = zipfile.ZipFile(io.BytesIO(body(client, "/c/pets/data.zip")))
+    assert sorted(archive.namelist()) == ["sample_submission.csv", "train.csv"]
+    for name in archive.namelist():
+        alone = f"/c/pets/data/{name}" if name.startswith("sample") else f"/c/pets/data/files/{name}"
+        assert archive.read(name) == body(client, alone)
+
+
 def test_nobody_else_gets_a_byte(client: Client, with_files: Competition, bo: User, dee: User) -> None:
     joining.enter_competition(user=bo, competition=with_files)
     for person, words in ((None, "Join to download"), (dee, "Join to download"), (bo, "Accept the rules first")):
@@ -56,13 +69,14 @@ def test_nobody_else_gets_a_byte(client: Client, with_files: Competition, bo: Us
         for address in ("", "files/train.csv", "sample_submission.csv"):
             assert b"canary" not in body(client, f"/c/pets/data/{address}")
         assert client.get("/c/pets/data/files/train.csv").status_code == 302
+        assert client.get("/c/pets/data.zip").status_code == 302
 
 
 def test_before_it_opens_the_data_stay_closed(client: Client, with_files: Competition, bo: User) -> None:
     enter(with_files, bo)
     Competition.objects.update(opens_at=timezone.now() + timedelta(hours=1))
     client.force_login(bo)
-    assert "The data open with the competition" in body(client, "/c/pets/data/").decode()
+    assert "The data opens with the competition" in body(client, "/c/pets/data/").decode()
     assert client.get("/c/pets/data/files/train.csv").status_code == 302
 
 

@@ -140,7 +140,7 @@ def facts_of(competition: Competition) -> dict[str, object]:
 
 def test_an_export_never_writes_over_anything(pets: Competition, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("precious")
-    with pytest.raises(CommandError, match="not an empty folder"):
+    with pytest.raises(CommandError, match="isn't an empty folder"):
         call_command("export_competition", "pets", str(tmp_path))
 
 
@@ -150,27 +150,27 @@ def test_an_export_needs_a_competition(db: None, tmp_path: Path) -> None:
 
 
 def test_an_import_needs_a_host_with_an_account(db: None, folder: Path) -> None:
-    with pytest.raises(CommandError, match="Nobody here is called"):
+    with pytest.raises(CommandError, match="There is no account named “ada”"):
         bring_in(folder)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('title = "Birds"', "title = Birds", "not TOML"),
-        ("daily_attempts = 3", "daily_atempts = 3", "nothing is called daily_atempts"),
+        ('title = "Birds"', "title = Birds", "isn't TOML"),
+        ("daily_attempts = 3", "daily_atempts = 3", "unknown names: daily_atempts"),
         ("daily_attempts = 3", 'daily_attempts = "many"', "daily_attempts"),
         ("2026-10-01T08:00:00", "2031-10-01T08:00:00", "must open before it closes"),
         ("2026-10-01T08:00:00", '"soon"', "opens_at must be a date with time"),
-        ("Europe/Vienna", "Europe/Atlantis", "zone is not a time zone"),
+        ("Europe/Vienna", "Europe/Atlantis", "zone isn't a time zone"),
         ('key = "accuracy"', 'key = "magic"', 'No metric is called "magic"'),
-        ('key = "accuracy"', 'key = "rmse"', "truth.csv: The ground truth cannot be published"),
+        ('key = "accuracy"', 'key = "rmse"', "truth.csv: The answers can't be published"),
         ('key = "accuracy"', 'key = "accuracy"\nparams = {beta = 2}', "beta: The metric has no such parameter"),
         ("public_share = 0.5", "public_share = 1.5", "public_share must be a number between 0 and 1"),
-        ("[split]", '[[baselines]]\nname = "x"\nfile = "../x.csv"\n[split]', "is not a file of the folder"),
+        ("[split]", '[[baselines]]\nname = "x"\nfile = "../x.csv"\n[split]', ", which isn't in the folder"),
         ("[split]", '[[baselines]]\nname = "x"\n[split]', "needs a name and a file"),
         ("[split]", '[[data]]\nname = "train.csv"\n[split]', "not in data/: train.csv"),
-        ('slug = "birds"', 'slug = "new"', "is the address of another page"),
+        ('slug = "birds"', 'slug = "new"', "Another page uses the address “"),
     ],
 )
 def test_a_wrong_folder_is_refused_with_the_place(ada: User, folder: Path, old: str, new: str, words: str) -> None:
@@ -184,13 +184,13 @@ def test_a_folder_without_toml_or_truth_is_refused(ada: User, folder: Path) -> N
     (folder / "truth.csv").unlink()
     assert "needs truth.csv" in refusal(folder)
     (folder / "competition.toml").unlink()
-    assert "cannot be read" in refusal(folder)
+    assert "competition.toml can't be read" in refusal(folder)
 
 
 def test_a_folder_whose_data_hold_the_answers_is_refused(ada: User, folder: Path) -> None:
     (folder / "data").mkdir()
     (folder / "data" / "test.csv").write_text((folder / "truth.csv").read_text())
-    assert "holds the answers of 20 scored ids" in refusal(folder)
+    assert "contains the answers of 20 scored ids" in refusal(folder)
 
 
 def test_rebuilding_makes_a_damaged_board_right_again(pets: Competition, bo: User) -> None:

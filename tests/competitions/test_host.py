@@ -17,11 +17,12 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions.models import Competition, DataFile, Membership
+from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import copying, publishing
+from leaderboard.competitions.services import archive, copying, publishing
 from leaderboard.notifications.models import Notice
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
-from tests.pages import signed_in, text_of, tidy, upload
+from tests.pages import signed_in, text_of, upload
 from tests.test_architecture import pages
 
 FILLED = {
@@ -49,30 +50,19 @@ def hers(ada: User) -> Client:
 
 def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client, bo: User) -> None:
     assert "Create a competition" in text_of(hers.get("/host/"))
-    made = hers.post("/host/new/", FILLED)
-    assert (made.status_code, made["Location"]) == (303, "/host/pond-life/setup/data/")
-    assert hers.post("/host/pond-life/settings/", FILLED).status_code == 303
-    assert "Do this" in text_of(hers.get("/host/pond-life/"))
-
-    checked = hers.post(
-        "/host/pond-life/setup/data/",
-        {
-            "file": upload("id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 31))),
-            "public_percent": "40",
-            "seed": "3",
-            "split_by": "stratified",
-            "action": "check",
-        },
-    )
-    assert (checked.status_code, checked["Location"]) == (303, "/host/pond-life/setup/data/#check")
-    page = text_of(hers.get("/host/pond-life/truth/", follow=True))
+    answers_file = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 31))
+    made = hers.post("/host/new/", {"files": upload(answers_file)})
+    assert (made.status_code, made["Location"]) == (303, "/host/predict-label/setup/")
+    assert hers.post("/host/predict-label/settings/", {**FILLED, "slug": "pond-life"}).status_code == 303
+    assert "Grades" in text_of(hers.get("/host/pond-life/"))
+    split = {"split": "yes", "public_percent": "40", "seed": "3", "split_by": "stratified"}
+    assert hers.post("/host/pond-life/setup/", split).status_code == 303
+    page = text_of(hers.get("/host/pond-life/truth/"))
     assert "truth.csv Can be used" in page
     assert "Public rows 12 40 % Private rows 18 60 %" in page
     assert "Perfect file the answers 1.00000" in page
-    assert "id,label" in page
-    chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy", "note": "first"}
-    published = hers.post("/host/pond-life/setup/metric/", chosen)
-    assert (published.status_code, published["Location"]) == (303, "/host/pond-life/setup/limits/")
+    created = hers.post("/host/pond-life/setup/", {"create": "yes"})
+    assert (created.status_code, created["Location"]) == (303, "/host/pond-life/setup/launch/")
 
     hers.post("/host/pond-life/walk/")
     score.measure_preview(Competition.objects.get(slug="pond-life").ground_truth.pk)  # type: ignore[union-attr]
@@ -92,18 +82,18 @@ def test_ada_hosts_a_competition_from_the_first_line_to_the_launch(hers: Client,
     ("field", "value", "words"),
     [
         ("title", "", "Title: This field is required"),
-        ("slug", "new", "is the address of another page"),
+        ("slug", "new", "Another page uses the address “"),
         ("slug", "no spaces", "valid “slug”"),
         ("slug", "pets", "Another competition has this address"),
         ("closes_at", "2026-02-01T08:00", "must open before it closes"),
-        ("opens_at", "soon", "Write a date with a time"),
-        ("opens_at", "2026-03-29T02:30", "never show this time"),
-        ("opens_at", "0001-01-01T00:00", "Write a year between"),
-        ("closes_at", "9999-12-31T23:59", "Write a year between"),
+        ("opens_at", "soon", "Enter a date and time"),
+        ("opens_at", "2026-03-29T02:30", "exist in this zone:"),
+        ("opens_at", "0001-01-01T00:00", "Enter a year between 1970 and 9000"),
+        ("closes_at", "9999-12-31T23:59", "Enter a year between 1970 and 9000"),
         ("zone", "Europe/Atlantis", "Select a valid choice"),
         ("daily_attempts", "0", "greater than or equal to 1"),
-        ("max_megabytes", "4000", "takes files of at most"),
-        ("join_code", "A1", "At least six"),
+        ("max_megabytes", "4000", "This site accepts files up to"),
+        ("join_code", "A1", "at least six"),
     ],
 )
 def test_a_wrong_value_is_shown_at_its_field_and_what_was_typed_is_kept(
@@ -119,17 +109,19 @@ def test_a_wrong_value_is_shown_at_its_field_and_what_was_typed_is_kept(
     assert "What swims there?" not in Competition.objects.get(slug="pond-life").overview
 
 
-def test_a_title_without_letters_asks_for_an_address(hers: Client) -> None:
-    assert "Write an address" in text_of(hers.post("/host/new/", {**FILLED, "title": "???"}))
+def test_a_title_without_letters_asks_for_an_address(hers: Client, pets: Competition) -> None:
+    refused = hers.post("/host/pets/settings/", {**FILLED, "title": "???"})
+    assert "Enter an address" in text_of(refused)
 
 
-def test_a_missing_title_is_one_mistake_and_not_two(hers: Client) -> None:
-    text = hers.post("/host/new/", {"title": "", "slug": ""}).content.decode()
-    assert "has no letters" not in text
+def test_a_missing_title_is_one_mistake_and_not_two(hers: Client, pets: Competition) -> None:
+    text = hers.post("/host/pets/settings/", {**FILLED, "title": "", "slug": ""}).content.decode()
+    assert "can't be derived from this title" not in text
 
 
 def test_an_address_in_use_is_told_in_our_words(hers: Client, pets: Competition) -> None:
-    text = hers.post("/host/new/", {"title": "Pets", "slug": "pets"}).content.decode()
+    hers.post("/host/new/", {"action": "empty"})
+    text = hers.post("/host/new-competition/settings/", {**FILLED, "slug": "pets"}).content.decode()
     assert "Another competition has this address" in text
     assert "Slug" not in text
 
@@ -155,18 +147,25 @@ def test_a_deadline_does_not_move_once_the_private_board_is_open(hers: Client, p
     Competition.objects.update(opens_at=now - timedelta(2), closes_at=now - timedelta(1), revealed_at=now)
     response = hers.post("/host/pets/settings/", {**FILLED, "slug": "pets"})
     assert response.status_code == 422
-    assert "cannot move into the future" in text_of(response)
+    assert "The private leaderboard is open, so the deadline can't move into the future" in text_of(response)
 
 
 def test_the_dashboard_leads_to_joining_while_it_runs_and_to_grades_afterwards(hers: Client, pets: Competition) -> None:
     running = hers.get("/host/pets/").content.decode()
-    assert pets.admission.join_code in running
-    assert "Make a copy for the next class" not in running
+    assert f"/join/{pets.admission.join_code}/" in running
+    assert 'href="/host/pets/clone/"' not in step_of(running)
     close(pets)
     ended = hers.get("/host/pets/").content.decode()
     assert pets.admission.join_code not in ended
-    assert '<a href="/host/pets/grades/">Grades</a><span class="muted">' in tidy(ended)
-    assert '<a href="/host/pets/clone/">Make a copy for the next class</a>' in ended
+    reveal.reveal_private_board(pets, timezone.now())
+    ended = hers.get("/host/pets/").content.decode()
+    assert 'href="/host/pets/grades/"' in step_of(ended)
+    assert 'href="/host/pets/clone/"' in step_of(ended)
+
+
+def step_of(page: str) -> str:
+    """The next step on the dashboard."""
+    return page.partition('data-testid="next-step"')[2].partition("</section>")[0]
 
 
 def test_a_drafts_page_has_no_numbers_that_are_all_zero(hers: Client, ada: User) -> None:
@@ -177,10 +176,10 @@ def test_a_drafts_page_has_no_numbers_that_are_all_zero(hers: Client, ada: User)
 
 
 def test_an_incomplete_draft_is_not_launched_and_says_what_is_missing(hers: Client) -> None:
-    hers.post("/host/new/", {**FILLED, "overview": ""})
-    page = text_of(hers.post("/host/pond-life/launch/", follow=True))
-    assert "Missing: A ground truth is published." in page
-    assert "Missing: The overview says what the question is." in page
+    hers.post("/host/new/", {"action": "empty"})
+    page = text_of(hers.post("/host/new-competition/launch/", follow=True))
+    assert "Missing: The answers are published." in page
+    assert "Missing:" in page
     assert Competition.objects.get().launched_at is None
 
 
@@ -188,15 +187,15 @@ def test_a_second_host_is_added_by_name_and_the_last_one_stays(
     hers: Client, pets: Competition, bo: User, cy: User
 ) -> None:
     enter(pets, bo)
-    assert "hosts see the private scores" in text_of(
+    assert "Hosts see the private scores, so" in text_of(
         hers.post("/host/pets/people/roles/", {"action": "add", "name": "bo", "role": "host"})
     )
-    assert "needs an account first" in text_of(
+    assert "The person needs to sign up first" in text_of(
         hers.post("/host/pets/people/roles/", {"action": "add", "name": "nobody", "role": "host"})
     )
     claimed = EmailAddress.objects.create(user=cy, email="cy@example.org", verified=False)
     refusal = hers.post("/host/pets/people/roles/", {"action": "add", "name": "cy@example.org", "role": "host"})
-    assert "nobody can confirm an address; ask the person for their user name" in text_of(refusal)
+    assert "Enter the person's username instead" in text_of(refusal)
     EmailAddress.objects.filter(pk=claimed.pk).update(verified=True)
     assert (
         hers.post("/host/pets/people/roles/", {"action": "add", "name": "CY@example.org", "role": "host"}).status_code
@@ -213,7 +212,7 @@ def test_a_second_host_is_added_by_name_and_the_last_one_stays(
 def test_nobody_becomes_a_host_by_taking_an_address_as_a_name(hers: Client, pets: Competition) -> None:
     person("prof@uni.example")
     refusal = hers.post("/host/pets/people/roles/", {"action": "add", "name": "prof@uni.example", "role": "host"})
-    assert "nobody can confirm an address; ask the person for their user name" in text_of(refusal)
+    assert "Enter the person's username instead" in text_of(refusal)
     assert pets.hosts.count() == 1
 
 
@@ -226,6 +225,8 @@ def test_a_competition_is_deleted_with_its_files_by_typing_its_address(
     assert hers.post("/host/pets/delete/", {"confirm": "pet"}).status_code == 422
     assert Competition.objects.exists()
     assert hers.post("/host/pets/delete/", {"confirm": "pets"}).status_code == 303
+    assert Competition.objects.exists(), "it can be restored"
+    assert archive.empty_bin(timezone.now() + timedelta(days=31)) == 1
     assert not Competition.objects.exists()
     assert [path for path in Path(settings.FILES_DIR).rglob("*") if path.is_file()] == []
 
@@ -247,7 +248,7 @@ def test_a_data_file_with_the_answers_is_refused(hers: Client, pets: Competition
     leaky = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
     response = hers.post("/host/pets/data/", {"file": upload(leaky, "test.csv")})
     assert response.status_code == 409
-    assert "holds the answers of 12 scored ids" in text_of(response)
+    assert "contains the answers of 12 scored ids" in text_of(response)
     assert not DataFile.objects.exists()
 
 
@@ -270,6 +271,7 @@ def test_other_hosts_and_students_do_not_find_a_hosts_pages(pets: Competition, b
         "host_submission_file": {"submission_id": submission.pk},
         "host_submission": {"submission_id": submission.pk},
         "host_team": {"team_id": submission.team_id},
+        "host_student": {"user_id": bo.pk},
         "host_announcement": {"number": 1},
         "host_grade_file": {"kind": "canvas"},
     }
@@ -293,9 +295,9 @@ def test_whoever_gets_or_loses_rights_is_told(pets: Competition, ada: User, cy: 
     roles.take_role(role=HostingRole.HOST, competition=pets, name="cy", user=ada)
     said_to_user = [(notice.user, notice.kind, notice.title) for notice in Notice.objects.order_by("pk")]
     assert said_to_user == [
-        (cy, "role", "You assist in “Cats or dogs”"),
-        (cy, "role", "You host “Cats or dogs”"),
-        (cy, "role", "You host “Cats or dogs” no longer"),
+        (cy, "role", "You're now an assistant in “Cats or dogs”"),
+        (cy, "role", "You're now a host of “Cats or dogs”"),
+        (cy, "role", "You're no longer a host of “Cats or dogs”"),
     ]
 
 
@@ -326,5 +328,19 @@ def test_a_join_link_that_opens_on_this_computer_alone_says_so(
     client.force_login(ada)
     page = client.get("/host/pets/").content.decode()
     assert f"{address}{pets.admission.join_code}/" in page
-    assert ("opens on this computer alone" in page) is bool(command)
+    assert ("Only this computer can open this link" in page) is bool(command)
     assert command in page
+
+
+def test_a_deadline_in_the_past_closes_only_what_ada_wants_closed(hers: Client, pets: Competition) -> None:
+    form = hers.get("/host/pets/settings/").context["form"]
+    given = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
+    given = {**given, "closes_at": f"{timezone.now() - timedelta(minutes=5):%Y-%m-%dT%H:%M}"}
+    asked = hers.post("/host/pets/settings/", given)
+    assert asked.status_code == 422
+    assert 'name="closes_now"' in asked.content.decode()
+    pets.refresh_from_db()
+    assert pets.state(timezone.now()) == "live"
+    assert hers.post("/host/pets/settings/", {**given, "closes_now": "1"}).status_code == 303
+    pets.refresh_from_db()
+    assert pets.state(timezone.now()) == "closed"

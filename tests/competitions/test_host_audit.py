@@ -21,13 +21,14 @@ from tests.pages import signed_in, text_of, upload
 
 def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Callable[[], int]) -> None:
     client = signed_in(ada)
-    client.post("/host/new/", FILLED)
+    client.post("/host/new/", {"action": "empty"})
     made = Competition.objects.get()
-    client.post(f"/host/{made.slug}/settings/", FILLED)
+    client.post(f"/host/{made.slug}/settings/", {**FILLED, "slug": "pond-life"})
+    made.refresh_from_db()
     host = f"/host/{made.slug}"
     truth_drafts.draft_truth(competition=made, metric="accuracy", params={}, file_name="t.csv", chunks=[TRUTH.encode()])
     chosen = {"action": "use", "metric": "accuracy", "parameters_of": "accuracy"}
-    client.post(f"{host}/setup/metric/", chosen)
+    client.post(f"{host}/truth/metric/", chosen)
     client.post(f"{host}/clone/", {"title": "Once more", "slug": "again"})
     client.post(f"{host}/walk/")
     score.measure_preview(made.ground_truths.get().pk)
@@ -66,7 +67,7 @@ def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Calla
             AuditEvent.PREVIEWED,
             AuditEvent.LAUNCHED,
             AuditEvent.REVEALED,
-            AuditEvent.DELETED,
+            AuditEvent.BINNED,
         ),
         *(AuditEvent.LAUNCH_SCHEDULED, AuditEvent.LAUNCH_CANCELLED, AuditEvent.HOST_ADDED, AuditEvent.HOST_REMOVED),
         *(AuditEvent.TRUTH_PUBLISHED, AuditEvent.TRUTH_APPLIED, AuditEvent.TRUTH_DISCARDED),
@@ -97,7 +98,7 @@ def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada:
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
     assert "Captain changed Rockets cy" in page
     assert "captain : bo → became cy" in page
-    assert "Two teams became one Rockets" in page
+    assert "Teams merged Rockets" in page
     assert "members : [['bo'], ['cy']] → became ['bo', 'cy']" in page
     assert f"Team disqualified team {theirs.team_id}" in page, "it is no more"
     assert " #" not in page
@@ -128,7 +129,7 @@ def test_the_admin_shows_the_audit_log_and_edits_nothing(pets: Competition, ada:
     assert theirs is not None
     for user, sees in ((olga, True), (ada, False)):
         client = signed_in(user)
-        assert "Ground truth published" in text_of(client.get("/admin/common/auditentry/"))
+        assert "Answers published" in text_of(client.get("/admin/common/auditentry/"))
         assert (client.get(f"/admin/common/auditentry/{theirs.pk}/change/").status_code == 200) is sees
         mine = AuditEntry.objects.filter(competition=pets.pk).first()
         assert mine is not None
@@ -137,16 +138,13 @@ def test_the_admin_shows_the_audit_log_and_edits_nothing(pets: Competition, ada:
         assert client.get("/admin/common/auditentry/add/").status_code == 403
 
 
-def test_rights_are_in_the_audit_log(olga: User, bo: User, cy: User) -> None:
+def test_rights_are_in_the_audit_log(olga: User, bo: User) -> None:
     client = signed_in(olga)
     fields = {"username": "bo", "is_active": "on", "is_superuser": "on", "is_staff": "on", "email": bo.email}
     client.post(f"/admin/accounts/user/{bo.pk}/change/", fields)
     entry = AuditEntry.objects.get()
     assert (entry.event, entry.by, entry.account) == (AuditEvent.RIGHTS_CHANGED, olga.pk, bo.pk)
     assert entry.changes == [("is staff", False, True), ("is superuser", False, True)]
-    client.post("/admin/accounts/user/", {"action": "let_host", "_selected_action": [cy.pk, olga.pk]})
-    assert AuditEntry.objects.latest("number").account == cy.pk
-    assert AuditEntry.objects.count() == 2  # Olga could host before
 
 
 def test_hosts_set_in_the_admin_are_in_the_audit_log(pets: Competition, olga: User, ada: User, cy: User) -> None:

@@ -59,12 +59,12 @@ def test_a_failed_file_gets_its_score_by_the_time_it_came(pets: Competition, ada
     client = signed_in(ada)
     assert f"{ADDRESS}?file={file.pk}" in client.get(f"/host/pets/submissions/{file.pk}/").content.decode()
     page = client.get(f"{ADDRESS}?file={file.pk}")
-    assert "Score 1 file again?" in text_of(page)
+    assert "Rescore 1 submission?" in text_of(page)
     assert "mine.csv" in text_of(page)
     assert "Server time UTC" not in text_of(page)
     assert used(bo) == 0
     assert client.post(ADDRESS, {"file": str(file.pk)})["Location"] == "/host/pets/submissions/"
-    assert "1 file is scored again." in text_of(client.get("/host/pets/submissions/"))
+    assert "1 submission is being rescored." in text_of(client.get("/host/pets/submissions/"))
     assert used(bo) == 1
     work()
     again = Submission.objects.get(pk=file.pk)
@@ -98,7 +98,7 @@ def test_a_whole_list_is_scored_again_and_what_has_a_score_is_left(
     assert f"{ADDRESS}?status=failed&amp;q=" in client.get("/host/pets/submissions/?status=failed").content.decode()
     assert ADDRESS not in client.get("/host/pets/submissions/").content.decode()
     page = text_of(client.get(f"{ADDRESS}?status=failed&q=cy"))
-    assert "Score 1 file again?" in page
+    assert "Rescore 1 submission?" in page
     client.post(ADDRESS, {"status": "failed"})
     good.refresh_from_db()
     assert good.rescored_requested_at is None
@@ -118,7 +118,7 @@ def test_invalid_files_are_read_again_once_the_ground_truth_is_another(ada: User
     rescoring.apply_candidate(competition=pets, user=ada)
     client = signed_in(ada)
     page = text_of(client.get(f"{ADDRESS}?status=invalid"))
-    assert "stays invalid unless the ground truth or the metric has changed" in page
+    assert "An invalid submission stays invalid unless the answers or the metric have changed" in page
     client.post(ADDRESS, {"status": "invalid"})
     assert DailyAttempts.objects.get().refused == 0
     work()
@@ -166,11 +166,11 @@ def test_the_team_is_told_and_the_audit_log_says_who_asked(pets: Competition, ad
     enter(pets, bo), enter(pets, cy)
     file = failed(pets, bo)
     signed_in(ada).post(ADDRESS, {"file": str(file.pk)})
-    assert [one.user for one in Notice.objects.filter(title="Files of your team are scored again")] == [bo]
+    assert [one.user for one in Notice.objects.filter(title="Your team's submissions are being rescored")] == [bo]
     entry = AuditEntry.objects.get(event="scored_again")
     assert (entry.by, entry.about) == (ada.pk, f"team #{file.team_id}")
     assert str(file.pk) in entry.after
-    assert "Files without a score scored again" in text_of(signed_in(ada).get("/host/pets/audit/"))
+    assert "Failed submissions rescored" in text_of(signed_in(ada).get("/host/pets/audit/"))
 
 
 def test_twice_is_once_and_a_scored_file_or_nonsense_is_refused(
@@ -183,10 +183,10 @@ def test_twice_is_once_and_a_scored_file_or_nonsense_is_refused(
     for sent in ({"file": str(file.pk)}, {"file": "x"}, {"status": "scored"}, {}):
         answer = client.post(ADDRESS, sent)
         assert answer.status_code == 409
-        assert "None of these files is without a score." in text_of(answer)
+        assert "All these submissions have scores." in text_of(answer)
     assert used(bo) == 1
     work()
-    assert "No file is without a score" in text_of(client.get(f"{ADDRESS}?file={file.pk}"))
+    assert "Every submission has a score" in text_of(client.get(f"{ADDRESS}?file={file.pk}"))
     assert ADDRESS not in client.get(f"/host/pets/submissions/{file.pk}/").content.decode()
 
 
@@ -218,7 +218,7 @@ def test_after_the_reveal_the_page_warns_and_the_final_board_follows(
     client.post(ADDRESS, {"file": str(file.pk)})
     work()
     board = text_of(signed_in(cy).get("/c/pets/leaderboard/?board=private"))
-    assert "You are 2 of 2" in board
+    assert "Your final rank 2nd of 2" in board
 
 
 def test_the_page_asks_as_much_for_many_files_as_for_one(
@@ -229,7 +229,7 @@ def test_the_page_asks_as_much_for_many_files_as_for_one(
         hand_in(pets, bo, b"id,label\n1,cat\n")
     client = signed_in(ada)
     with django_assert_max_num_queries(12):  # type: ignore[operator]
-        assert "Score 5 files again?" in text_of(client.get(f"{ADDRESS}?status=invalid"))
+        assert "Rescore 5 submissions?" in text_of(client.get(f"{ADDRESS}?status=invalid"))
 
 
 def test_scoring_again_is_safe_while_a_worker_holds_another_of_the_team(pets: Competition, ada: User, bo: User) -> None:
@@ -253,4 +253,4 @@ def test_the_page_of_a_file_without_a_score_opens(pets: Competition, ada: User, 
         failed(pets, bo)
     page = signed_in(ada).get(f"/host/pets/submissions/{Submission.objects.get().pk}/")
     assert page.status_code == 200
-    assert ("Score it again" in text_of(page)) is (status != "pending")
+    assert ("Rescore" in text_of(page)) is (status != "pending")

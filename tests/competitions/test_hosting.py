@@ -70,7 +70,7 @@ def test_a_board_never_mixes_two_ground_truths(pets: Competition, ada: User, bo:
         return set(scores.values_list("ground_truth__number", flat=True))
 
     assert ground_truths_on_the_board() == {1}
-    with pytest.raises(competitions.CannotHost, match="still being measured"):
+    with pytest.raises(competitions.CannotHost, match="still being scored"):
         rescoring.apply_candidate(competition=pets)
     assert ground_truths_on_the_board() == {1}
     assert pets.candidate is not None
@@ -117,7 +117,7 @@ def test_an_invalid_file_stays_invalid_and_the_preview_counts_it(pets: Competiti
     client = Client()
     client.force_login(ada)
     page = client.get("/host/pets/candidate/").content.decode()
-    assert "1 file was invalid when received and stays so" in page
+    assert "1 submission was invalid and stays so" in page
     rescoring.apply_candidate(competition=pets)
     early.refresh_from_db()
     assert early.status == "invalid"
@@ -185,7 +185,7 @@ def test_a_column_with_a_name_too_long_to_be_kept_is_refused_in_words(
     long = "a whole sentence " * 20
     cells = ["{i},{label}", "{i},{label},{who}"]["row" in header]
     lines = [cells.format(i=i, label="cat" if i % 3 else "dog", who=i % 4) for i in range(1, 41)]
-    with pytest.raises(competitions.CannotHost, match="has 339 characters; 200 may be"):
+    with pytest.raises(competitions.CannotHost, match="has 339 characters; the limit is 200"):
         truth_drafts.draft_truth(
             competition=competition,
             metric="accuracy",
@@ -209,7 +209,7 @@ def test_drafts_leave_one_file_and_their_publication_none_but_the_ground_truth(
     publishing.publish_draft(competition=pets, user=ada)
     assert len(files_in(settings)) == before + 1
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()])
-    with pytest.raises(competitions.CannotHost, match="apply or discard"):
+    with pytest.raises(competitions.CannotHost, match="Apply or discard"):
         publishing.publish_draft(competition=pets, user=ada)
     truth_drafts.discard_draft(competition=pets)
     assert len(files_in(settings)) == before + 1
@@ -262,7 +262,7 @@ def test_a_correction_with_other_ids_says_what_becomes_of_the_files(pets: Compet
 
     assert other_ids(BARE.replace("1,cat", "1,bird", 1)) == []
     changed = "".join(f"{line}\n" if line[0] == "i" else f"0{line}\n" for line in BARE.splitlines())
-    assert other_ids(changed) == ["Other ids than in the ground truth that counts: 12 new, 12 gone."]
+    assert other_ids(changed) == ["The ids differ from the current answers: 12 new, 12 removed."]
 
 
 # --- answers do not leak ----------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def zipped(**members: str) -> bytes:
 )
 def test_a_data_file_with_answers_is_refused(pets: Competition, settings: LazySettings, name: str, data: bytes) -> None:
     before = files_in(settings)
-    with pytest.raises(competitions.CannotHost, match="students would download the answers"):
+    with pytest.raises(competitions.CannotHost, match="Students could download the answers"):
         data_files.add_data_file(competition=pets, file_name=name, chunks=[data])
     assert files_in(settings) == before
 
@@ -357,7 +357,7 @@ def test_numbers_that_a_program_wrote_in_its_own_way_are_answers_all_the_same(ad
         f"{i},{p:.2f},{'Public' if int(i) < 9 else 'Private'}\n" for i, p in PRICES.items()
     )
     competition = make_competition(ada, metric="rmse", truth=truth)
-    with pytest.raises(competitions.CannotHost, match="holds the answers of 20 scored ids"):
+    with pytest.raises(competitions.CannotHost, match="contains the answers of 20 scored ids"):
         data_files.add_data_file(competition=competition, file_name=name, chunks=[text.encode()])
 
 
@@ -374,7 +374,7 @@ def test_a_table_that_nobody_can_look_into_is_said_to_be_one(pets: Competition) 
     found = truth_drafts.recheck_ground_truth(competition=pets).report
     assert found["ok"]
     assert [one["message"] for one in found["findings"] if one["code"] == "data_unread"] == [
-        "Nobody has looked whether the data file “Test.PARQUET” holds the answers."
+        "The data file “Test.PARQUET” wasn't checked for answers."
     ]
 
 
@@ -419,7 +419,7 @@ def test_answers_that_students_have_already_are_never_published(ada: User) -> No
     )
     with pytest.raises(competitions.CannotHost) as raised:
         publish_again(competition, ada, changed)
-    assert "holds the answers of 12 scored ids" in raised.value.details[0]
+    assert "contains the answers of 12 scored ids" in raised.value.details[0]
 
 
 def test_answers_of_a_metric_with_other_submission_columns_are_found_too(ada: User) -> None:
@@ -464,7 +464,7 @@ def test_a_file_over_the_limit_leaves_nothing(pets: Competition, ada: User, sett
 def test_a_draft_is_not_revealed(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     close(competition)
-    with pytest.raises(competitions.CannotHost, match="not been launched"):
+    with pytest.raises(competitions.CannotHost, match="The competition hasn't launched"):
         boards.reveal_competition(competition=competition)
 
 
@@ -484,16 +484,18 @@ def test_another_number_of_finals_after_the_reveal_is_on_the_board_at_once(pets:
 def test_the_deadline_stays_in_the_past_after_the_reveal(pets: Competition) -> None:
     close(pets)
     boards.reveal_competition(competition=pets)
-    with pytest.raises(ValidationError, match="cannot move into the future"):
+    with pytest.raises(
+        ValidationError, match="The private leaderboard is open, so the deadline can't move into the future"
+    ):
         competitions.change_competition(competition=pets, closes_at=timezone.now() + timedelta(days=1))
 
 
 def test_the_address_new_is_reserved(ada: User, pets: Competition) -> None:
-    with pytest.raises(ValidationError, match="another page"):
+    with pytest.raises(ValidationError, match="Another page"):
         competitions.create_competition(
             user=ada, slug="new", title="N", opens_at=pets.opens_at, closes_at=pets.closes_at
         )
-    with pytest.raises(ValidationError, match="another page"):
+    with pytest.raises(ValidationError, match="Another page"):
         competitions.change_competition(competition=pets, slug="new")
 
 

@@ -14,15 +14,16 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, teams
 from leaderboard.common import numbers
-from leaderboard.common.charts import sparkline
-from leaderboard.competitions.models import BoardSettings, Competition, Score, Standing, Submission, Team
+from leaderboard.competitions.models import BoardSettings, Competition, Membership, Score, Standing, Submission, Team
+from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import reveal, standings
+from leaderboard.competitions.ranking.rows import BoardRowData, ScoreUncertainty
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
 from leaderboard.competitions.views.board_cache import BytesLimitedCache
-from leaderboard.competitions.views.board_table import anchor_of, initials, movement_parts
+from leaderboard.competitions.views.board_table import anchor_of, board_table, gap_text, rails_of
 from leaderboard.competitions.views.leaderboard import RenderedBoard
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
-from tests.pages import signed_in, tidy
+from tests.pages import board_fact, board_lines, signed_in
 
 BOARD = "/c/pets/leaderboard/"
 
@@ -45,15 +46,7 @@ def page(client: Client, query: str = "", **headers: str) -> str:
 
 def ranks(text: str) -> list[tuple[str, str]]:
     """(rank, team) in the order of the page; baselines have no rank."""
-    text = tidy(text)
-    rows = re.findall(r"<tr.*?</tr>", text[text.index("<tbody>") : text.index("</tbody>")])
-    found = []
-    for row in rows:
-        name = re.search(r'team-name"[^>]*>([^<]*)<', row)
-        rank = re.search(r"(?:</span>|digits\">)(\d+)<", row)
-        assert name
-        found.append((rank[1] if rank and "baseline" not in row else "–", name[1]))
-    return found
+    return [(line.rank or "–", line.name) for line in board_lines(text)]
 
 
 def test_teams_stand_in_order_with_scores_and_words(client: Client, board: Competition) -> None:
@@ -61,7 +54,8 @@ def test_teams_stand_in_order_with_scores_and_words(client: Client, board: Compe
     assert ranks(text) == [("1", "cy"), ("2", "bo")]
     assert "0.83333" in text
     assert 'title="0.8333333333333334"' in text
-    assert "Calculated on 50 % of the test data. The final ranking uses the other 50 %." in text
+    assert board_fact(text, "share").startswith("50 % of the test rows. The other 50 % decide on")
+    assert board_lines(text)[1].row.count("−0.167") == 1
 
 
 def test_equal_score_and_time_share_a_rank(client: Client, board: Competition, dee: User) -> None:
@@ -95,15 +89,17 @@ def test_a_renamed_team_shows_at_once(client: Client, board: Competition, bo: Us
 
 def test_my_row_is_marked_for_me_alone(client: Client, board: Competition, bo: User, cy: User) -> None:
     row = anchor_of("bo")
-    mark = f'<tr id="{row}" class="mine"'
+    mark = f'<tr aria-current="true" id="{row}"'
     client.force_login(bo)
     assert mark in page(client)
-    assert "You are <strong>2</strong> of 2" in page(client)
+    assert board_fact(page(client), "you").startswith("You 2nd of 2")
+    assert board_fact(page(client), "next").startswith("Next rank 0.167 to 1st cy")
     assert f"?board=public#{row}" in page(client)
     client.force_login(cy)
     assert mark not in page(client)
     client.logout()
-    assert 'class="mine"' not in page(client)
+    assert 'aria-current="true"' not in page(client)
+    assert board_fact(page(client), "first").startswith("First 1.000 cy")
     assert ">You<" not in page(client)
 
 
@@ -113,28 +109,28 @@ def test_the_board_says_when_the_private_one_can_open_at_the_earliest(
     """The deadline would be a promise that an extension breaks."""
     later = (board.closes_at + timedelta(days=3)).replace(microsecond=0)
     extensions.grant_extension(team=bo.memberships.get().team, user=ada, reason="Ill", closes_at=later)
-    opening = page(client).partition("Private opens")[2].partition("</span>")[0]
+    opening = page(client).partition('data-testid="share"')[2].partition("</p>")[0]
     assert f'datetime="{later.isoformat()}"' in opening
     locked = page(client, "?board=private")
-    assert "It opens once a team’s extension has ended:" in locked
+    assert "It opens when a team's extension ends:" in locked
     assert "It opens at the deadline:" not in locked
 
 
 def test_search_keeps_the_true_ranks(client: Client, board: Competition) -> None:
     assert ranks(page(client, "?q=BO")) == [("2", "bo")]
-    assert "No team of this name" in page(client, "?q=nobody")
+    assert "No team with this name" in page(client, "?q=nobody")
     assert "<script>x" not in page(client, "?q=<script>x")
 
 
 def test_hostile_team_names_stay_text(client: Client, board: Competition, bo: User) -> None:
     membership = bo.memberships.select_related("competition", "team").get()
-    for name in ("<script>alert(1)</script>", f"<!--you {membership.team_id}-->", '"><img src=x onerror=alert(1)>'):
+    for name in ("<script>alert(1)</script>", "</th><th>", '"><img src=x onerror=alert(1)>'):
         teams.rename_team(membership=membership, name=name)
         client.force_login(bo)
         text = page(client)
         assert "<script>alert" not in text
         assert "<img" not in text
-        assert text[: text.index("</tbody>")].count(">You<") == 1
+        assert text[text.index("<tbody>") : text.index("</tbody>")].count(">You<") == 1
 
 
 def test_an_unchanged_board_is_a_304_and_a_changed_one_is_not(client: Client, board: Competition, bo: User) -> None:
@@ -193,7 +189,7 @@ def test_the_private_board_is_locked_in_every_byte(client: Client, board: Compet
                 assert "0.66667" not in text
                 assert "0.12346" not in text
                 assert "0.6666" not in text
-        assert "The private board is locked" in page(client, "?board=private")
+        assert "The private leaderboard is locked" in page(client, "?board=private")
         csv = client.get("/c/pets/leaderboard.csv?board=private")
         assert csv.status_code == 302
 
@@ -216,19 +212,24 @@ def test_before_the_reveal_private_scores_change_no_byte_for_students(
 
 def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, board: Competition, ada: User) -> None:
     client.force_login(ada)
-    assert "Only hosts see this before the reveal" in page(client, "?board=private")
+    assert "Only hosts see this" in page(client, "?board=private")
 
 
 def test_after_the_reveal_the_private_board_comes_first_with_the_shake_up(client: Client, board: Competition) -> None:
     close(board)
-    assert "Closed; private not open yet" in page(client)
+    assert "the private leaderboard isn't open yet" in board_fact(page(client), "share")
     reveal.reveal_private_board(board, timezone.now())
     text = page(client)
     assert ranks(text) == [("1", "bo"), ("2", "cy")]
-    assert "Shake-up" in text
-    assert "up 1 rank from the public board" in text
-    assert "down 1 rank from the public board" in text
-    assert "picked by the system" in text
+    assert '<i class="up"><span>up </span>1</i>' in text
+    assert '<i class="down"><span>down </span>1</i>' in text
+    assert board_fact(text, "picked").startswith("bo, cy")
+    podium = text.partition('<ol class="podium">')[2].partition("</ol>")[0]
+    assert re.findall(r'<span class="name">(\w+)', podium) == ["bo", "cy"]
+    assert "Your final rank 2nd of 2" in board_fact(
+        page(signed_in(Membership.objects.get(team__name="cy").user)), "you"
+    )
+    assert '<ol class="podium">' not in page(client, "?board=public")
     assert ranks(page(client, "?board=public")) == [("1", "cy"), ("2", "bo")]
     assert b"bo" in client.get("/c/pets/leaderboard.csv?board=private").content
 
@@ -238,7 +239,7 @@ def test_baselines_stand_among_the_teams_without_a_rank(
 ) -> None:
     boards.add_baseline(competition=board, user=ada, name="half right", file_name="b.csv", chunks=[answers(public=3)])
     assert work() == 1
-    assert ranks(page(client)) == [("1", "cy"), ("2", "bo"), ("–", "Baseline: half right")]
+    assert ranks(page(client)) == [("1", "cy"), ("2", "bo"), ("–", "half right")]
 
 
 def test_an_empty_board_invites(client: Client, ada: User) -> None:
@@ -247,7 +248,7 @@ def test_an_empty_board_invites(client: Client, ada: User) -> None:
     assert "<table" not in page(client), "a head without a line says nothing"
     close(competition)
     assert "Be the first" not in page(client)
-    assert "Nobody is ranked" in page(client)
+    assert "No team is ranked" in page(client)
 
 
 def test_a_draft_without_a_ground_truth_has_no_board_yet(client: Client, ada: User) -> None:
@@ -256,7 +257,7 @@ def test_a_draft_without_a_ground_truth_has_no_board_yet(client: Client, ada: Us
         user=ada, slug="pets", title="Draft", opens_at=now, closes_at=now + timedelta(days=1)
     )
     client.force_login(ada)
-    assert "No board yet" in page(client)
+    assert "No leaderboard yet" in page(client)
     assert client.get("/c/pets/leaderboard.csv").status_code == 302
 
 
@@ -266,7 +267,7 @@ def test_a_candidate_is_announced_and_does_not_mix_in(client: Client, board: Com
     before = ranks(page(client))
     publishing.publish_draft(competition=board, user=ada)
     text = page(client)
-    assert "A corrected ground truth is being measured" in text
+    assert 'data-testid="candidate"' in text
     assert ranks(text) == before
 
 
@@ -308,56 +309,64 @@ def test_a_cache_holds_so_many_bytes_and_keeps_no_failure() -> None:
     assert [key for key in "abcd" if cache.find(key)] == ["d"]
 
 
-def test_small_words_and_pictures() -> None:
-    assert [initials(name) for name in ("The Null Hypotheses", "ada", "lin_reg_larry", "<!>", "")] == [
-        "NH", "A", "LR", "<", "?",
-    ]  # fmt: skip
-    from leaderboard.competitions.models.competition import Split
-
-    assert movement_parts(2, Split.PUBLIC) == ("▲2", "up", "up 2 ranks since yesterday")
-    assert movement_parts(None, Split.PUBLIC) == ("", "", "")
+def test_gaps_have_three_digits_and_the_first_place_none() -> None:
+    assert [gap_text(value, 0.9) for value in (0.9, 0.78123, 0.95, None)] == ["", "−0.119", "+0.05", ""]
     assert [numbers.number_text(value) for value in (0.5, 0.0, 123456.789, 1.5e-9, -3e12)] == [
         "0.50000", "0.00000", "123456.78900", "1.5000e-09", "-3.0000e+12",
     ]  # fmt: skip
-    for values in ([], [1.0], [1.0, 1.0], [-1e308, 1e308], [0.1, 0.5, 0.3]):
-        assert "nan" not in sparkline(values)
-        assert "inf" not in sparkline(values)
 
 
-def test_a_trend_rises_where_scores_become_better() -> None:
-    def heights(sign: float) -> list[float]:
-        points = sparkline([3.0, 1.0], sign=sign).partition('points="')[2].partition('"')[0]
-        return [float(point.partition(",")[2]) for point in points.split()]
+def test_rails_join_teams_that_are_too_close_to_the_first_of_them() -> None:
+    def row(rank: int | None, tied_from: int | None = None) -> BoardRowData:
+        sure = ScoreUncertainty(0.1, 0.2, 0.1, tied_from)
+        return BoardRowData(
+            rank, "x", 1, 0.5, None, "", timezone.now(), is_baseline=rank is None, uncertainty=sure
+        )  # fmt: skip
 
-    assert heights(1.0)[0] > heights(1.0)[1], "an error that falls is drawn upwards"
-    assert heights(-1.0)[0] < heights(-1.0)[1]
+    assert rails_of([row(1), row(2, 1), row(3, 2), row(None), row(4, 3), row(5), row(6, 5)]) == [
+        "rail a top", "rail a end", "rail b top", "rail b", "rail b end", "rail a top", "rail a end",
+    ]  # fmt: skip
+    assert rails_of([row(1), row(2), row(3)]) == ["", "", ""]
 
 
-def test_neighbours_within_chance_are_said_to_be_in_words_and_drawn(client: Client, board: Competition) -> None:
-    """One of six rows apart is nothing; the page says so and draws the intervals."""
+def test_neighbours_within_chance_stand_along_one_rail(client: Client, board: Competition) -> None:
+    """One of six rows apart is nothing; a board that rounds its scores says nothing about chance."""
     text = page(client)
-    assert "not distinguishable from rank 1" in text
-    assert text.count('<svg class="band"') == 2
-    assert text.count('aria-label="95 % interval 0.') == 2
-    assert "means: not distinguishable from rank 3" in text
+    assert [line.row.count("rail a") for line in board_lines(text)] == [1, 1]
+    assert "too close to call" in text
     BoardSettings.objects.update(mode="steady", step=0.1)
     board.touch_board()
     text = page(client)
-    assert "distinguishable" not in text
-    assert "95 % interval" not in text
+    assert "too close to call" not in text
+    assert 'class="rail' not in text
+
+
+def test_a_page_of_a_hundred_teams_is_small(board: Competition, bo: User) -> None:
+    """60 kB in all, and 540 bytes a row with eight scores behind it and two members."""
+    rows = [
+        BoardRowData(
+            rank, f"Gradient Descenders {rank}", rank, 41.27123456789 + rank, 2, "", timezone.now(), 19,
+            timezone.now(), tuple(41.2 + (7 * place) % 5 for place in range(20)), ("noor", "tim"),
+        )
+        for rank in range(1, 101)
+    ]  # fmt: skip
+    table = board_table(board, Split.PUBLIC, rows, None, 42.27)
+    assert max(len(line.row.encode()) for line in board_lines(table)) <= 540
+    before, _begin, rest = page(signed_in(bo)).partition("<table")
+    assert len((before + table + rest.partition("</table>")[2]).encode()) <= 60_000
 
 
 def test_a_board_of_made_up_names_says_so_to_each_reader(
     client: Client, board: Competition, ada: User, bo: User
 ) -> None:
-    assert "made-up names" not in page(client)
+    assert board_fact(page(client), "pseudonyms") == ""
     competitions.change_competition(competition=board, user=ada, uses_pseudonyms=True)
     own = Team.objects.get(memberships__user=bo).pseudonym
-    assert f"You are “{own}” for the others." in page(signed_in(bo))
-    assert "Beside each is its real name" in page(signed_in(ada))
+    assert f"Others see you as “{own}”." in page(signed_in(bo))
+    assert "You also see the real names." in page(signed_in(ada))
     stranger = page(client)
-    assert "Teams have made-up names here." in stranger
-    assert "You are “" not in stranger
+    assert "Teams have pseudonyms here." in stranger
+    assert "Others see you" not in stranger
 
 
 def test_a_host_is_not_asked_to_join_what_they_host(client: Client, board: Competition, ada: User) -> None:

@@ -82,11 +82,11 @@ def test_a_metric_is_found_by_the_words_of_the_readers_language_and_by_english_o
 def test_ada_chooses_a_metric_and_its_parameters_in_her_language(ada: User) -> None:
     competition = make_competition(ada, launched=False)
     client = signed_in(ada)
-    chooser = read(f"/host/{competition.slug}/setup/metric/", client)
+    chooser = read(f"/host/{competition.slug}/truth/metric/", client)
     assert "⟦Labels⟧" in chooser
     assert "⟦Share of rows whose label is exactly right.⟧" in chooser
     assert 'value="rmse">⟦RMSE⟧' in chooser
-    path = f"/host/{competition.slug}/setup/metric/?metric=fbeta"
+    path = f"/host/{competition.slug}/truth/metric/?metric=fbeta"
     fields = client.get(path, headers={**FOREIGN, "HX-Request": "true"}).content.decode()
     assert "<h3>⟦F-beta⟧</h3>" in fields
     assert "⟦Weight of recall: below 1 favours precision.⟧" in fields
@@ -116,14 +116,13 @@ def tides(ada: User, bo: User) -> Competition:
 
 def test_a_board_and_the_overview_name_metrics_in_bos_language(tides: Competition, bo: User) -> None:
     client = signed_in(bo)
-    assert "<strong>⟦MAE⟧</strong>" in read("/c/tides/leaderboard/", client)
+    assert ">⟦MAE⟧</a>" in read("/c/tides/leaderboard/", client)
     assert "⟦Pinball loss⟧, quantile 0.9" in read("/c/tides/leaderboard/", client)
     assert "⟦" not in client.get("/c/tides/leaderboard/").content.decode()
     overview = read("/c/tides/", client)
-    assert "⟦Metric: ⟦MAE⟧⟧" in overview
     assert "⟦Mean absolute error: every unit of error weighs the same.⟧" in overview
     assert "⟦Pinball loss⟧" in overview
-    assert "<dd>⟦MAE⟧</dd>" in read("/", client)
+    assert "⟦MAE⟧ ·" in read("/competitions/", client)
 
 
 def test_programs_and_exported_files_name_metrics_in_english(tides: Competition, ada: User, bo: User) -> None:

@@ -14,7 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.navigation import GROUPS
+from leaderboard.competitions.navigation import HOST_TABS, SHARED
 from tests.conftest import answers, close, enter, hand_in
 from tests.pages import signed_in, tidy
 
@@ -26,9 +26,12 @@ NO_PAGE = {
     "host_export",
     "host_activity",
     "host_grade_file",
+    "host_archive",
+    "host_restore",
+    "host_projector",
 }
-STEPS = {f"host_setup_{step}" for step in ("basics", "data", "metric", "limits", "people", "launch")}
-HELD = [(page, name) for _, pages in GROUPS for page in pages for name in (page.name, *page.beneath)]
+STEPS = {"host_setup_metric", "host_setup_launch"}
+HELD = [name for tab in HOST_TABS for page in tab.pages for name in (page.name, *page.beneath)]
 
 
 @pytest.fixture
@@ -38,18 +41,17 @@ def cy_assists(pets: Competition, cy: User) -> Client:
 
 
 def links(text: str) -> list[str]:
-    """The addresses of both rows, in order."""
-    rows = re.findall(r'<nav class="(?:tabs|subtabs)".*?</nav>', text, re.S)
+    """The addresses of the tabs and of the pages behind the current one, in order."""
+    rows = re.findall(r'<nav class="(?:tabs|switch page-switch)".*?</nav>', text, re.S)
     return re.findall(r'href="([^"]+)"', "".join(rows))
 
 
-def test_no_page_about_a_competition_is_left_out_of_the_groups_and_none_is_in_two() -> None:
+def test_no_page_about_a_competition_is_left_out_of_the_tabs_and_none_is_in_two() -> None:
     names = {name for name in get_resolver().reverse_dict if isinstance(name, str)}
     pages = {name for name in names if name.startswith("host_")} - NO_PAGE - STEPS - {"host_new"}
     pages -= {"host_truth_file", "host_submission_file"}
-    held = [name for _, name in HELD]
-    assert set(held) == pages
-    assert len(held) == len(set(held))
+    assert set(HELD) - set(SHARED) == pages
+    assert len(HELD) == len(set(HELD))
 
 
 @pytest.mark.parametrize("state", ["draft", "live", "closed"])
@@ -81,7 +83,15 @@ def test_the_page_shown_and_its_group_are_marked(ada: User, pets: Competition) -
     text = tidy(signed_in(ada).get("/host/pets/people/roles/").content.decode())
     assert 'href="/host/pets/people/" aria-current="true"' in text
     assert 'href="/host/pets/people/roles/" aria-current="page"' in text
-    assert text.count('class="subtabs"') == 1
+    assert text.count('class="switch page-switch"') == 1
+
+
+def test_whoever_runs_a_competition_reads_the_board_below_their_own_tabs(
+    ada: User, bo: User, pets: Competition
+) -> None:
+    enter(pets, bo)
+    assert "/host/pets/people/" in links(signed_in(ada).get("/c/pets/leaderboard/").content.decode())
+    assert not [one for one in links(signed_in(bo).get("/c/pets/leaderboard/").content.decode()) if "/host/" in one]
 
 
 def test_whoever_assists_finds_the_way_from_every_page(cy_assists: Client, dee: User) -> None:

@@ -122,7 +122,7 @@ def test_each_truth_has_a_key_of_its_own(ada: User) -> None:
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])
 def test_a_board_that_keeps_scores_back_has_none_on_the_receipt(pets: Competition, bo: User, mode: str) -> None:
-    BoardSettings.objects.update(mode=mode, step=0.1)
+    BoardSettings.objects.update(mode=mode, step=0.1, hides_own_scores=True)
     enter(pets, bo)
     assert receipt(bo, hand_in(pets, bo, answers(public=1)))["scores"] == {}
 
@@ -140,4 +140,4 @@ def test_scores_older_than_the_receipt_say_so(pets: Competition, bo: User) -> No
     Score.objects.update(scoring_environment=None, measured_at=None)
     named = receipt(bo, handed_in)
     assert (named["measured_at"], named["measured_with"]) == (None, {})
-    assert "not noted then" in signed_in(bo).get(f"/c/pets/submissions/{handed_in.pk}/").content.decode()
+    assert "not recorded" in signed_in(bo).get(f"/c/pets/submissions/{handed_in.pk}/").content.decode()

@@ -45,8 +45,8 @@ def waiting(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> Comp
 def test_the_host_reads_what_would_change(waiting: Competition, ada: User) -> None:
     text = text_of(signed_in(ada).get(CANDIDATE))
     assert "2 of 2 teams would change rank" in text
-    assert "Teams affected 2 Rise 1 Fall 1 Files unreadable 0" in text
-    assert "Another first place: bo now, cy then." in text
+    assert "Teams affected 2 Rise 1 Fall 1 Unscorable submissions 0" in text
+    assert "New leader: cy instead of bo." in text
 
 
 def test_the_host_reads_whose_grades_it_would_touch(waiting: Competition, ada: User) -> None:
@@ -55,7 +55,7 @@ def test_the_host_reads_whose_grades_it_would_touch(waiting: Competition, ada: U
     assert f'hx-get="{GRADES}"' in client.get(CANDIDATE).content.decode()
     with CaptureQueriesContext(connection) as queries:
         text = text_of(client.get(GRADES))
-    assert "Grades touched 2 of 3 Better 1 Worse 1" in text
+    assert "Affected grades 2 of 3 Better 1 Worse 1" in text
     assert "bo bo 83.3 66.7 public score 0.666667" in text
     assert "cy cy 66.7 83.3 public score 0.833333" in text
     assert len(queries) <= 12 + 3  # three of them look who asks
@@ -86,10 +86,10 @@ def test_private_answers_touch_no_grade_before_the_deadline_and_do_after_it(
     hand_in(pets, bo, answers(private=1))
     correct(pets, ada, TRUTH.replace("\n2,cat", "\n2,bird"))
     client = signed_in(ada)
-    assert "Grades touched 0 of 1" in text_of(client.get(GRADES))
-    assert "Nobody's points change" in text_of(client.get(GRADES)).replace("’", "'")
+    assert "Affected grades 0 of 1" in text_of(client.get(GRADES))
+    assert "No points change" in text_of(client.get(GRADES)).replace("’", "'")
     close(pets)
-    assert "Grades touched 1 of 1" in text_of(client.get(GRADES))
+    assert "Affected grades 1 of 1" in text_of(client.get(GRADES))
 
 
 def test_without_saved_rules_no_grade_is_made_up(waiting: Competition, ada: User, bo: User) -> None:
@@ -102,7 +102,7 @@ def test_without_saved_rules_no_grade_is_made_up(waiting: Competition, ada: User
 def test_those_affected_are_told_in_the_hosts_words(waiting: Competition, ada: User, bo: User, dee: User) -> None:
     sent = {"action": "apply", "tells": "on", "words": "Row 3 was wrong. Sorry!"}
     page = text_of(signed_in(ada).post(CANDIDATE, sent, follow=True))
-    assert "People told: 2" in page
+    assert "People notified: 2" in page
     assert set(Notice.objects.values_list("user__username", "text")) == {
         ("bo", "Row 3 was wrong. Sorry!"),
         ("cy", "Row 3 was wrong. Sorry!"),
@@ -112,11 +112,11 @@ def test_those_affected_are_told_in_the_hosts_words(waiting: Competition, ada: U
     entry = AuditEntry.objects.get(event="truth_applied")
     assert ("notified", None, 2) in entry.changes
     text = text_of(signed_in(bo).get(PAGE))
-    assert "Ground truth 1 became 2" in text
+    assert "Answers no. 1" in text
     assert "Row 3 was wrong. Sorry!" in text
     assert "0.83333 → then 0.66667" in text
-    assert "Your team's rank was 1 then and is 2 of 2 now" in text
-    assert "Nothing was scored anew" not in text_of(signed_in(dee).get(PAGE))
+    assert "rank was 1 and is now 2 of 2" in text
+    assert "No submission was rescored" not in text_of(signed_in(dee).get(PAGE))
 
 
 def test_who_tells_nobody_tells_nobody(waiting: Competition, ada: User, bo: User) -> None:
@@ -139,7 +139,7 @@ def test_receipt_times_and_attempts_stay(waiting: Competition, ada: User) -> Non
 
 def test_before_anything_was_scored_anew_the_page_says_so(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    assert "Nothing was scored anew" in text_of(signed_in(bo).get(PAGE))
+    assert "No submission was rescored" in text_of(signed_in(bo).get(PAGE))
     assert PAGE not in signed_in(bo).get("/c/pets/submissions/").content.decode()
 
 
@@ -147,7 +147,7 @@ def test_a_discarded_one_leaves_no_trace_for_students(waiting: Competition, ada:
     signed_in(ada).post(CANDIDATE, {"action": "discard", "tells": "on", "words": "x"})
     assert not Rescoring.objects.exists()
     assert not Notice.objects.exists()
-    assert "Nothing was scored anew" in text_of(signed_in(bo).get(PAGE))
+    assert "No submission was rescored" in text_of(signed_in(bo).get(PAGE))
 
 
 def test_a_file_that_cannot_be_read_any_more_says_why(pets: Competition, ada: User, bo: User) -> None:
@@ -155,16 +155,16 @@ def test_a_file_that_cannot_be_read_any_more_says_why(pets: Competition, ada: Us
     hand_in(pets, bo, answers())
     correct(pets, ada, TRUTH + "13,cat,Public\n")
     page = text_of(signed_in(ada).get(CANDIDATE))
-    assert "1 file cannot be scored any more" in page
-    assert "leaves the board" in page
+    assert "1 submission can't be scored any more" in page
+    assert "leaves the leaderboard" in page
     signed_in(ada).post(CANDIDATE, {"action": "apply", "tells": "on"})
     assert Notice.objects.filter(user=bo).exists()
-    assert "Cannot be scored any more" in text_of(signed_in(bo).get(PAGE))
+    assert "Can't be scored any more:" in text_of(signed_in(bo).get(PAGE))
 
 
 @pytest.mark.parametrize("mode", ["steady", "hidden"])
 def test_where_the_board_keeps_scores_back_so_does_this_page(ada: User, bo: User, cy: User, mode: str) -> None:
-    pets = make_competition(ada, board_mode=mode, board_step=0.5 if mode == "steady" else None)
+    pets = make_competition(ada, board_mode=mode, board_step=0.5 if mode == "steady" else None, hides_own_scores=True)
     for user, wrong in ((bo, 1), (cy, 2)):
         enter(pets, user)
         hand_in(pets, user, answers(public=wrong))
@@ -199,7 +199,7 @@ def test_a_large_class_comes_in_pages_and_few_queries(pets: Competition, ada: Us
         first, second = (text_of(client.get(f"{CANDIDATE}?page={page}")) for page in (1, 2))
     assert len(queries) <= 2 * 16
     assert "Page 1 of 2" in first
-    assert "Smaller moves" in first
-    assert "Larger moves" in second
+    assert "Next page" in first
+    assert "Previous page" in second
     names = list(Team.objects.values_list("name", flat=True))
     assert all((name in first.split("Movement")[1]) != (name in second.split("Movement")[1]) for name in names)

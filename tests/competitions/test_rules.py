@@ -28,7 +28,7 @@ def test_changed_rules_say_so(client: Client, pets: Competition, bo: User) -> No
     competitions.change_competition(competition=pets, rules="No external data.")
     client.force_login(bo)
     text = client.get("/c/pets/rules/").content.decode()
-    assert "The rules changed after you accepted them" in text
+    assert "The rules have changed since you accepted them (" in text
     assert "I accept the rules" in text
 
 

@@ -250,7 +250,7 @@ class TestRescoring:
     ) -> None:
         self.correct(pets, ada)
         assert self.board(pets) == [(1, "bo"), (2, "cy")]
-        with pytest.raises(competitions.CannotHost, match="still being measured"):
+        with pytest.raises(competitions.CannotHost, match="still being scored"):
             rescoring.apply_candidate(competition=pets)
         work()
         assert self.board(pets) == [(1, "bo"), (2, "cy")]

@@ -118,7 +118,7 @@ def test_ada_cannot_publish_what_one_of_them_cannot_score(ada: User) -> None:
     [
         ([("nothing", {})], 'No metric is called "nothing".'),
         ([("pinball", {"quantile": 3})], "pinball, quantile: Must be at most 1."),
-        ([("pinball", {"quantile": q}) for q in (0.1, 0.2, 0.3, 0.4)], "At most 3 are shown beside the score."),
+        ([("pinball", {"quantile": q}) for q in (0.1, 0.2, 0.3, 0.4)], "At most 3 secondary metrics."),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_at_once(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from tests.conftest import make_competition
 TRUTH = "id,y,w,Usage\n" + "".join(
     f"{i},{(i * 7) % 10 / 10},{1 + i % 3},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 25)
 )
-DATA, METRIC = "/host/tides/setup/data/", "/host/tides/setup/metric/"
+DATA, METRIC = "/host/tides/truth/", "/host/tides/truth/metric/"
 
 
 @pytest.fixture
@@ -47,16 +46,16 @@ def test_ada_chooses_two_looks_at_the_check_and_publishes(as_ada: Client, tides:
     also = {"also-metric_1": "weighted_mae", "also-params_1": "weight = w", "also-metric_3": "pinball"}
     answer = as_ada.post(METRIC, filled(**also, **{"also-params_3": "quantile=0.9"}))
     assert answer.status_code == 303
-    assert "Secondary metrics, shown beside the score and never ranked" in as_ada.get(DATA).content.decode()
+    assert "Secondary metrics, shown beside the score but never ranked" in as_ada.get(DATA).content.decode()
     assert 'value="quantile=0.9"' in as_ada.get(METRIC).content.decode()
     published = as_ada.post(METRIC, filled(action="use", **also, **{"also-params_3": "quantile=0.9"}))
-    assert published["Location"] == "/host/tides/setup/limits/"
+    assert published["Location"] == "/host/tides/setup/launch/"
     ground_truth = GroundTruth.objects.get(competition=tides, number=2)
     assert [(one["key"], one["params"]) for one in ground_truth.secondary] == [
         ("weighted_mae", {"weight": "w"}),
         ("pinball", {"quantile": 0.9}),
     ]
-    assert "beside it: Pinball loss, quantile 0.9" in as_ada.get(DATA).content.decode()
+    assert "secondary: Pinball loss, quantile 0.9" in as_ada.get(DATA).content.decode()
     assert 'value="quantile=0.9"' in as_ada.get(METRIC).content.decode(), (
         "the next draft begins with those of the ruler"
     )
@@ -68,7 +67,7 @@ def test_ada_chooses_two_looks_at_the_check_and_publishes(as_ada: Client, tides:
         ({"also-metric_1": "pinball", "also-params_1": "quantile=7"}, "quantile: Must be at most 1."),
         ({"also-metric_1": "pinball", "also-params_1": "quantile"}, "Write parameters as name=value"),
         ({"also-metric_2": "pinball", "also-params_2": "quintile=1"}, "quintile"),
-        ({"also-params_2": "quantile=0.5"}, "Choose the metric that these are for."),
+        ({"also-params_2": "quantile=0.5"}, "Choose a metric for these parameters."),
         ({"also-metric_1": "nothing"}, "Select a valid choice"),
     ],
 )
@@ -81,7 +80,7 @@ def test_mistakes_are_shown_beside_their_field_and_nothing_is_kept(
     page = answer.content.decode()
     assert answer.status_code == 422
     assert words in page
-    assert "Please look at this again" in page
+    assert "Please fix the following" in page
     assert '<details class="disclosure" open>' in page
     assert TruthDraft.objects.get().secondary == before
 
@@ -98,7 +97,7 @@ def test_a_check_that_one_of_them_fails_names_it_and_cannot_be_published(as_ada:
 def test_an_unfinished_row_that_needs_a_column_is_said_so(as_ada: Client, tides: Competition) -> None:
     look(as_ada)
     as_ada.post(METRIC, filled(**{"also-metric_1": "weighted_mae", "also-params_1": "weight=weights"}))
-    assert "Something blocks" in as_ada.get(METRIC).content.decode()
+    assert "Can't be used yet" in as_ada.get(METRIC).content.decode()
 
 
 def test_olga_does_the_same_in_the_admin(client: Client, tides: Competition, olga: User) -> None:
@@ -106,20 +105,19 @@ def test_olga_does_the_same_in_the_admin(client: Client, tides: Competition, olg
     form = {
         "competition": tides.pk,
         "metric": "mae",
-        "params": "{}",
-        "public_share": "0.3",
+        "public_percent": "30",
         "seed": "0",
     }
 
-    def send(secondary: str) -> Any:
+    def send(metric: str, params: str) -> Any:
         file = SimpleUploadedFile("truth.csv", TRUTH.encode())
-        return client.post("/admin/competitions/truthdraft/add/", {**form, "file": file, "secondary": secondary})
+        also = {"also-metric_1": metric, "also-params_1": params}
+        return client.post("/admin/competitions/truthdraft/add/", {**form, "file": file, **also})
 
-    assert "No metric is called" in send('[{"key": "nothing"}]').content.decode()
-    assert "Write a JSON list" in send('{"a": 1}').content.decode()
-    asked = [{"key": "weighted_mae", "params": {"weight": "w"}}]
-    assert send(json.dumps(asked)).status_code == 302
-    assert TruthDraft.objects.get().secondary == asked
+    assert send("nothing", "").status_code == 422
+    assert send("", "weight=w").status_code == 422
+    assert send("weighted_mae", "weight=w").status_code == 303
+    assert TruthDraft.objects.get().secondary == [{"key": "weighted_mae", "params": {"weight": "w"}}]
     publishing.publish_draft(competition=tides, user=olga)
     ground_truth = GroundTruth.objects.get(number=2)
     page = client.get(f"/admin/competitions/groundtruth/{ground_truth.pk}/change/").content.decode()

@@ -25,7 +25,7 @@ from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import checking, submitting
 from leaderboard.scorer import jobs_for_pages
 from tests.conftest import answers, close, enter, hand_in, make_competition, with_clock
-from tests.pages import signed_in, tidy
+from tests.pages import board_fact, signed_in, tidy
 
 SUBMIT = "/c/pets/submit/"
 
@@ -59,7 +59,9 @@ def test_bo_hands_in_a_file_and_is_led_to_its_progress(as_bo: Client, work: Call
     work()
     page = as_bo.get(response["Location"]).content.decode()
     assert "1.00000" in page
-    assert "Rank <strong>1</strong> of 1" in page
+    assert board_fact(page, "rank") == "Rank 1 of 1"
+    assert board_fact(page, "gain").startswith("Your last best This is your first score")
+    assert 'data-testid="personal-best"' not in page
     assert ">Refresh</a>" not in tidy(page)
 
 
@@ -75,22 +77,25 @@ def test_the_sixth_upload_of_the_day_is_refused_in_words(as_bo: Client) -> None:
     response = send(as_bo, upload_key="6")
     page = response.content.decode()
     assert response.status_code == 409
-    assert "used all 5 attempts of today" in page
+    assert "used all 5 attempts for today" in page
     assert "no attempt was used" in page
-    assert "Until then files can be checked" in page
+    assert "Until then you can check files" in page
     assert Submission.objects.count() == 5
 
 
 def test_who_has_one_attempt_a_day_reads_of_one(as_bo: Client) -> None:
     Limits.objects.update(daily_attempts=1)
     send(as_bo, upload_key="1")
-    assert "has used its attempt of today" in send(as_bo, answers(public=1), upload_key="2").content.decode()
-    assert "share its one attempt a day" in as_bo.get("/c/pets/team/").content.decode()
+    assert "Your team has used today" in send(as_bo, answers(public=1), upload_key="2").content.decode()
+    assert (
+        "Members see all the team's submissions and share one attempt per day"
+        in as_bo.get("/c/pets/team/").content.decode()
+    )
 
 
 def test_check_only_finds_problems_and_spends_nothing(as_bo: Client) -> None:
     page = send(as_bo, b"id,label\n1,cat\n1,dog\n", check_only="on").content.decode()
-    assert "nothing was kept, and no attempt was used" in page
+    assert "nothing was saved, and no attempt was used" in page
     assert "Has problems" in page
     assert "5 of 5" in page
     assert not Submission.objects.exists()
@@ -98,14 +103,21 @@ def test_check_only_finds_problems_and_spends_nothing(as_bo: Client) -> None:
 
 def test_check_only_praises_a_good_file_and_says_no_score(as_bo: Client) -> None:
     page = send(as_bo, check_only="on").content.decode()
-    assert "It can be scored" in page
+    assert "nothing was saved, and no attempt was used" in page
+    assert 'data-testid="submit-now"' in page
     assert "1.00000" not in page
+
+
+def test_a_checked_file_is_handed_in_with_one_button(as_bo: Client) -> None:
+    """The form of the page still has the file, and its box is still ticked."""
+    assert send(as_bo, check_only="on", now="1").status_code == 303
+    assert Submission.objects.count() == 1
 
 
 def test_check_only_knows_a_file_seen_before(as_bo: Client, pets: Competition, bo: User) -> None:
     hand_in(pets, bo, answers(), file_name="before.csv")
     page = send(as_bo, check_only="on").content.decode()
-    assert "you submitted this on" in page
+    assert "submitted on" in page
     assert "before.csv" in page
 
 
@@ -133,7 +145,7 @@ def test_too_many_checks_at_once_are_asked_to_wait(as_bo: Client, monkeypatch: p
     monkeypatch.setattr(checking, "_checking", {-number for number in range(1, checking.CHECKS_AT_ONCE + 1)})
     response = send(as_bo, check_only="on")
     assert response.status_code == 503
-    assert "Many files are being checked at this moment" in response.content.decode()
+    assert "Many files are being checked" in response.content.decode()
     checking._checking.pop()
     assert send(as_bo, check_only="on").status_code == 200
     assert send(as_bo, check_only="on").status_code == 200, "a place is given back"
@@ -202,7 +214,7 @@ def test_a_bad_file_uses_no_attempt_and_shows_all_its_problems(as_bo: Client, wo
         "repeated_ids",
         "unknown_ids",
     }
-    assert "was not scored, and did not use an attempt" in page
+    assert "mine.csv was not scored. No attempt used." in tidy(page)
     assert page.count('<th scope="row">') >= len(submission.problems)
     assert "5 of 5" in page
 
@@ -210,7 +222,9 @@ def test_a_bad_file_uses_no_attempt_and_shows_all_its_problems(as_bo: Client, wo
 def test_a_file_that_is_no_table_is_invalid_at_once(as_bo: Client) -> None:
     response = send(as_bo, b"\x89PNG\r\n\x1a\n" + bytes(200))
     assert Submission.objects.get().status == "invalid"
-    assert "did not use an attempt" in as_bo.get(response["Location"]).content.decode()
+    page = as_bo.get(response["Location"]).content.decode()
+    assert "No attempt used." in page
+    assert "<table" not in page, "one problem is a sentence"
 
 
 def test_a_file_larger_than_the_competition_allows_is_refused(as_bo: Client) -> None:
@@ -256,7 +270,7 @@ def test_a_competition_that_closed_meanwhile_says_so_and_keeps_nothing(as_bo: Cl
     page = response.content.decode()
     assert response.status_code == 409
     assert "The deadline has passed" in page
-    assert "the file on your computer is as it was" in page
+    assert "Nothing was saved, and no attempt was used" in page
     assert not Submission.objects.exists()
 
 
@@ -281,11 +295,11 @@ def test_after_the_reveal_the_card_beside_calls_the_public_rank_public(
 def test_late_files_are_scored_and_never_ranked(as_bo: Client, pets: Competition, work: Callable[[], int]) -> None:
     close(pets)
     Limits.objects.update(allows_late=True)
-    assert "Late files are scored and never ranked" in as_bo.get(SUBMIT).content.decode()
+    assert "Late submissions are scored but not ranked" in as_bo.get(SUBMIT).content.decode()
     response = send(as_bo)
     work()
     page = as_bo.get(response["Location"]).content.decode()
-    assert "Handed in late: scored, never ranked" in page
+    assert "scored but not ranked" in page
     assert "Late, not ranked" in page
 
 
@@ -322,8 +336,8 @@ def test_the_same_file_again_is_pointed_out(as_bo: Client, pets: Competition, bo
     hand_in(pets, bo, answers(), file_name="before.csv")
     again = hand_in(pets, bo, answers())
     page = as_bo.get(f"{SUBMIT}?submission={again.pk}").content.decode()
-    assert "you submitted this on" in page
-    assert "Equal to your best" in page
+    assert "submitted on" in page
+    assert board_fact(page, "gain").startswith("Your last best 0 equal")
 
 
 def again(client: Client, page: Any, **changed: object) -> Any:
@@ -337,7 +351,7 @@ def test_the_same_bytes_ask_before_they_cost_an_attempt(as_bo: Client, pets: Com
     page = send(as_bo, note="once more", upload_key="k2")
     text = " ".join(page.content.decode().split())
     assert page.status_code == 409
-    assert "before.csv</a>: you submitted this on <time" in text
+    assert "before.csv</a>, submitted on <time" in text
     assert "You have 4 of 5 attempts left today." in text
     assert list(Submission.objects.all()) == [first]
     response = again(as_bo, page)
@@ -377,7 +391,7 @@ def test_another_teams_equal_file_is_not_mentioned(as_bo: Client, pets: Competit
     enter(pets, cy)
     hand_in(pets, cy, answers())
     mine = hand_in(pets, bo, answers())
-    assert "you submitted this on" not in as_bo.get(f"{SUBMIT}?submission={mine.pk}").content.decode()
+    assert "submitted on" not in as_bo.get(f"{SUBMIT}?submission={mine.pk}").content.decode()
 
 
 def test_bo_sees_how_the_file_compares_and_the_rank_before(
@@ -388,13 +402,16 @@ def test_bo_sees_how_the_file_compares_and_the_rank_before(
     hand_in(pets, cy, answers(public=1))
     better = hand_in(pets, bo, answers())
     page = " ".join(as_bo.get(f"{SUBMIT}?submission={better.pk}").content.decode().split())
-    assert "Better than your best by 0.50000" in page
-    assert "Rank <strong>1</strong> of 2, before 2." in page
+    assert 'data-testid="personal-best"' in page
+    assert board_fact(page, "rank") == "Rank 2 → 1 1 of 2"
+    assert board_fact(page, "gain").startswith("Your last best +0.5 better")
+    assert 'class="chart histogram"' in page
     assert re.search(r"95 % interval 0\.\d+ to 1\.0", page), "six right rows are no proof of a file without a mistake"
-    assert re.search(r"would hold in 9[5-9] of 100 cases", page)
+    assert re.search(r"stay ahead in 9[5-9] of 100 cases", page)
     worse = hand_in(pets, bo, answers(public=2))
     page = as_bo.get(f"{SUBMIT}?submission={worse.pk}").content.decode()
-    assert "Worse than your best by 0.33333" in page
+    assert board_fact(page, "gain").startswith("Your last best −0.333 worse")
+    assert 'data-testid="personal-best"' not in page
     assert re.search(r"95 % interval 0\.[1-5]\d to 0\.[7-9]\d", page)
 
 
@@ -437,12 +454,15 @@ def test_a_waiting_file_says_how_many_are_ahead(as_bo: Client, pets: Competition
     enter(pets, cy)
     for _ in range(4):
         waiting(pets, cy, since=timedelta(seconds=5))
-    assert "Waiting: 4 ahead of you" in progress_of(as_bo, waiting(pets, bo)).content.decode()
+    assert "4 ahead of you" in progress_of(as_bo, waiting(pets, bo)).content.decode()
 
 
 def test_when_no_worker_lives_the_file_is_said_to_be_safe(as_bo: Client, pets: Competition, bo: User) -> None:
     submission = waiting(pets, bo, since=timedelta(seconds=61))
-    assert "it will be scored when the scorer is back" in progress_of(as_bo, submission).content.decode()
+    assert (
+        "Your file is saved and will be scored when the scorer is back"
+        in progress_of(as_bo, submission).content.decode()
+    )
 
 
 def test_who_waits_longer_than_usual_reads_that_the_page_may_be_closed(
@@ -462,10 +482,10 @@ def test_attempts_that_come_after_the_deadline_are_not_promised(as_bo: Client, p
     assert "not before the deadline" in as_bo.get(SUBMIT).content.decode()
     waiting(pets, bo)
     page = as_bo.get(SUBMIT).content.decode()
-    assert "after the deadline of your team: it can hand in nothing more" in page
+    assert ", after your team's deadline, so you can't submit again" in page
     Competition.objects.filter(pk=pets.pk).update(closes_at=timezone.now() + timedelta(days=9))
     page = as_bo.get(SUBMIT).content.decode()
-    assert "Until then files can be checked" in page
+    assert "Until then you can check files" in page
     assert "not before the deadline" not in page
 
 
@@ -480,7 +500,7 @@ def test_a_file_in_a_workers_hands_is_at_the_third_step(as_bo: Client, pets: Com
     submission = waiting(pets, bo)
     Submission.objects.update(lease_until=timezone.now() + timedelta(seconds=30))
     page = progress_of(as_bo, submission).content.decode()
-    assert '<li class="current" aria-current="step">Scoring</li>' in tidy(page)
+    assert '<li class="current" aria-current="step">Scoring<' in tidy(page)
 
 
 def test_our_own_failure_is_told_as_ours(as_bo: Client, pets: Competition, bo: User) -> None:

@@ -24,7 +24,7 @@ PATIENTS = table("id,patient,y", lambda i, dice: f"p{i // 4},{dice.choice('01')}
 
 
 def page_of(client: Client, query: str = "") -> str:
-    found: str = client.get(f"/host/pets/setup/metric/{query}").content.decode()
+    found: str = client.get(f"/host/pets/truth/metric/{query}").content.decode()
     return found
 
 
@@ -38,7 +38,7 @@ def radios(page: str) -> list[str]:
 
 def test_the_file_finds_its_metrics_and_is_checked_with_the_most_usual(draft: Competition, ada: User) -> None:
     client = signed_in(ada)
-    assert look(client, YES_NO)["Location"] == "/host/pets/setup/data/#check"
+    assert look(client, YES_NO)["Location"] == "/host/pets/truth/#check"
     made = TruthDraft.objects.get()
     assert (made.metric, made.report["ok"]) == ("roc_auc", True)
     page = page_of(client)
@@ -46,7 +46,7 @@ def test_the_file_finds_its_metrics_and_is_checked_with_the_most_usual(draft: Co
     assert len(radios(page)) == len(set(radios(page))) > 16
     assert "The answers are 0 and 1" in page
     assert 'value="roc_auc" checked' in page
-    assert "do not fit this file: why" in page
+    assert "that don't fit (why?)" in page
     assert "reads 2 target columns" in page
 
 
@@ -68,11 +68,11 @@ def test_files_that_know_nothing_are_scored_before_anything_is_published(draft: 
     for name in ("Any constant", "Random answers", "Perfect file"):
         assert name in page
     assert "0.50000" in page
-    assert "Differences that count, public" in page
+    assert "Smallest meaningful difference" in page
     shares = {one["answer"]: one["shares"] for one in TruthDraft.objects.get().report["balance"]}
     assert f"{100 * shares['1']['public']:.1f} %" in page
     check(client, None, "log_loss", **{"param-clip": "1e-15"})
-    page = text_of(client.get("/host/pets/setup/metric/"))
+    page = text_of(client.get("/host/pets/truth/metric/"))
     for name in ("Sample submission", "Most frequent answer", "Mean"):
         assert name in page
     assert "0.69315" in page
@@ -117,7 +117,7 @@ def test_choosing_another_metric_offers_the_columns_that_fit(draft: Competition,
     client = signed_in(ada)
     look(client, WEIGHED)
     check(client, None, "columnwise_rmse")
-    page = client.get("/host/pets/setup/metric/?metric=weighted_mae", headers={"HX-Request": "true"}).content.decode()
+    page = client.get("/host/pets/truth/metric/?metric=weighted_mae", headers={"HX-Request": "true"}).content.decode()
     assert '<option value="sample_weight" selected>' in page
 
 
@@ -128,7 +128,7 @@ def test_a_file_that_fits_nothing_says_why(draft: Competition, ada: User, truth:
     client = signed_in(ada)
     assert look(client, truth).status_code == 303
     page = data_of(client)
-    assert "Something blocks" in page
+    assert "Can't be used yet" in page
     assert words in page
 
 
@@ -148,7 +148,7 @@ def test_a_chosen_metric_is_never_folded_away(draft: Competition, ada: User) -> 
     client = signed_in(ada)
     look(client, YES_NO)
     folded = re.findall(r"<details class=\"disclosure\">.*?</details>", page_of(client), re.DOTALL)
-    others = next(part for part in folded if "can score it too" in part)
+    others = next(part for part in folded if "More metrics that fit" in part)
     another = radios(others)[-1]
     for chosen in (another, "rmse"):
         page = page_of(client, f"?metric={chosen}")
@@ -169,7 +169,7 @@ def test_groups_stay_together_and_their_column_is_no_answer(draft: Competition, 
     made = TruthDraft.objects.get()
     assert (made.metric, made.group_column, made.report["ok"]) == ("roc_auc", "patient", True)
     assert made.report["submission_columns"] == ["id", "y"]
-    assert "groups of patient together" in data_of(client)
+    assert "grouped by patient" in data_of(client)
     assert publish(client).status_code == 303
     rows = published(draft)
     patient = {line.split(",")[0]: line.split(",")[1] for line in PATIENTS.decode().splitlines()[1:]}
@@ -189,7 +189,7 @@ def test_a_group_in_both_parts_of_a_given_split_is_told(draft: Competition, ada:
     )
     page = data_of(client)
     assert "in both parts" in page
-    assert "Can be used" in page
+    assert "1 warning" in page
     assert publish(client).status_code == 303
     assert list(published(draft)[0]) == ["id", "y", "Usage"]
 
@@ -199,7 +199,7 @@ def test_a_group_that_is_no_column_blocks(draft: Competition, ada: User) -> None
     look(client, PATIENTS, group_column="nurse")
     page = data_of(client)
     assert 'no column "nurse"' in page
-    assert "Something blocks" in page
+    assert "Can't be used yet" in page
 
 
 def test_ids_are_compared_with_the_files_that_students_have(draft: Competition, ada: User) -> None:  # 129

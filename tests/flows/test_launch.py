@@ -12,7 +12,7 @@ from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_o
 
 import pytest
 
-from tests.competitions.test_wizard import ANSWERS, filled_in
+from tests.competitions.test_setup import ANSWERS, filled_in
 from tests.site import PASSWORD, Site, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -45,7 +45,7 @@ class Browser:
 
 def _with_file(fields: dict[str, str], text: str) -> bytes:
     parts = [f'------ada\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{fields[name]}\r\n' for name in fields]
-    head = '------ada\r\nContent-Disposition: form-data; name="file"; filename="answers.csv"\r\n'
+    head = '------ada\r\nContent-Disposition: form-data; name="files"; filename="answers.csv"\r\n'
     return "".join([*parts, f"{head}Content-Type: text/csv\r\n\r\n{text}\r\n------ada--\r\n"]).encode()
 
 
@@ -64,18 +64,11 @@ def olga(site: Site) -> Browser:
 
 
 def prepare(browser: Browser, slug: str) -> None:
-    """Steps 1 to 5."""
-    basics = {"title": slug, "slug": slug, "overview": "What swims there?", "zone": "UTC"}
-    host = f"/host/{slug}"
-    assert browser.send("/host/new/", basics) == f"{host}/setup/data/"
-    split = {"public_percent": "40", "seed": "3", "split_by": "stratified", "action": "check"}
-    assert browser.send(f"{host}/setup/data/", split, file=ANSWERS).startswith(f"{host}/setup/data/")
-    metric = {"metric": "accuracy", "parameters_of": "accuracy", "action": "use"}
-    assert browser.send(f"{host}/setup/metric/", metric) == f"{host}/setup/limits/"
-    limits = filled_in(browser.get(f"{host}/setup/limits/"))
-    assert browser.send(f"{host}/setup/limits/", limits) == f"{host}/setup/people/"
-    entry = filled_in(browser.get(f"{host}/setup/people/"))
-    assert browser.send(f"{host}/setup/people/", {**entry, "is_listed": "on"}) == f"{host}/setup/launch/"
+    """From a file to the launch."""
+    assert browser.send("/host/new/", {}, file=ANSWERS) == "/host/predict-label/setup/"
+    fields = filled_in(browser.get("/host/predict-label/setup/"))
+    named = {**fields, "title": slug, "is_listed": "on", "create": "yes"}
+    assert browser.send("/host/predict-label/setup/", named) == f"/host/{slug}/setup/launch/"
 
 
 def plan(browser: Browser, slug: str) -> None:
@@ -101,7 +94,7 @@ LOOK = (
 def test_the_worker_measures_the_preview_and_the_beat_launches_at_the_planned_time(site: Site, olga: Browser) -> None:
     prepare(olga, "pond")
     olga.send("/host/pond/walk/", {})
-    until(lambda: "Private, for you alone" in olga.get("/host/pond/walk/"), what="the sample's score")
+    until(lambda: "Private, only for you:" in olga.get("/host/pond/walk/"), what="the sample's score")
     plan(olga, "pond")
     assert site.get("/c/pond/")[0] == 404
     until(lambda: site.get("/c/pond/")[0] == 200, seconds=40, what="the launch by the beat")
@@ -112,15 +105,15 @@ def test_the_worker_measures_the_preview_and_the_beat_launches_at_the_planned_ti
 
     # The hosts are notified a moment after the launch.
     found = until(said_to_user, seconds=20, every=0.5, what="the notice")
-    assert found == ["olga", [["olga", "“pond” is launched, as planned."]], 0, 0]
+    assert found == ["olga", [["olga", "“pond” launched on schedule."]], 0, 0]
 
 
 def test_a_planned_launch_without_the_preview_stays_a_draft_and_says_why(site: Site, olga: Browser) -> None:
     prepare(olga, "lake")
     plan(olga, "lake")
     page = "/host/lake/setup/launch/"
-    output = "The planned launch did not happen; this is still a draft."
+    output = "The scheduled launch didn't happen. This is still a draft."
     until(lambda: output in olga.get(page), seconds=40, what="the plan given back")
-    assert "Missing: You have walked the student&#x27;s way with the sample submission." in olga.get(page)
-    assert "The planned launch of “lake” did not happen" in olga.get("/notifications/")
+    assert "Missing: Test submission works." in olga.get(page)
+    assert "The scheduled launch of “lake” didn't happen" in olga.get("/notifications/")
     assert site.get("/c/lake/")[0] == 404

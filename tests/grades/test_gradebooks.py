@@ -161,11 +161,11 @@ def test_no_bytes_at_all_make_it_stumble(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "no gradebook of Canvas"),
-        (b"name,points\nBo,1\n", "no gradebook of Canvas"),
+        (b"", "the first row has no columns “Student” and “ID”"),
+        (b"name,points\nBo,1\n", "the first row has no columns “Student” and “ID”"),
         (b"\xff\xfeS", "damaged"),
         (b'Student,ID\n"Bo,1\n', "never closed"),
-        (b"Student,ID\n" + b"," * (5 * 1024 * 1024), "at most 5 MB"),
+        (b"Student,ID\n" + b"," * (5 * 1024 * 1024), "limit is 5 MB"),
     ],
 )
 def test_what_is_no_gradebook_is_refused_with_what_to_do(data: bytes, words: str) -> None:

@@ -75,7 +75,7 @@ def test_everybody_in_a_team_gets_its_grade_and_whoever_handed_nothing_in_gets_n
     hand_in(pets, bo, answers(private=3))
     close(pets)
     assert grades(pets) == {"bo": 50, "cy": 50, "dee": None}
-    assert reasons(pets)["dee"] == "No scored file, so no grade"
+    assert reasons(pets)["dee"] == "No scored submission, so no grade"
     set_rules(pets, none_is_zero=True)
     assert grades(pets)["dee"] == 0
 
@@ -95,7 +95,7 @@ def test_points_follow_a_baseline_when_its_score_changes(pets: Competition, bo: 
     enter(pets, bo)
     hand_in(pets, bo, answers(private=2))
     close(pets)
-    assert reasons(pets) == {"bo": "private score 0.666667 lies between Guess 0.5 (60) and Last year 0.833333 (90): 75"}
+    assert reasons(pets) == {"bo": "private score 0.666667 is between Guess 0.5 (60) and Last year 0.833333 (90): 75"}
     add_baseline(pets, "Last year", private=2)
     assert grades(pets) == {"bo": 90}
 
@@ -105,7 +105,7 @@ def test_a_baseline_that_is_gone_stops_grading_with_its_name(pets: Competition, 
     set_rules(pets, steps=[{"points": 60, "baseline": "Guess"}])
     boards.remove_baseline(baseline=pets.baselines.get())
     sheet = sheet_of(pets)
-    assert sheet.faults == ("The baseline “Guess” is not there any more, or has no score yet.",)
+    assert sheet.faults == ("The baseline “Guess” no longer exists or has no score yet.",)
     assert sheet.rows == ()
 
 
@@ -124,7 +124,7 @@ def test_a_late_file_loses_its_percents_for_each_day_begun(pets: Competition, bo
     set_rules(pets)
     assert grades(pets) == {"bo": None}
     set_rules(pets, late_percent=10)
-    assert reasons(pets) == {"bo": "private score 1 reaches 1: 100; 2 days late, 20 % less: 80"}
+    assert reasons(pets) == {"bo": "private score 1 reaches 1: 100; 2 days late, 20 % off: 80"}
     late(file, pets, hours=0)
     assert grades(pets) == {"bo": 90}
 
@@ -148,7 +148,7 @@ def test_percentiles_count_the_teams_that_are_better(pets: Competition, bo: User
         hand_in(pets, person, answers(private=wrong))
     close(pets)
     assert grades(pets) == {"bo": 100, "cy": 70, "dee": 70}
-    assert reasons(pets)["dee"] == "private score 0.833333, 1 of 3 teams are better: the top 100 % get 70"
+    assert reasons(pets)["dee"] == "private score 0.833333, 1 of 3 teams did better: top 100 % → 70 points"
 
 
 def test_what_we_propose_follows_from_two_baselines_and_otherwise_from_shares(pets: Competition) -> None:
@@ -181,7 +181,7 @@ def test_nothing_is_released_before_the_private_board_is_open(pets: Competition,
         releases.release_grades(competition=pets, user=None)
     assert refused.value.details == [
         "Save the grade rules first.",
-        "Open the private board first: the reasons of a grade tell private scores.",
+        "Reveal the private leaderboard first: grade reasons contain private scores.",
     ]
     assert not GradeRelease.objects.exists()
 
@@ -195,7 +195,7 @@ def test_nothing_is_released_while_a_file_waits_for_its_score(pets: Competition,
     Submission.objects.filter(pk=file.pk).update(status="pending", finished_at=None)
     with pytest.raises(competitions.CannotHost) as refused:
         releases.release_grades(competition=pets, user=None)
-    assert refused.value.details == ["Files still wait for their score: 1."]
+    assert refused.value.details == ["Submissions still waiting for a score: 1."]
 
 
 def test_released_grades_stay_as_they_were_told_until_they_are_released_again(
@@ -229,7 +229,7 @@ def test_grades_can_be_withdrawn_and_both_deeds_are_in_the_audit_log(pets: Compe
     releases.release_grades(competition=pets, user=ada)
     releases.withdraw_grades(competition=pets, user=ada)
     assert sheet_of(pets).release is None
-    with pytest.raises(competitions.CannotHost, match="No grades are released"):
+    with pytest.raises(competitions.CannotHost, match="No grades have been released"):
         releases.withdraw_grades(competition=pets, user=ada)
     events = AuditEntry.objects.filter(competition=pets.pk).order_by("-number").values_list("event", flat=True)[:2]
     assert list(events) == ["grades_withdrawn", "grades_released"]
@@ -257,7 +257,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
     pets.refresh_from_db()
     touched = sheets.touched_grades(pets, at=timezone.now())
     assert touched is not None
-    assert touched.faults == ("0.5 (50) is at least as good as 1 (100), but is not worth as much.",)
+    assert touched.faults == ("0.5 (50) is at least as good as 1 (100) but gives fewer points.",)
     assert grades(pets) == {"bo": 100}
 
 
@@ -293,18 +293,18 @@ def test_a_disqualified_team_gets_zero_with_the_reason_and_is_nobodys_measure(
     assert grades(pets) == {"bo": 100, "cy": 0}
     extensions.disqualify_team(team=bo.memberships.get().team, user=ada, reason="Shared a file.")
     assert grades(pets) == {"bo": 0, "cy": 100}
-    assert reasons(pets)["bo"] == "Disqualified, so 0: Shared a file."
+    assert reasons(pets)["bo"] == "Disqualified: 0 (Shared a file.)"
 
 
 def test_a_hidden_file_counts_for_nothing(pets: Competition, ada: User, bo: User) -> None:
     set_rules(pets, participation_points=10, participation_files=2)
     enter(pets, bo)
     best, _ = hand_in(pets, bo, answers()), hand_in(pets, bo, answers(private=3))
-    assert reasons(pets)["bo"].endswith("2 valid files, 10 more: 110; at most 100")
+    assert reasons(pets)["bo"].endswith("2 valid submissions, +10: 110; limited to the maximum of 100")
     competitions.hide_submission(submission=best, user=ada, reason="Somebody else's.")
     close(pets)
     assert reasons(pets)["bo"].startswith(
-        "private score 0.5 lies between 0.5 (50) and 1 (100): 50; 1 valid file in time; the points"
+        "private score 0.5 is between 0.5 (50) and 1 (100): 50; 1 valid submission on time; participation points"
     )
 
 

@@ -123,8 +123,8 @@ def test_bo_reads_how_his_points_came_about() -> None:
     mark = marked(linear(late_percent=10), GradableFile(0.871, 1))
     assert mark.points == 73.2
     assert mark.words == (
-        "private score 0.871 lies between Baseline A 0.8 (60) and B 0.9 (90): 81.3; "
-        "1 day late, 10 % less: 73.17; rounded to 73.2"
+        "private score 0.871 is between Baseline A 0.8 (60) and B 0.9 (90): 81.3; "
+        "1 day late, 10 % off: 73.17; rounded to 73.2"
     )
 
 
@@ -136,7 +136,7 @@ def output(mark: marks_module.Mark) -> tuple[float | None, str]:
     ("value", "points", "words"),
     [
         (0.79, 0, "private score 0.79 is below Baseline A 0.8: 0"),
-        (0.8, 60, "private score 0.8 lies between Baseline A 0.8 (60) and B 0.9 (90): 60"),
+        (0.8, 60, "private score 0.8 is between Baseline A 0.8 (60) and B 0.9 (90): 60"),
         (0.9, 90, "private score 0.9 reaches B 0.9: 90"),
         (0.99, 90, "private score 0.99 reaches B 0.9: 90"),
     ],
@@ -171,7 +171,7 @@ def test_of_fifty_teams_five_are_in_the_top_tenth_and_equal_scores_get_equal_poi
     tied = (9.0, 9.0, *values[:8])
     assert output(marked(rules, GradableFile(9.0), values=tied)) == (
         100,
-        "private score 9, 0 of 10 teams are better: the top 10 % get 100",
+        "private score 9, 0 of 10 teams did better: top 10 % → 100 points",
     )
 
 
@@ -183,10 +183,10 @@ def test_whoever_is_first_of_three_is_in_the_top_tenth() -> None:
 
 def test_taking_part_is_worth_something_from_the_number_of_files_on() -> None:
     rules = GradingRules.from_values({"method": "participation", "participation_points": 20, "participation_files": 2})
-    assert output(marked(rules, GradableFile(0.1), valid=2)) == (20, "2 valid files, 20 more: 20")
+    assert output(marked(rules, GradableFile(0.1), valid=2)) == (20, "2 valid submissions, +20: 20")
     assert output(marked(rules, GradableFile(0.1), valid=1)) == (
         0,
-        "1 valid file in time; the points for taking part need 2",
+        "1 valid submission on time; participation points need 2",
     )
 
 
@@ -198,10 +198,7 @@ def test_of_a_file_in_time_and_a_late_one_the_better_mark_counts() -> None:
 
 def test_a_better_file_that_came_too_late_to_give_more_is_spoken_of() -> None:
     words = marked(linear(late_percent=10), GradableFile(0.89), GradableFile(0.95, 1), GradableFile(0.7, 2)).words
-    assert (
-        "between Baseline A 0.8 (60) and B 0.9 (90): 87; a late file with private score 0.95 and 10 % less gives 81"
-        in words
-    )
+    assert "B 0.9 (90): 87; a late submission with private score 0.95 and 10 % off gives only 81" in words
     assert "0.7" not in words, "a worse file explains nothing"
     only_there = linear(method="participation", steps=[], late_percent=10, participation_points=5)
     assert "late" not in marked(only_there, GradableFile(0.89), GradableFile(0.95, 1)).words
@@ -212,24 +209,24 @@ def test_a_file_ten_days_late_is_worth_nothing_and_never_less() -> None:
 
 
 def test_the_fewest_and_the_most_points_are_said_where_they_bind() -> None:
-    assert marked(linear(minimum=25), GradableFile(0.1)).words.endswith("at least 25 for a scored file")
+    assert marked(linear(minimum=25), GradableFile(0.1)).words.endswith("minimum of 25 for a scored submission")
     more = linear(participation_points=20)
     assert (
         marked(more, GradableFile(0.95)).words
-        == "private score 0.95 reaches B 0.9: 90; 1 valid file, 20 more: 110; at most 100"
+        == "private score 0.95 reaches B 0.9: 90; 1 valid submission, +20: 110; limited to the maximum of 100"
     )
 
 
 def test_without_a_file_there_is_no_grade_or_zero_as_the_host_chose() -> None:
-    assert output(marked(linear())) == (None, "No scored file, so no grade")
-    assert output(marked(linear(none_is_zero=True))) == (0, "No scored file: 0")
+    assert output(marked(linear())) == (None, "No scored submission, so no grade")
+    assert output(marked(linear(none_is_zero=True))) == (0, "No scored submission: 0")
 
 
 def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> None:
     work = TeamWork((GradableFile(0.95),), 3, disqualified="shared files")
     assert output(marks_module.mark_team(linear(minimum=30), MarkingScale(TWO), work)) == (
         0,
-        "Disqualified, so 0: shared files",
+        "Disqualified: 0 (shared files)",
     )
 
 
@@ -242,24 +239,27 @@ def test_halves_are_rounded_up_as_people_do() -> None:
 @pytest.mark.parametrize(
     ("values", "fault"),
     [
-        ({}, "at least one line"),
+        ({}, "Add at least one row with a score and its points"),
         ({"method": "astrology", "steps": [{"points": 1, "score": 1}]}, "Choose how scores"),
-        ({"steps": [{"points": 101, "score": 1}]}, "The line worth 101 points: the points lie between 0"),
-        ({"steps": [{"points": 1}]}, "The line worth 1 points: choose a baseline, or write a score"),
+        ({"steps": [{"points": 101, "score": 1}]}, "Row with 101 points: points must be between 0"),
+        ({"steps": [{"points": 1}]}, "Row with 1 points: choose a baseline or enter a score"),
         (
             {"steps": [{"points": 1, "score": 1, "baseline": "A"}]},
-            "The line worth 1 points: choose a baseline, or write a score",
+            "Row with 1 points: choose a baseline or enter a score",
         ),
-        ({"steps": [{"points": 1, "score": float("nan")}]}, "The line worth 1 points: the score is an ordinary number"),
-        ({"method": "percentile", "steps": [{"points": 1, "top": 0}]}, "The line worth 1 points: write a share"),
-        ({"steps": [{"points": 1, "score": n} for n in range(13)]}, "At most 12 lines"),
-        ({"method": "participation", "max_points": 0}, "most points lie above 0"),
+        ({"steps": [{"points": 1, "score": float("nan")}]}, "Row with 1 points: the score must be an ordinary number"),
+        ({"method": "percentile", "steps": [{"points": 1, "top": 0}]}, "Row with 1 points: enter a share"),
+        ({"steps": [{"points": 1, "score": n} for n in range(13)]}, "Use at most 12 rows"),
+        ({"method": "participation", "max_points": 0}, "The maximum must be above 0 and no more than"),
         ({"method": "participation", "max_points": float("inf")}, "ordinary numbers"),
-        ({"method": "participation", "minimum": 101}, "fewest points"),
-        ({"method": "participation", "participation_points": -1}, "taking part lie between"),
+        ({"method": "participation", "minimum": 101}, "minimum must be between 0"),
+        (
+            {"method": "participation", "participation_points": -1},
+            "Participation points must be between 0 and the maximum",
+        ),
         ({"method": "participation", "participation_files": 0}, "between 1 and 1000"),
-        ({"method": "participation", "late_percent": 101}, "A day late costs"),
-        ({"method": "participation", "decimals": 4}, "0 and 3 decimals"),
+        ({"method": "participation", "late_percent": 101}, "A late day must cost between 0 and 100 percent"),
+        ({"method": "participation", "decimals": 4}, "Decimal places must be between 0 and 3"),
     ],
 )
 def test_rules_that_cannot_grade_say_why(values: dict[str, object], fault: str) -> None:
@@ -268,14 +268,14 @@ def test_rules_that_cannot_grade_say_why(values: dict[str, object], fault: str) 
 
 
 def test_a_baseline_without_a_score_is_named() -> None:
-    with pytest.raises(BadRules, match="“B” is not there any more"):
+    with pytest.raises(BadRules, match="“B” no longer exists"):
         marks_module.known_anchors(linear(), {"Baseline A": 0.8, "B": None}, higher_is_better=True)
 
 
 def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
     with pytest.raises(BadRules, match=r"Baseline A 0\.95 \(60\) is at least as good as B 0\.9 \(90\)"):
         marks_module.known_anchors(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
-    with pytest.raises(BadRules, match="are the same score"):
+    with pytest.raises(BadRules, match="have the same score"):
         marks_module.known_anchors(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from html import unescape
 
 import pytest
 from django.db.models.functions import Now
@@ -43,14 +42,31 @@ def test_the_dashboard_counts_who_needs_help_and_why_files_were_invalid(
     hand_in(pets, cy, b"id,label\n1,cat\n77,cat\n")
     submitting.submit_file(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
     found = activity.class_activity(pets, timezone.now())
-    assert (found.teams, found.without_valid, found.active_today) == (3, 1, 2)
-    assert (found.submissions, found.scored, found.invalid, found.pending) == (4, 2, 1, 1)
-    assert [(one.name, len(one.teams)) for one in found.below] == [("Guess", 1)]
-    assert {code for code, _ in found.reasons} == {"unknown_ids", "missing_ids"}
-    page = text_of(client.get("/host/pets/"))
-    assert "Below “Guess”" in page
-    assert "Ids are missing" in page
-    assert "The oldest file has waited for" in page
+    assert (found.teams, found.students, found.without_valid, found.active_today) == (3, 3, 1, 2)
+    assert (found.submissions, found.invalid, found.pending) == (4, 1, 1)
+    assert (found.best_team, found.baseline, found.above_baseline) == ("bo", "Guess", 1)
+    assert [(one.name, one.kind) for one in found.in_need] == [("dee", "nothing"), ("cy", "below")]
+    page = client.get("/host/pets/").content.decode()
+    assert "?for=no_valid_file" in page, "the next thing to do is to remind dee"
+    only = client.get("/host/pets/?help=below").content.decode()
+    rows = only.partition('data-testid="in-need"')[2].partition("</ul>")[0]
+    assert f"?team={enter_team('cy')}" in rows
+    assert f"?team={enter_team('dee')}" not in rows
+
+
+def enter_team(name: str) -> int:
+    return Team.objects.get(name=name).pk
+
+
+def test_a_team_that_tries_in_vain_comes_first_with_its_problem(pets: Competition, client: Client, bo: User) -> None:
+    enter(pets, bo)
+    for wrong in (b"id,label\n1,cat\n77,cat\n", b"id,label\n1,cat\n78,cat\n", b"id,label\n1,cat\n79,cat\n"):
+        hand_in(pets, bo, wrong)
+    stuck = activity.class_activity(pets, timezone.now()).in_need
+    assert [(one.name, one.kind, one.invalid) for one in stuck] == [("bo", "stuck", 3)]
+    assert problem_label(stuck[0].problem) in text_of(client.get("/host/pets/"))
+    hand_in(pets, bo, answers())
+    assert activity.class_activity(pets, timezone.now()).in_need == ()
 
 
 @pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
@@ -75,21 +91,28 @@ def test_who_is_below_a_baseline_is_told_exactly_whatever_the_board_shows(
         reveal.reveal_private_board(pets, timezone.now())
 
 
-def test_files_are_counted_by_the_hours_of_the_clock(pets: Competition, bo: User) -> None:
+def test_files_are_counted_by_the_days_of_the_competitions_calendar(pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    for minutes in (0, 5, 65, 24 * 60 + 5):
-        submission = submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
-        received = datetime(2026, 3, 29, 3, 30, tzinfo=UTC) - timedelta(minutes=minutes)
+    Competition.objects.update(zone="Europe/Vienna")
+    pets.refresh_from_db()
+    for hours in (0, 2, 3, 24 * 20):
+        submission = hand_in(pets, bo, answers())
+        received = datetime(2026, 3, 29, 1, 30, tzinfo=UTC) - timedelta(hours=hours)
         Submission.objects.filter(pk=submission.pk).update(received_at=received)
     found = activity.class_activity(pets, datetime(2026, 3, 29, 3, 40, tzinfo=UTC))
-    assert found.hours[-2:] == (1, 2)
-    assert sum(found.hours) == 3
+    counts = [one.scored + one.invalid for one in found.days]
+    assert counts[-2:] == [1, 2], "23:30 UTC is the next day in Vienna"
+    assert sum(counts) == 3
 
 
 def test_the_dashboard_says_whether_a_scorer_is_at_work(pets: Competition, client: Client) -> None:
-    assert "Not heard of" in text_of(client.get("/host/pets/"))
+    def badge() -> str:
+        page = client.get("/host/pets/").content.decode()
+        return page.partition('data-testid="scoring"')[2].partition("badge ")[2].partition('"')[0]
+
+    assert badge() == "danger"
     Worker.objects.create(host="here", process=1, version="1", last_seen_at=Now())
-    assert "At work" in text_of(client.get("/host/pets/"))
+    assert badge() == "live"
 
 
 def test_a_poll_brings_the_tiles_only_when_something_changed(pets: Competition, client: Client, bo: User) -> None:
@@ -126,21 +149,26 @@ def test_the_numbers_of_a_hidden_or_disqualified_team_do_not_call_for_help(
 
 
 def test_reasons_are_said_in_words_also_those_that_few_metrics_know() -> None:
-    assert problem_label("container").startswith("No CSV file")
+    assert problem_label("container").startswith("Not a CSV file")
     assert problem_label("not_boxes") == "Not boxes"
 
 
-def test_after_the_deadline_the_dashboard_says_what_the_private_board_waits_for(
+def test_the_dashboard_offers_the_final_ranking_when_it_can_open_and_not_before(
     client: Client, pets: Competition, ada: User, bo: User
 ) -> None:
     team = enter(pets, bo).team
-    assert "Private board opens at the deadline" in text_of(client.get("/host/pets/"))
+    BoardSettings.objects.update(reveals_itself=False)
+
+    def offers_reveal() -> bool:
+        page = client.get("/host/pets/").content.decode()
+        step = page.partition('data-testid="next-step"')[2].partition("</section>")[0]
+        return 'href="/host/pets/reveal/"' in step
+
+    assert not offers_reveal()
     extensions.grant_extension(team=team, user=ada, reason="Ill", closes_at=pets.closes_at + timedelta(days=1))
     close(pets)
-    page = text_of(client.get("/host/pets/"))
-    assert "not before a team's extension has ended" in unescape(page)
-    assert "Files per hour" not in page, "nothing has come in the last day, and nothing will"
+    assert not offers_reveal(), "bo has more time"
     extensions.revoke_extension(extension=team.extensions.get(), user=ada)
-    assert "opens as soon as all files are scored" in text_of(client.get("/host/pets/"))
-    BoardSettings.objects.update(reveals_itself=False)
-    assert "Private board waits for you" in text_of(client.get("/host/pets/"))
+    assert offers_reveal()
+    BoardSettings.objects.update(reveals_itself=True)
+    assert not offers_reveal(), "it opens by itself"

@@ -16,11 +16,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.common import plots
 from leaderboard.competitions.models import Competition, Submission
 from leaderboard.competitions.services import boards, submitting
+from leaderboard.insights import activity
 from leaderboard.insights import report as report_module
-from leaderboard.insights.report import histogram, rank_correlation
+from leaderboard.insights.report import rank_correlation
 from tests.conftest import answers, close, enter, hand_in
 from tests.pages import signed_in, text_of
 
@@ -41,37 +41,59 @@ def taught(pets: Competition, ada: User, bo: User, cy: User, dee: User, work: Ca
     return pets
 
 
+def facts(competition: Competition) -> dict[str, tuple[object, ...]]:
+    """Files, scored and invalid ones, both scores and the gap of each team, the best private score first."""
+    return {
+        team.name: (team.files, team.scored, team.invalid, team.public, team.private, team.gap)
+        for team in report_module.class_report(competition).teams
+    }
+
+
 def test_ada_reads_how_her_class_did(taught: Competition, ada: User) -> None:
-    text = text_of(signed_in(ada).get(PAGE))
-    assert "By the files that would decide now" in text
-    assert "Guess 0.66667 1 / 2" in text
-    assert "The highest bar: 1 team" in text
-    assert "The highest bar: 3 files" in text
-    assert "cy 1 1 0 0.50000 0.83333 -0.33333" in text
-    assert "bo 2 1 1 1.00000 0.50000 0.50000" in text
-    assert "dee 0 0 0 – – –" in text
-    assert text.index("cy 1 1") < text.index("bo 2 1") < text.index("dee 0 0")
+    page = signed_in(ada).get(PAGE)
+    text = text_of(page)
+    assert "2 of 3 teams" in text
+    assert "1 without a score" in text
+    assert "Guess 0.6667 1 of 3" in text
+    assert list(facts(taught).items()) == [
+        ("cy", (1, 1, 0, 0.5, pytest.approx(5 / 6), pytest.approx(-1 / 3))),
+        ("bo", (2, 1, 1, 1.0, 0.5, 0.5)),
+        ("dee", (0, 0, 0, None, None, None)),
+    ]
     assert "too few teams" in text
+    assert [kind in page.content.decode() for kind in ("histogram", "activity", "overfitting", "heat")] == [True] * 4
     close(taught)
     boards.reveal_competition(competition=taught)
-    assert "By the files that decided" in text_of(signed_in(ada).get(PAGE))
+    assert "Private scores of final submissions" in text_of(signed_in(ada).get(PAGE))
 
 
 def test_days_are_those_of_the_competitions_zone(taught: Competition) -> None:
-    Competition.objects.update(zone="Pacific/Auckland")
-    Submission.objects.update(received_at=datetime(2026, 3, 1, 12, 30, tzinfo=UTC))
+    received = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+    Competition.objects.update(zone="Pacific/Auckland", opens_at=received, closes_at=received + timedelta(days=2))
+    Submission.objects.update(received_at=received)
     taught.refresh_from_db()
-    days = report_module.class_report(taught).days
-    assert [(str(day.day), day.files, day.teams) for day in days] == [("2026-03-02", 3, 2)]
+    days = activity.files_per_day(taught, received + timedelta(days=1))
+    assert [(str(one.day), one.scored, one.invalid) for one in days] == [("2026-03-02", 2, 1), ("2026-03-03", 0, 0)]
+    hours = activity.files_per_hour_of_week(taught)
+    assert (hours[0][1], sum(map(sum, hours))) == (3, 3), "Monday, half past one"
 
 
-def test_a_pick_is_in_the_report_at_once(taught: Competition, ada: User, bo: User) -> None:
+def test_of_a_long_time_the_last_year_is_counted(taught: Competition) -> None:
+    Competition.objects.update(opens_at=timezone.now() - timedelta(days=5000))
+    Submission.objects.filter(status="invalid").update(received_at=timezone.now() - timedelta(days=2000))
+    taught.refresh_from_db()
+    days = activity.files_per_day(taught, timezone.now())
+    assert len(days) == activity.MOST_DAYS
+    assert [sum(one.scored for one in days), sum(one.invalid for one in days)] == [2, 0]
+
+
+def test_a_pick_is_in_the_report_at_once(taught: Competition, bo: User) -> None:
     """What decides is stored until the board changes, and a pick is such a change."""
     better = hand_in(taught, bo, answers(public=3))
-    assert "bo 3 2 1 0.50000 1.00000 -0.50000" in text_of(signed_in(ada).get(PAGE))
+    assert facts(taught)["bo"] == (3, 2, 1, 0.5, 1.0, -0.5)
     first = bo.memberships.get().team.submissions.exclude(pk=better.pk).get(status="scored")
     submitting.select_finals(competition=taught, user=bo, submission_ids=[str(first.pk)], at=timezone.now())
-    assert "bo 3 2 1 1.00000 0.50000 0.50000" in text_of(signed_in(ada).get(PAGE))
+    assert facts(taught)["bo"] == (3, 2, 1, 1.0, 0.5, 0.5)
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/St_Johns", "Pacific/Kiritimati"])
@@ -96,13 +118,13 @@ def test_days_are_those_that_the_calendar_says_also_when_clocks_change(
     )  # fmt: skip
     taught.refresh_from_db()
     expected = Counter(moment.astimezone(ZoneInfo(zone)).date() for moment in moments)
-    assert {one.day: one.files for one in report_module.class_report(taught).days} == expected
-    assert {one.teams for one in report_module.class_report(taught).days} == {1}
+    found = activity.files_per_day(taught, timezone.now())
+    assert {one.day: one.scored for one in found if one.scored} == expected
 
 
 def test_before_the_first_score_the_page_says_so(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
-    assert "Nobody has a score yet" in text_of(signed_in(ada).get(PAGE))
+    assert "No scores yet" in text_of(signed_in(ada).get(PAGE))
     pets.refresh_from_db()
     assert len(report_module.report_csv(pets).splitlines()) == 2
 
@@ -166,41 +188,9 @@ def test_what_so_few_teams_show_by_chance_is_called_chance(
     assert many.overfitting == output
 
 
-@pytest.mark.parametrize(
-    "values", [[1.0], [0.5, 0.5], [0.0, 1.0], [x / 7 for x in range(500)], [-1e300, 1e300], [3.0, 3.0, 4.0]]
-)
-def test_every_value_is_in_one_bin(values: list[float]) -> None:
-    assert histogram([]) == []
-    for whole in (False, True):
-        found = histogram([round(value) for value in values] if whole else values, whole=whole)
-        assert sum(one.teams for one in found) == len(values)
-        assert len(found) <= 21
-        assert all(one.low <= one.high for one in found)
-
-
-def test_empty_bars_lead_to_a_baseline_beside_them_and_not_to_one_far_away() -> None:
-    scores = [0.7 + 0.02 * place for place in range(16)]
-    found = histogram(scores, also=[0.6, 1.03, -50.0])
-    assert sum(one.teams for one in found) == len(scores)
-    assert found[0].low <= 0.6 < found[0].high
-    assert found[-1].low < 1.03 <= found[-1].high
-    assert (found[0].teams, found[-1].teams) == (0, 0)
-    assert histogram(scores, also=[-50.0]) == histogram(scores)
-
-
-def test_a_baseline_is_a_line_or_is_said_to_be_far_away(taught: Competition, ada: User) -> None:
-    client = signed_in(ada)
-    page = client.get("/host/pets/report/")
-    drawn, far = page.context["drawn_baselines"], page.context["far_baselines"]
-    assert drawn + far == len(page.context["report"].baselines) > 0
-    assert ("dashed lines" in text_of(page)) is bool(drawn)
-    assert ("too far away to be drawn" in text_of(page)) is bool(far)
-
-
-def test_charts_stand_whatever_the_numbers() -> None:
-    assert plots.bar_chart([], "x").count("<rect") == 0
-    assert plots.bar_chart([0, 2, 1], "x", marks=[0.5]).count("<rect") == 2
-    for points in ([], [(0.0, 0.0)], [(1.0, 1e308), (2.0, -1e308)]):
-        drawn = plots.dot_chart(points, "x")
-        assert "nan" not in drawn
-        assert "inf" not in drawn
+def test_teams_that_lost_unusually_much_are_named(taught: Competition) -> None:
+    report = report_module.class_report(taught)
+    gaps = [0.01, -0.01, 0.02, 0.0, -0.02, 0.6]
+    teams = tuple(replace(report.ranked[0], name=str(gap), gap=gap) for gap in gaps)
+    assert [team.name for team in replace(report, teams=teams).fallen] == ["0.6"]
+    assert replace(report, teams=teams[:3]).fallen == []

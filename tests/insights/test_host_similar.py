@@ -34,7 +34,7 @@ def test_teams_that_make_the_same_mistakes_are_named_beside_what_chance_would_do
     assert "student3</a>" not in before
     page = client.post("/host/pets/teams/similar/")
     assert page.status_code == 200
-    assert "The best files of 5 teams were compared on 200 rows." in text_of(page)
+    assert "5 teams" in text_of(page)
     body = tidy(page.content.decode())
     assert "student3</a>" in body
     assert "student4</a>" in body
@@ -53,8 +53,8 @@ def test_numbers_whose_errors_go_together_are_named_beside_what_is_usual(ada: Us
         enter(tides, user)
         hand_in(tides, user, ("id,label\n" + "".join(f"{i},{x}\n" for i, x in enumerate(file))).encode())
     page = signed_in(ada).post("/host/pets/teams/similar/")
-    assert "Correlation of errors" in text_of(page)
-    body = tidy(page.content.decode()).partition("Pairs whose errors")[2].partition("</table>")[0]
+    assert "Error correlation" in text_of(page)
+    body = tidy(page.content.decode()).partition("Pairs with correlated errors")[2].partition("</table>")[0]
     assert "student5</a>" in body
     assert "student6</a>" in body
     assert "student1</a>" not in body
@@ -69,7 +69,7 @@ def test_the_same_bytes_and_the_same_scores_of_different_teams_are_shown(
     hand_in(pets, cy, answers(public=1), file_name="second.csv")
     hand_in(pets, cy, answers(public=1), file_name="again.csv")
     hand_in(pets, dee, answers(public=1) + b"\n", file_name="other-bytes.csv")
-    bytes_part, _, scores_part = text_of(signed_in(ada).get("/host/pets/teams/similar/")).partition("The same scores")
+    bytes_part, _, scores_part = text_of(signed_in(ada).get("/host/pets/teams/similar/")).partition("Identical scores")
     assert "first.csv" in bytes_part
     assert "second.csv" in bytes_part
     assert "again.csv" not in bytes_part
@@ -83,8 +83,8 @@ def test_a_team_that_repeats_itself_is_like_nobody(pets: Competition, ada: User,
         hand_in(pets, bo, answers(public=1))
     hand_in(pets, cy, answers(public=2))
     page = text_of(signed_in(ada).get("/host/pets/teams/similar/"))
-    assert "No two teams handed in the same bytes." in page
-    assert "No two teams have other files" in page
+    assert "No two teams submitted the same file." in page
+    assert "No two teams have exactly the same scores with different files" in page
 
 
 def test_too_few_teams_and_a_child_that_fails_are_said(

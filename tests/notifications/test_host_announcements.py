@@ -111,8 +111,52 @@ def test_the_form_says_how_many_get_it_before_it_is_sent(pets: Competition, ada:
     enter(pets, bo), enter(pets, cy)
     hand_in(pets, bo, answers())
     page = " ".join(signed_in(ada).get(PAGE).content.decode().split())
-    assert "Everybody in the competition (2 people)" in page
-    assert "Who has no valid file yet (1 person)" in page
+    assert "Everyone in the competition (2 people)" in page
+    assert "Teams without a valid file (1 person)" in page
+
+
+def test_a_message_to_one_team_reaches_its_members_alone(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    team = enter(pets, bo).team
+    enter(pets, cy)
+    assert f'value="team:{team.pk}"' in signed_in(ada).get(f"{PAGE}?team={team.pk}").content.decode()
+    assert f'value="team:{team.pk}"' not in signed_in(ada).get(PAGE).content.decode()
+    assert write(ada, audience=f"team:{team.pk}").status_code == 200
+    sent = Announcement.objects.get()
+    assert (sent.audience, sent.section, sent.reached) == ("team", "bo", 1)
+    assert "New file" in overview(bo)
+    assert "New file" not in overview(cy)
+
+
+def test_a_team_of_another_competition_gets_no_message(pets: Competition, ada: User, dee: User) -> None:
+    other = make_competition(dee, slug="others")
+    team = enter(other, ada).team
+    assert f"team:{team.pk}" not in signed_in(ada).get(f"{PAGE}?team={team.pk}").content.decode()
+    assert write(ada, audience=f"team:{team.pk}").status_code == 422
+    assert not Announcement.objects.exists()
+
+
+def test_the_reminder_is_written_for_the_host_to_check(pets: Competition, ada: User, bo: User) -> None:
+    enter(pets, bo)
+    page = signed_in(ada).get(f"{PAGE}?for=no_valid_file").content.decode()
+    assert "checked" in page.partition('value="no_valid_file"')[2].partition(">")[0]
+    assert "sample submission" in page.partition("<textarea")[2].partition("</textarea>")[0]
+    assert not Announcement.objects.exists(), "nothing was sent yet"
+
+
+def test_the_preview_shows_the_text_and_stores_nothing(pets: Competition, ada: User) -> None:
+    client, text = signed_in(ada), {"field": "text", "text": "See **data** at https://example.org/x."}
+    for headers in ({}, {"HX-Request": "true"}):
+        page = client.post("/preview/", text, headers=headers).content.decode()
+        assert "<strong>data</strong>" in page
+        assert '<a href="https://example.org/x"' in page
+    assert (
+        "<script>"
+        not in client.post("/preview/", {"field": "text", "text": "<script>x</script>"})
+        .content.decode()
+        .partition("card prose")[2]
+        .partition("</div>")[0]
+    )
+    assert not Announcement.objects.exists()
 
 
 def test_only_those_without_a_valid_file_are_asked_for_one(pets: Competition, ada: User, bo: User, cy: User) -> None:
@@ -133,7 +177,7 @@ def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ad
         )
         score.score_submission(baseline.pk)
     assert list(announcements.announcement_readers(pets, "below_baseline")) == [cy]
-    assert "below the best baseline on the public board (1 person)" in signed_in(ada).get(PAGE).content.decode()
+    assert "below the best baseline (1 person)" in signed_in(ada).get(PAGE).content.decode()
 
 
 def test_without_a_baseline_nobody_can_be_below_it_and_nothing_is_sent(pets: Competition, ada: User, bo: User) -> None:
@@ -142,7 +186,7 @@ def test_without_a_baseline_nobody_can_be_below_it_and_nothing_is_sent(pets: Com
     response = write(ada, audience="below_baseline")
     assert response.status_code == 422
     page = response.content.decode()
-    assert "the public board shows no baseline" in page
+    assert 'id="id_audience_error"' in page
     assert "See **data**." in page  # nothing typed is lost
     assert not Announcement.objects.exists()
 
@@ -152,7 +196,7 @@ def test_where_everybody_has_a_valid_file_nothing_is_sent(pets: Competition, ada
     hand_in(pets, bo, answers())
     response = write(ada, audience="no_valid_file")
     assert response.status_code == 409
-    assert "Nobody is meant by this choice" in response.content.decode()
+    assert "This audience is empty right now, so nothing was sent" in response.content.decode()
     assert not Announcement.objects.exists()
 
 
@@ -204,7 +248,7 @@ def test_a_change_reaches_the_page_and_leaves_its_trace(pets: Competition, ada: 
     page = overview(bo)
     assert "<em>corrected</em>" in page
     assert "Pinned" in page
-    assert "changed" in page
+    assert "edited" in page
     assert "corrected" in signed_in(bo).get("/notifications/").content.decode()
     assert bo.notices.filter(read_at=None).count() == 1
     assert list(AuditEntry.objects.values_list("event", flat=True)[:2]) == ["announcement_edited", "announced"]

@@ -44,8 +44,8 @@ def test_a_day_before_the_close_each_hears_once_what_happens_if_they_do_nothing(
     hand_in(pets, bo, answers(public=3), file_name="weak.csv")
     hand_in(pets, bo, answers(public=1), file_name="strong.csv")
     assert [reminders.notify_due(timezone.now()) for _ in range(3)] == [2, 0, 0]
-    assert "this one is taken: “strong.csv”" in said_to_user(bo, NoticeKind.REMINDER)[0]
-    assert "no valid file yet" in said_to_user(cy, NoticeKind.REMINDER)[0]
+    assert "this one is used: “strong.csv”" in said_to_user(bo, NoticeKind.REMINDER)[0]
+    assert "no valid submission yet" in said_to_user(cy, NoticeKind.REMINDER)[0]
     links = {notice.user: notice.link for notice in Notice.objects.filter(kind=NoticeKind.REMINDER)}
     assert links == {bo: "/c/pets/finals/", cy: "/c/pets/submit/"}
     assert said_to_user(ada, NoticeKind.REMINDER) == []
@@ -58,7 +58,7 @@ def test_who_has_picked_is_shown_the_picks(ada: User, bo: User) -> None:
     pick(mine)
     reminders.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
-    assert text.endswith("You picked this file as final: “mine.csv”.")
+    assert text.endswith("“mine.csv”.")
 
 
 def pick(*files: Submission) -> None:
@@ -74,15 +74,15 @@ def test_who_picked_worse_files_is_reminded_of_the_best_one(ada: User, bo: User,
     pick(hand_in(pets, cy, answers(public=1, private=1), file_name="as good.csv"))
     reminders.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
-    forgets = "Your best public score, 0.83333 of “best.csv”, is not among them. You can change your picks until then."
-    assert text.endswith(forgets)
-    assert "not among" not in said_to_user(cy, NoticeKind.REMINDER)[0], "the picked one is as good"
+    forgets = "Your best public score, 0.83333 from “best.csv”, isn't among them."
+    assert forgets in text
+    assert "among them" not in said_to_user(cy, NoticeKind.REMINDER)[0], "the picked one is as good"
 
 
 @pytest.mark.parametrize(
     ("mode", "picked", "words"),
     [
-        ("steady", 0, "Your best public score, 0.8 of “file 1.csv”, is not among them."),
+        ("steady", 0, "Your best public score, 0.8 from “file 1.csv”, isn't among them."),
         ("steady", 1, ""),
         ("steady", 2, ""),  # no clear improvement, and yet perfect: nobody may know
         ("hidden", 0, ""),
@@ -96,7 +96,7 @@ def test_a_reminder_tells_no_more_of_forgotten_files_than_the_board(
     pick([hand_in(pets, bo, answers(public=wrong), file_name=f"file {wrong}.csv") for wrong in (3, 1, 0)][picked])
     reminders.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
-    assert ("is not among them" in text) == bool(words)
+    assert ("”, isn't among them" in text) == bool(words)
     assert words in text
 
 
@@ -108,7 +108,7 @@ def test_a_board_that_keeps_scores_back_does_not_tell_which_file_is_best(ada: Us
     reminders.notify_due(timezone.now())
     (text,) = said_to_user(bo, NoticeKind.REMINDER)
     assert "mine.csv" not in text
-    assert "best public scores are taken" in text
+    assert "If you don't choose, your best public submissions are used" in text
 
 
 @pytest.mark.parametrize("left", [timedelta(seconds=-1), timedelta(hours=25)])
@@ -201,10 +201,10 @@ def test_a_disqualified_team_hears_of_the_private_board_and_not_of_a_place_on_it
     boards.reveal_competition(competition=pets)
     assert [reminders.notify_due(timezone.now() + timedelta(seconds=1)) for _ in range(2)] == [2, 0]
     (his,), (hers,) = said_to_user(bo, NoticeKind.REVEALED), said_to_user(cy, NoticeKind.REVEALED)
-    assert "where your team stands" in his
+    assert "See your team's final rank and your private scores" in his
     assert "disqualified" not in his
-    assert "where your team stands" not in hers
-    assert "Yours is disqualified" in hers
+    assert "See your team's final rank and your private scores" not in hers
+    assert "disqualified" in hers
 
 
 def test_what_is_old_is_no_news(ada: User, bo: User) -> None:
@@ -228,12 +228,12 @@ def test_a_team_hears_what_a_host_decides_about_it_and_nobody_else_does(
     events: list[tuple[Callable[[], object], str]] = [
         (
             lambda: extensions.grant_extension(team=team, user=ada, reason="A fair", extra_attempts=2),
-            "2 more attempts a day",
+            "2 more attempts per day",
         ),
         (lambda: competitions.hide_submission(submission=mine, user=ada, reason="Copied"), "Copied"),
         (lambda: competitions.show_submission(submission=mine, user=ada), "counts again"),
         (lambda: extensions.disqualify_team(team=team, user=ada, reason="Cheating"), "Cheating"),
-        (lambda: extensions.readmit_team(team=team, user=ada), "where its scores put it"),
+        (lambda: extensions.readmit_team(team=team, user=ada), "It's back on the leaderboards with its scores"),
     ]
     for event, words in events:
         event()
@@ -248,7 +248,7 @@ def test_a_class_hears_of_a_pause_and_its_end(pets: Competition, ada: User, bo: 
     competitions.resume_competition(competition=pets, user=ada)
     first, second = said_to_user(bo, NoticeKind.PAUSED)
     assert "The truth is wrong" in first
-    assert "Files are taken again." in second
+    assert "You can submit again." in second
 
 
 def test_a_draft_that_changes_its_deadline_tells_nobody(ada: User, bo: User) -> None:

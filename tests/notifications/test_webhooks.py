@@ -134,7 +134,7 @@ def test_a_channel_hears_of_the_launch_the_deadline_an_announcement_and_the_reve
         "Cats or dogs: A new file",
     ]
     Competition.objects.filter(pk=pets.pk).update(revealed_at=timezone.now() - timedelta(seconds=1))
-    assert look() == ["Cats or dogs: the private board is open"]
+    assert look() == ["Cats or dogs: the private leaderboard is open"]
     assert look() == []
 
 
@@ -177,7 +177,7 @@ def test_a_change_of_the_first_place_is_told_and_the_present_one_is_not(ada: Use
     hand_in(pets, cy, answers(public=4))
     assert look() == []
     hand_in(pets, cy, answers(public=1))
-    assert look() == ["Cats or dogs: “cy” takes the first place of the public board"]
+    assert look() == ["Cats or dogs: “cy” takes first place on the public leaderboard"]
     assert look() == []
     assert not any(sign in WebhookMessage.objects.get().text for sign in "0123456789")
 
@@ -208,7 +208,7 @@ def test_a_team_is_told_by_its_pseudonym_and_its_name_calls_nobody(ada: User, bo
     other = enter(pets, cy).team
     Team.objects.filter(pk=other.pk).update(pseudonym="Amber Otter")
     hand_in(pets, cy, answers())
-    assert look() == ["Cats or dogs: “Amber Otter” takes the first place of the public board"]
+    assert look() == ["Cats or dogs: “Amber Otter” takes first place on the public leaderboard"]
 
 
 @pytest.mark.parametrize("mode", ["hidden", "revealed"])
@@ -262,7 +262,7 @@ def test_what_another_try_does_not_change_is_not_tried_again(
     chat_sending.send_due_messages()
     message = WebhookMessage.objects.get()
     assert (message.state, message.last_problem) == ("given_up", word)
-    assert "Its operator finds more" not in chat_sending.explain_outcome(word)
+    assert "Your administrator can check the worker's log" not in chat_sending.explain_outcome(word)
 
 
 def test_a_message_in_hand_is_nobody_elses_until_its_lease_ends(

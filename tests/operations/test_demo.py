@@ -1,4 +1,4 @@
-"""The demo shows what the notebook asked, a class that is over, and a competition to come; and it goes away again."""
+"""The demo shows a class that competes, one that is over, and a draft ready to launch; and it goes away again."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
+from django.core.cache import caches
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, DataFile, Membership, Score, Submission
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition, DataFile, Limits, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, standings
-from leaderboard.competitions.services import competitions, folders, publishing
+from leaderboard.competitions.services import competitions, folders, launches, publishing
 from leaderboard.operations import demo as demo_module
 from tests.conftest import broken_promises, person
+from tests.pages import signed_in
 
 pytestmark = pytest.mark.thorough
 
@@ -64,12 +67,12 @@ def test_the_demo_tells_its_three_stories() -> None:
     # The five constant answers of the notebook, averaged over rows.
     assert {name: round(overall(LEAVES, name), 3) for name in CONSTANTS} == CONSTANTS
     leaves = Competition.objects.get(slug=LEAVES)
+    assert (leaves.launched_at, leaves.is_demo) == (None, True)
+    assert [need.key for need in launches.launch_needs(leaves) if not need.is_there] == []
     board = boards.board_page(leaves, Split.PUBLIC, at=timezone.now())
     assert {row.name: row.value for row in board.rows} == pytest.approx(CONSTANTS, abs=0.005)
     assert leaves.ground_truth is not None
     assert leaves.ground_truth.rows == 18_632
-    assert leaves.state(timezone.now()) == "live"
-    assert (leaves.admission.is_listed, leaves.admission.needs_code) == (True, False)
 
     # A class of 24 teams, all ranked on an open private board, between three baselines.
     finished = Competition.objects.get(slug=demo_module.CLASS)
@@ -77,7 +80,7 @@ def test_the_demo_tells_its_three_stories() -> None:
     rows = boards.board_page(finished, Split.PRIVATE, at=timezone.now()).rows
     assert {row.name for row in rows if not row.is_baseline} == {team.name for team in finished.teams.all()}
     assert [row.rank for row in rows if row.rank is not None] == list(range(1, demo_module.TEAMS + 1))
-    assert Membership.objects.count() == User.objects.filter(memberships__isnull=False).distinct().count()
+    assert finished.memberships.count() == finished.memberships.values("user").distinct().count()
     assert sum(row.is_baseline for row in rows) == 3
     assert any(row.movement for row in rows)
     assert any(not row.is_picked_by_system for row in rows if not row.is_baseline)
@@ -91,10 +94,12 @@ def test_the_demo_tells_its_three_stories() -> None:
     # Nothing that an operator is notified about every night.
     assert broken_promises() == []
 
-    # The third opens in a week; its files are locked until then.
-    later = Competition.objects.get(slug="bike-rides")
-    assert later.state(timezone.now()) == "upcoming"
-    assert later.data_files.count() == 2
+    # The live one shows exact scores of the same class.
+    live = Competition.objects.get(slug=demo_module.LIVE)
+    assert live.state(timezone.now()) == "live"
+    assert (live.admission.is_listed, live.admission.needs_code, live.board_is_exact) == (True, False, True)
+    ranks = [row.rank for row in boards.board_page(live, Split.PUBLIC, at=timezone.now()).rows if not row.is_baseline]
+    assert ranks == list(range(1, demo_module.TEAMS + 1))
 
     # Nobody of the demo can sign in, and no file is large.
     assert not any(user.has_usable_password() for user in User.objects.all())
@@ -140,17 +145,87 @@ def test_an_interrupted_demo_is_made_again_and_a_competition_of_ours_is_left_alo
         user=ada, slug="bike-rides", title="Ours", opens_at=now, closes_at=now + timedelta(days=1)
     )
     half = folders.import_folder(demo_module.FOLDER / LEAVES, user=demo_module.demo_user(demo_module.HOST))
-    assert half.launched_at is None
+    assert not half.is_demo
     assert "“Ours” is there already" in demo("--teams", "2")
-    assert Competition.objects.get(slug=LEAVES).launched_at is not None
+    again = Competition.objects.get(slug=LEAVES)
+    assert (again.is_demo, again.pk == half.pk) == (True, False)
     demo("--remove")
     assert list(Competition.objects.all()) == [ours]
 
 
 @pytest.mark.django_db
-def test_a_stranger_reads_the_demo_but_gets_no_file_of_the_upcoming_one() -> None:
-    demo_module.make_demo_competition("bike-rides")
-    client = Client()
-    assert client.get("/c/bike-rides/").status_code == 200
-    response = client.get("/c/bike-rides/data/files/train.csv")
-    assert response.status_code != 200
+def test_a_draft_that_somebody_launched_is_left_alone_and_removed_with_the_rest(olga: User) -> None:
+    demo_module.make_demo_competition(LEAVES)
+    demo_module.score_here()
+    draft = Competition.objects.get(slug=LEAVES)
+    assert launches.launch_competition(competition=draft, user=olga, needs_preview=True)
+    assert f"“{draft}” is there already" in demo("--teams", "2")
+    demo("--remove")
+    assert not Competition.objects.exists()
+
+
+@pytest.fixture
+def live(db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Competition]:
+    """A live demo of four teams at which nobody has looked yet."""
+    monkeypatch.setattr(tasks, "wake_workers", lambda task, **_options: task() if "demo" in task.name else None)
+    caches["default"].clear()
+    competition = demo_module.make_demo_competition(demo_module.LIVE, teams=4)
+    demo_module.score_here()
+    yield competition
+    caches["default"].clear()
+
+
+def test_the_live_board_moves_while_somebody_looks_and_at_most_once_a_minute(live: Competition, client: Client) -> None:
+    files = live.submissions.count()
+    for path in ("/c/bike-rides/", "/c/bike-rides/data/"):
+        client.get(path)
+    assert live.submissions.count() == files, "looking at other pages moves nothing"
+    for path in ("/c/bike-rides/leaderboard/", "/c/bike-rides/leaderboard/", "/"):
+        assert client.get(path).status_code == 200
+    assert live.submissions.count() == files + 1
+    newest = live.submissions.latest("received_at")
+    assert newest.team is not None
+    assert newest.user == newest.team.captain
+    demo_module.score_here()
+    newest.refresh_from_db()
+    assert newest.status == Submission.Status.SCORED
+    assert broken_promises() == []
+
+    caches["default"].clear()  # a minute later
+    client.get("/")
+    assert live.submissions.count() == files + 2
+
+
+def test_nothing_moves_after_the_end_nor_in_a_competition_of_ours(
+    live: Competition, pets: Competition, client: Client
+) -> None:
+    files = Submission.objects.count()
+    Competition.objects.filter(pk=live.pk).update(closes_at=timezone.now())
+    client.get("/c/bike-rides/leaderboard/")
+    client.get("/c/pets/leaderboard/")
+    assert Submission.objects.count() == files
+    demo_module.remove_demo()
+    assert demo_module.submit_next() is None
+
+
+def test_a_team_without_attempts_left_lets_the_minute_pass(live: Competition) -> None:
+    Limits.objects.filter(pk=live.pk).update(paused_at=timezone.now(), pause_reason="Lunch")
+    files = live.submissions.count()
+    assert demo_module.submit_next() is None
+    assert live.submissions.count() == files
+
+
+@pytest.mark.django_db
+def test_the_operator_removes_the_demo_on_a_page_and_others_cannot(
+    live: Competition, pets: Competition, ada: User, bo: User, olga: User
+) -> None:
+    assert 'href="/status/remove-demo/"' in signed_in(olga).get("/host/").content.decode()
+    assert "remove-demo" not in signed_in(ada).get("/host/").content.decode()
+    for stranger in (ada, bo):
+        assert signed_in(stranger).post("/status/remove-demo/").status_code in (403, 404)
+    asked = signed_in(olga).get("/status/remove-demo/")
+    assert [one.slug for one in asked.context["competitions"]] == ["bike-rides"]
+    assert Competition.objects.filter(is_demo=True).exists()
+    assert signed_in(olga).post("/status/remove-demo/").status_code == 303
+    assert list(Competition.objects.all()) == [pets]
+    assert "remove-demo" not in signed_in(olga).get("/host/").content.decode()

@@ -69,13 +69,13 @@ def test_olga_sees_waiting_files_workers_fates_and_versions(
     tasks.report_and_sweep()
     page = status_page(client, olga)
     text = tidy(page)
-    assert "This site is able to score." in text
-    assert "<dt>Waiting files</dt><dd>1</dd>" in text
-    assert re.search(r"<dt>Oldest waits</dt><dd>9\d s</dd>", text)
-    assert "<dt>In work</dt><dd>1</dd>" in text
+    assert "This site can score submissions." in text
+    assert "<dt>Queue</dt><dd>1</dd>" in text
+    assert re.search(r"<dt>Longest wait</dt><dd>9\d s</dd>", text)
+    assert "<dt>In progress</dt><dd>1</dd>" in text
     assert "<dt>Scored, 24 h</dt><dd>1</dd>" in text
     assert "<dt>Invalid, 24 h</dt><dd>1</dd>" in text
-    assert "At work" in text
+    assert "Running" in text
     assert "slow.csv" in text
     assert "<dt>numpy</dt>" in text
     assert "Last sweep:<time" in text
@@ -89,30 +89,30 @@ def test_olga_reads_why_a_file_failed_and_where_it_is(client: Client, olga: User
     page = status_page(client, olga)
     assert "Scoring failed through no fault of your file" in page
     assert "ZeroDivisionError" in page
-    assert "5 tries, 2 deaths of the scorer" in page
+    assert "5 tries, 2 scorer crashes" in page
     assert 'href="/host/pets/submissions/?status=failed"' in page
 
 
 def test_olga_reads_what_the_last_check_found(client: Client, olga: User, pets: Competition, bo: User) -> None:
     assert "Not checked yet" in status_page(client, olga)
     call_command("check_consistency", stdout=StringIO())
-    assert "All hold" in status_page(client, olga)
+    assert "All OK" in status_page(client, olga)
     enter(pets, bo)
     hand_in(pets, bo, answers())
     pets.ground_truth.standings.update(value=0.5)  # type: ignore[union-attr]
     with pytest.raises(SystemExit):
         call_command("check_consistency", stdout=StringIO())
     page = status_page(client, olga)
-    assert "Broken (1)" in page
+    assert "Failed (1)" in page
     assert "public standing of team" in page
 
 
 def test_olga_reads_what_is_away(client: Client, olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "queue_length", lambda: None)
     text = status_page(client, olga)
-    assert "This site is not able to score now" in text
-    assert "The broker does not answer." in text
-    assert "No worker has been heard of." in text
+    assert "This site can't score right now" in text
+    assert "The message broker isn't responding." in text
+    assert "No worker is responding." in text
     assert "no answer" in text
 
 

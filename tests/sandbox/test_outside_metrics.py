@@ -249,7 +249,7 @@ def test_a_broken_file_breaks_no_page(metrics_folder: Path, ada: User) -> None:
     assert "broken" not in gallery.lower()
     assert "Mean gap." in page_of(ada, "/metrics/gap/")
     page_of(ada, "/metrics/asking/")
-    assert "It must be given." in page_of(ada, "/host/pets/setup/metric/?metric=asking")
+    assert "Required." in page_of(ada, "/host/pets/setup/metric/?metric=asking")
     assert "inf" not in tidy(page_of(ada, "/metrics/gap/")).partition("<dt>Best value</dt>")[2][:40]
     assert Client().get("/metrics/broken/").status_code == 404
 

@@ -121,7 +121,7 @@ EVENTS: dict[str, Callable[[Path], object]] = {
 
 def evaluate(self: metrics.Truth, submission: Any, **options: Any) -> metrics.Result:
     if isinstance(submission, Path):
-        word = submission.read_text().splitlines()[1].partition(",")[0]
+        word = submission.read_text(errors="replace").splitlines()[1].partition(",")[0]
         if word in EVENTS:
             EVENTS[word](submission)
         if word == "stumble":

@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
                 ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
                 ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
                 ('email', models.EmailField(blank=True, max_length=254, verbose_name='e-mail address')),
-                ('can_host', models.BooleanField(default=False, verbose_name='may host competitions')),
+                ('can_host', models.BooleanField(default=False, verbose_name='can host competitions')),
                 ('zone', models.CharField(blank=True, default='', max_length=60, validators=[leaderboard.common.display_time.check_zone], verbose_name='time zone')),
                 ('language', models.CharField(blank=True, default='', max_length=16)),
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
@@ -60,7 +60,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=60)),
-                ('scope', models.CharField(choices=[('read', 'Read only'), ('submit', 'Hand in files'), ('host', 'Host competitions')], default='submit', max_length=10)),
+                ('scope', models.CharField(choices=[('read', 'Read only'), ('submit', 'Submit files'), ('host', 'Host competitions')], default='submit', max_length=10)),
                 ('digest', models.CharField(editable=False, max_length=64, unique=True)),
                 ('hint', models.CharField(editable=False, max_length=12)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),

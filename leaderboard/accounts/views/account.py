@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import see_other, signed_in_user
 
+from .. import password_links
 from ..forms import TokenForm
 from ..models import ApiToken, User
 
@@ -36,6 +39,18 @@ def account(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@open_page_to(SiteAudience.ANYONE)
+def password_link(request: HttpRequest, token: str) -> HttpResponse:
+    """The link that a host handed over leads to the page where the password is chosen."""
+    user = password_links.account_behind(token)
+    if user is None:
+        return render(request, "accounts/password_link.html", status=410)
+    key = default_token_generator.make_token(user)
+    response = redirect("account_reset_password_from_key", uidb36=user_pk_to_url_str(user), key=key)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
 @transaction.atomic
 def _issue_token(user: User, form: TokenForm) -> str:
     """The secret of a new token; "" where there is none, and then the form says why.
@@ -47,9 +62,11 @@ def _issue_token(user: User, form: TokenForm) -> str:
     User.objects.select_for_update().get(pk=user.pk)
     name = form.cleaned_data["name"]
     if user.api_tokens.count() >= MOST_TOKENS:
-        form.add_error("name", _("You have %(number)s tokens. Revoke one first.") % {"number": MOST_TOKENS})
+        form.add_error(
+            "name", _("You already have %(number)s tokens, the maximum. Revoke one first.") % {"number": MOST_TOKENS}
+        )
     elif user.api_tokens.filter(name=name).exists():
-        words = _("You have a token “%(name)s” already; shown when it was made. Revoke it or choose another name.")
+        words = _("You already have a token “%(name)s”. It was shown only once. Revoke it or choose another name.")
         form.add_error("name", words % {"name": name})
     else:
         return ApiToken.issue(user, name, form.cleaned_data["scope"])[1]
@@ -60,7 +77,7 @@ def _revoke_token(request: HttpRequest, user: User) -> HttpResponse:
     token = request.POST.get("token", "")
     gone, _rows = user.api_tokens.filter(pk=int(token) if token.isdecimal() and len(token) < 19 else 0).delete()
     if gone:
-        messages.success(request, _("The token is revoked; programs that use it are shut out from now on."))
+        messages.success(request, _("Token revoked. Programs using it no longer have access."))
     else:
-        messages.error(request, _("You have no such token."))
+        messages.error(request, _("This token doesn't exist."))
     return see_other("account")

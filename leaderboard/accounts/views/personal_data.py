@@ -35,8 +35,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
     if count_tries("export", user.pk) >= EXPORTS_PER_HOUR:
         messages.error(
             request,
-            _("You have had %(number)s copies of your data in an hour; come back later.")
-            % {"number": EXPORTS_PER_HOUR},
+            _("You downloaded your data %(number)s times in an hour. Try again later.") % {"number": EXPORTS_PER_HOUR},
         )
         return see_other("account")
     count_try("export", user.pk, seconds=HOUR)
@@ -57,7 +56,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     form = DeleteAccountForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST":
         if count_tries("leaving", user.pk) >= PASSWORDS_PER_HOUR:
-            form.add_error(None, _("Too many wrong answers; try again in an hour."))
+            form.add_error(None, _("Too many wrong answers. Try again in an hour."))
         elif not form.is_valid():
             count_try("leaving", user.pk, seconds=HOUR)
         else:
@@ -68,6 +67,6 @@ def delete_account(request: HttpRequest) -> HttpResponse:
             else:
                 logout(request)
                 messages.success(request, _("Your account is deleted."))
-                return see_other("competitions")
+                return see_other("home")
     context = {"form": form, "obstacle": personal_data.obstacle_to_deleting(user)}
     return render(request, "accounts/delete_account.html", context, status=422 if form.errors else 200)

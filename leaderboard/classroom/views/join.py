@@ -43,7 +43,7 @@ def join(request: HttpRequest) -> HttpResponse:
         code = form.cleaned_data["code"].replace("/", "").replace(" ", "")
         if code.strip(".-"):
             return see_other("join_code", code=code)
-        form.add_error("code", _("Type the code."))
+        form.add_error("code", _("Enter the code."))
     wanted = Competition.objects.visible_to(request.user).filter(slug=request.GET.get("competition", "")).first()
     if wanted and wanted.admission.is_listed and not wanted.admission.needs_code:
         return redirect("join_open", slug=wanted.slug)
@@ -77,7 +77,11 @@ def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
         return redirect("join_card", code=code)
     if competition is None:
         # The code of a competition before its launch says when it opens; any other counts as a guess.
-        early = Competition.objects.filter(admission__join_code__iexact=normalize_code(code), launched_at=None).first()
+        early = (
+            Competition.objects.outside_bin()
+            .filter(admission__join_code__iexact=normalize_code(code), launched_at=None)
+            .first()
+        )
         if early is not None:
             return render(request, "classroom/join_early.html", {"competition": early}, status=404)
         turn.was_wrong()
@@ -140,7 +144,7 @@ def invitation(request: HttpRequest, invitation: str, turn: LaneTurn) -> HttpRes
     user = signed_in_user(request.user)
     held = Membership.objects.select_related("team").filter(competition=team.competition, user=user).first()
     if held and held.team_id == team.pk:
-        messages.info(request, _("You are in “%(team)s” already.") % {"team": team})
+        messages.info(request, _("You're already in “%(team)s”.") % {"team": team})
         return redirect("team", slug=team.competition.slug)
     context: dict[str, object] = {
         "team": team,
@@ -179,7 +183,7 @@ def _join_page(
 ) -> HttpResponse:
     """Show what joining means and let people in."""
     if Membership.objects.filter(competition=competition, user=signed_in_user(request.user)).exists():
-        messages.info(request, _("You have joined “%(competition)s” already.") % {"competition": competition})
+        messages.info(request, _("You've already joined “%(competition)s”.") % {"competition": competition})
         return redirect("overview", slug=competition.slug)
     obstacle = _closed_page(competition) or obstacle_to_joining(competition, signed_in_user(request.user))
     return _confirm_join(request, competition, template, enter, {"obstacle": obstacle})
@@ -209,7 +213,7 @@ def _confirm_join(
             joining.accept_rules(membership=membership)
             messages.success(
                 request,
-                _("Welcome to “%(competition)s”. You take part as “%(team)s”.")
+                _("Welcome to “%(competition)s”. Your team is “%(team)s”.")
                 % {"competition": competition, "team": membership.team},
             )
             return see_other("overview", slug=competition.slug)

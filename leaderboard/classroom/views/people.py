@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.responses import see_other, signed_in_user, sort_choice
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import competitions
@@ -32,12 +32,25 @@ MOST_OFFERED = 500
 ANY, NONE = "", "-"
 
 
+def _team_name(person: people_module.ClassPerson) -> str:
+    return person.membership.team.name.casefold() if person.membership else "\uffff"
+
+
+PEOPLE_ORDERS: dict[str, Callable[[people_module.ClassPerson], Any]] = {
+    "name": lambda person: person.name.casefold(),
+    "section": lambda person: (person.section.casefold(), person.name.casefold()),
+    "state": lambda person: (person.state.label, person.name.casefold()),
+    "team": _team_name,
+}
+
+
 @open_to(Audience.ASSISTANTS)
 def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Everybody on the roster and in a team, by section, state or words."""
     people = people_module.people_of(page_context.competition)
     section, state, text = filter_in(request.GET)
-    shown = filtered(people, section, state, text)
+    name, is_backwards = sort_choice(request, PEOPLE_ORDERS, "name")
+    shown = sorted(filtered(people, section, state, text), key=PEOPLE_ORDERS[name], reverse=is_backwards)
     page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
     states = Counter(person.state for person in people)
     context = {
@@ -48,6 +61,7 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "q": text,
         "sections": sorted({person.section for person in people if person.section}),
         "states": RosterEntry.State.choices,
+        "sort": "name",
         "tiles": [(one.label, states[one]) for one in RosterEntry.State],
         "total": len(people),
         "has_roster": any(person.entry for person in people),
@@ -135,14 +149,14 @@ def host_leave(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         loss = _role_loss_text(page_context, user.username)
         return ask_first(request, page_context, user.username, loss, role=HostingRole.ASSISTANT, back=dashboard)
     roles.take_role(competition=competition, name=user.username, role=HostingRole.ASSISTANT, user=user)
-    messages.success(request, _("You no longer assist in “%(title)s”.") % {"title": competition})
+    messages.success(request, _("You're no longer an assistant in “%(title)s”.") % {"title": competition})
     return _redirect_after_leaving(page_context)
 
 
 def _redirect_after_leaving(page_context: PageContext) -> HttpResponse:
     """To the list of what one still runs, if there can be anything on it."""
     user = signed_in_user(page_context.user)
-    return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "competitions")
+    return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "home")
 
 
 def _role_loss_text(page_context: PageContext, name: str) -> str:
@@ -150,21 +164,21 @@ def _role_loss_text(page_context: PageContext, name: str) -> str:
     user = signed_in_user(page_context.user)
     if name != user.username:
         return _(
-            "The pages for hosts and assistants are closed to {name} at once: answers, names, private scores, "
-            "submissions. What {name} did stays. A host can give a role again at any time."
+            "{name} immediately loses access to the host and assistant pages: answers, names, private scores "
+            "and submissions. {name}'s changes stay. A host can assign a role again at any time."
         ).format(name=name)
     if user.is_superuser:
-        return _("This is you. You operate this site, so everything here stays open to you.")
+        return _("This is you. As an administrator, you keep access to everything here.")
     if not page_context.is_host:
         return _(
-            "This is you. The pages for assistants are closed to you at once: answers, names, private scores, "
-            "submissions. What you did stays. You cannot undo this; only a host can let you in again. You have seen "
-            "the answers, so you cannot compete here."
+            "This is you. You immediately lose access to the assistant pages: answers, names, private scores "
+            "and submissions. Your changes stay. You can't undo this; only a host can let you back in. You "
+            "can't compete here, because you've seen the answers."
         )
     return _(
-        "This is you. The pages for hosts are closed to you at once: settings, answers, names, private scores and "
-        "grades. What you did stays. You cannot undo this; only another host can let you in again. You have seen the "
-        "answers, so you cannot compete here."
+        "This is you. You immediately lose access to the host pages: settings, answers, names, private scores"
+        " and grades. Your changes stay. You can't undo this; only another host can let you back in. You "
+        "can't compete here, because you've seen the answers."
     )
 
 
@@ -178,11 +192,11 @@ def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleFor
         roles.take_role(competition=competition, name=name, role=HostingRole(role), user=user)
         if role == HostingRole.HOST:
             return _("{name} no longer hosts this competition.").format(name=name)
-        return _("{name} no longer assists in this competition.").format(name=name)
+        return _("{name} is no longer an assistant in this competition.").format(name=name)
     if request.POST.get("action") == "withdraw":
         number = posted_number(request.POST.get("number", ""))
         address = roles.withdraw_offer(competition=competition, number=number, user=user)
-        return _("Nothing is kept for {address} any more.").format(address=address) if address else ""
+        return _("The role offered to {address} is withdrawn.").format(address=address) if address else ""
     if not form.is_valid():
         return ""
     role, name = HostingRole(form.cleaned_data["role"]), form.cleaned_data["name"]
@@ -190,10 +204,10 @@ def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleFor
         found = roles.give_role(competition=competition, name=name, role=role, user=user)
     except roles.UnknownAddress:
         offer = roles.offer_role(competition=competition, address=name, role=role, user=user)
-        return _("Kept for {address}, until somebody confirms this address.").format(address=offer.email)
+        return _("We'll assign the role once an account confirms {address}.").format(address=offer.email)
     if role is HostingRole.HOST:
         return _("{name} now hosts this competition too.").format(name=found.username)
-    return _("{name} now assists in this competition.").format(name=found.username)
+    return _("{name} is now an assistant in this competition.").format(name=found.username)
 
 
 @open_to(Audience.HOSTS)
@@ -202,14 +216,11 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if request.POST.get("action") == "part":
         number = people_module.unlink_accounts(competition=competition, entries=chosen_entries(request), user=user)
-        words = ngettext("{number} person has no account now.", "{number} people have no account now.", number)
+        words = ngettext("{number} account unlinked.", "{number} accounts unlinked.", number)
         messages.success(request, words.format(number=number))
         return see_other("host_people", slug=competition.slug)
-    guests, waiting = people_module.unlinked_members(competition)
-    page = Paginator(guests, PER_PAGE).get_page(request.GET.get("page"))
-    # What was filled in counts, whatever the page would hold by now.
-    shown = [one for one in guests if f"who-{one.membership.pk}" in request.POST] or list(page)
-    form = LinkAccountsForm(shown, waiting, posted_data(request))
+    context = accounts_to_match(request, page_context)
+    form = context["form"]
     status = 422 if form.errors else 200
     if request.method == "POST" and form.is_valid():
         try:
@@ -217,12 +228,24 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:
-            words = ngettext(
-                "{number} account is now on the roster.", "{number} accounts are now on the roster.", number
-            )
+            words = ngettext("{number} account matched.", "{number} accounts matched.", number)
             messages.success(request, words.format(number=number))
             return see_other("host_people", slug=competition.slug)
-    offered = [people_module.entry_label(entry) for entry in waiting.entries[:MOST_OFFERED]]
-    lines = [(guest, form[f"who-{guest.membership.pk}"]) for guest in shown]
-    context = {"page_context": page_context, "form": form, "page": page, "lines": lines, "offered": offered}
     return render(request, "classroom/host_who.html", context, status=status)
+
+
+def accounts_to_match(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
+    """The form about the accounts that nobody on the roster has, each with a guess."""
+    guests, waiting = people_module.unlinked_members(page_context.competition)
+    page = Paginator(guests, PER_PAGE).get_page(request.GET.get("page"))
+    # What was filled in counts, whatever the page would hold by now.
+    shown = [one for one in guests if f"who-{one.membership.pk}" in request.POST] or list(page)
+    is_sent = any(name.startswith("who-") for name in request.POST) or "match" in request.POST
+    form = LinkAccountsForm(shown, waiting, request.POST if is_sent else None)
+    return {
+        "page_context": page_context,
+        "form": form,
+        "page": page,
+        "lines": [(guest, form[f"who-{guest.membership.pk}"]) for guest in shown],
+        "offered": [people_module.entry_label(entry) for entry in waiting.entries[:MOST_OFFERED]],
+    }

@@ -22,7 +22,7 @@ from leaderboard.competitions.views.host_responses import add_refusal, posted_da
 from .. import invitations, people, roster, roster_files
 from ..forms import RosterForm, posted_number
 from ..models import RosterDraft, RosterEntry
-from .people import chosen_entries, filter_in, filtered
+from .people import accounts_to_match, chosen_entries, filter_in, filtered
 
 # Of each kind; the numbers are always of all.
 MOST_SHOWN = 200
@@ -54,11 +54,13 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
         "most_rows": roster_files.MOST_ROWS,
         "lists": roster.roster_lists(competition),
     }
+    if draft is None and not form.errors:
+        context["matching"] = accounts_to_match(request, page_context)
     if draft is not None and not form.errors:
         preview = roster.preview_roster(competition, draft)
         people_of = {kind: getattr(preview, kind) for kind in PREVIEWED}
         context["preview"] = preview
-        context["numbers"] = {kind: len(found) for kind, found in people_of.items()}
+        context["numbers"] = {kind: len(found) for kind, found in people_of.items()} | {"joined": len(preview.joined)}
         context["shown"] = {kind: found[:MOST_SHOWN] for kind, found in people_of.items()}
         if any(len(found) > MOST_SHOWN for found in people_of.values()):
             context["most_shown"] = MOST_SHOWN
@@ -72,17 +74,17 @@ def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpRespo
     try:
         if action == "take":
             done = roster.apply_roster(competition=competition, user=user)
-            words = _("Taken over: {new} new, {changed} changed, {unchanged} unchanged.")
+            words = _("Imported: {new} added, {changed} changed, {unchanged} unchanged.")
             numbers = {kind: len(getattr(done, kind)) for kind in ("new", "changed", "unchanged")}
             messages.success(request, words.format(**numbers))
             return see_other("host_people", slug=competition.slug)
         if action == "discard":
             roster.discard_roster_draft(competition=competition)
-            messages.info(request, _("The list is thrown away; the roster is as it was."))
+            messages.info(request, _("Import cancelled. The roster is unchanged."))
         else:
             chosen = posted_number(request.POST.get("list", ""))
             number = roster.remove_roster_list(competition=competition, number=chosen, user=user)
-            words = ngettext("{number} person is removed.", "{number} people are removed.", number)
+            words = ngettext("{number} person removed.", "{number} people removed.", number)
             messages.success(request, words.format(number=number))
     except competitions.CannotHost as error:
         messages.error(request, error.message)
@@ -137,7 +139,7 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
         except competitions.CannotHost as error:
             messages.error(request, error.message)
             return see_other("host_invite", slug=competition.slug)
-        words = ngettext("{number} e-mail is on its way.", "{number} e-mails are on their way.", number)
+        words = ngettext("Sending {number} e-mail.", "Sending {number} e-mails.", number)
         messages.success(request, words.format(number=number))
         return see_other("host_people", slug=competition.slug)
     link = responses.absolute_url(request, "join_card", "…").replace(quote("…"), "…")
@@ -166,11 +168,17 @@ def host_left(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             competition=page_context.competition, entries=chosen_entries(request), user=user, left=left
         )
         if not number:
-            messages.error(request, _("Choose people of the roster first."))
+            messages.error(request, _("Select people on the roster first."))
         elif left:
-            words = ngettext("{number} person has left the course.", "{number} people have left the course.", number)
+            words = ngettext(
+                "{number} person marked as having left the course.",
+                "{number} people marked as having left the course.",
+                number,
+            )
             messages.success(request, words.format(number=number))
         else:
-            words = ngettext("{number} person is back.", "{number} people are back.", number)
+            words = ngettext(
+                "{number} person marked as back in the course.", "{number} people marked as back in the course.", number
+            )
             messages.success(request, words.format(number=number))
     return see_other("host_people", slug=page_context.competition.slug)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC
 from typing import Any
 
 from django.contrib import messages
@@ -20,6 +19,7 @@ from leaderboard.competitions.forms.host import ReasonForm
 from leaderboard.competitions.forms.student import MergeForm, TeamNameForm
 from leaderboard.competitions.models import Extension, Membership, MergeOffer, Team
 from leaderboard.competitions.services import competitions, submit_conditions
+from leaderboard.competitions.views.host_responses import is_confirmed
 
 from .. import extensions, team_lines, team_merges, teams
 from ..forms import ExtensionForm, posted_number
@@ -32,7 +32,8 @@ PER_PAGE = 50
 def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """All teams, or those that a tile of the dashboard counts."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
-    below = team_lines.teams_below_baselines(page_context.competition)
+    competition = page_context.competition
+    below = team_lines.teams_below_baselines(competition)
     found = _filter_teams(page_context, show, below)
     if text:
         named = Q(name__icontains=text)
@@ -48,7 +49,7 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     context = {
         "page_context": page_context,
         "page": page,
-        "lines": team_lines.team_lines(list(page), page_context.competition, page_context.at.astimezone(UTC).date()),
+        "lines": team_lines.team_lines(list(page), competition, competition.day_of(page_context.at)),
         "below": below,
         "show": show,
         "q": text,
@@ -64,6 +65,11 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
     extension_form = ExtensionForm(page_context.competition, request.POST if action == "grant" else None)
     reason_form = ReasonForm(request.POST if action == "disqualify" else None, auto_id="out_%s")
     refusal = ""
+    if action == "revoke" and not is_confirmed(request):
+        granted = team.extensions.filter(pk=posted_number(request.POST.get("grant", ""))).first()
+        if granted is not None and extensions.opens_final_ranking(granted):
+            context = {"page_context": page_context, "team": team, "extension": granted}
+            return render(request, "classroom/ask_take_back.html", context)
     if request.method == "POST":
         try:
             if done := _do_action(page_context, team, request, extension_form, reason_form):
@@ -73,7 +79,7 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
             extension_form.add_error(None, error)
         except competitions.CannotHost as error:
             refusal = error.message
-    day = page_context.at.astimezone(UTC).date()
+    day = page_context.competition.day_of(page_context.at)
     line = team_lines.team_lines([team], page_context.competition, day)[0]
     allowed = submit_conditions.allowances_of_teams(
         {team.pk: page_context.competition}, page_context.at, effective_limits={team.pk: line.effective_limits}
@@ -111,25 +117,23 @@ def _do_action(
     """Do what was asked for and say so; empty where a form has mistakes."""
     user, action = signed_in_user(page_context.user), request.POST.get("action", "")
     if action in ("disqualify", "readmit") and not page_context.is_host:
-        raise competitions.CannotHost(_("Only hosts decide who is out. Ask one of them."))
+        raise competitions.CannotHost(_("Only hosts can disqualify teams. Ask one of them."))
     if action == "grant" and extension_form.is_valid():
         extensions.grant_extension(team=team, user=user, **extension_form.cleaned_data)
-        return _("Granted to “%(team)s”.") % {"team": team}
+        return _("Extension granted to “%(team)s”.") % {"team": team}
     if action == "revoke":
         extension = get_object_or_404(team.extensions, pk=posted_number(request.POST.get("grant", "")))
         extensions.revoke_extension(extension=extension, user=user)
-        return _("Taken back.")
+        return _("Extension revoked.")
     if action == "disqualify" and reason_form.is_valid():
         extensions.disqualify_team(team=team, user=user, reason=reason_form.cleaned_data["reason"])
-        return _("“%(team)s” is disqualified and stands on no board.") % {"team": team}
+        return _("“%(team)s” is disqualified and off the leaderboards.") % {"team": team}
     if action == "readmit":
         extensions.readmit_team(team=team, user=user)
-        return _("“%(team)s” takes part again.") % {"team": team}
+        return _("“%(team)s” is no longer disqualified.") % {"team": team}
     if action == "forgive":
         extensions.reset_failed_files(team=team, user=user)
-        return _("The files of today that could not be read or scored do not count against “%(team)s”.") % {
-            "team": team
-        }
+        return _("Today's failure count of “%(team)s” is reset.") % {"team": team}
     return ""
 
 
@@ -140,7 +144,7 @@ def _do_action(
 def team(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     membership = page_context.membership
     if membership is None:
-        messages.info(request, _("You host this competition and are in no team of it."))
+        messages.info(request, _("You host this competition, so you have no team in it."))
         return redirect("overview", slug=page_context.competition.slug)
     action = request.POST.get("action", "")
     name = TeamNameForm(
@@ -174,7 +178,7 @@ def _team_facts(request: HttpRequest, page_context: PageContext, membership: Mem
     offers = list(between.select_related("team__competition__board", "other__competition__board"))
     stays = competition.why_teams_are_closed(page_context.at)
     if page_context.is_disqualified:
-        stays = stays or _("Your team is disqualified: nobody joins or leaves it, and it becomes part of no other.")
+        stays = stays or _("Your team is disqualified. It can't merge, and members can't join or leave.")
     context: dict[str, Any] = {
         "page_context": page_context,
         "team": own,
@@ -199,26 +203,26 @@ def _change_team(request: HttpRequest, membership: Membership, name: TeamNameFor
     number = posted_number(request.POST.get("number", ""))
     if action == "rename" and name.is_valid():
         teams.rename_team(membership=membership, name=name.cleaned_data["name"])
-        return _("Your team has its new name.")
+        return _("Team renamed.")
     if action == "offer" and offer.is_valid():
         made = team_merges.offer_merge(membership=membership, invitation=offer.cleaned_data["invitation"])
-        return _("Your offer is with “%(team)s”. Its captain decides.") % {"team": made.other}
+        return _("Offer sent to “%(team)s”. Its captain decides.") % {"team": made.other}
     if action == "renew":
         teams.renew_invitation(membership=membership)
-        return _("The old invitation link stopped working; this is the new one.")
+        return _("This is your new invitation link. The old one no longer works.")
     if action == "leave":
         teams.leave_team(membership=membership)
-        return _("You left the team and are now a team of your own.")
+        return _("You left the team and now have a team of your own.")
     if action == "remove":
         gone = teams.remove_member(captain=membership, member_id=number)
-        return _("%(name)s is not in your team any more.") % {"name": gone.user.get_username()}
+        return _("%(name)s is no longer in your team.") % {"name": gone.user.get_username()}
     if action == "hand_over":
         teams.hand_over_captaincy(captain=membership, member_id=number)
-        return _("Your team has its new captain.")
+        return _("Your team has a new captain.")
     if action == "accept":
         united = team_merges.accept_merge(membership=membership, offer_id=number)
-        return _("You are part of “%(team)s” now. Look at your final picks.") % {"team": united}
+        return _("You're now part of “%(team)s”. Check your final submissions.") % {"team": united}
     if action == "end_offer":
         team_merges.withdraw_merge(membership=membership, offer_id=number)
-        return _("The offer is gone.")
+        return _("The offer is closed.")
     return ""

@@ -87,7 +87,7 @@ class Migration(migrations.Migration):
                 ('by', models.PositiveBigIntegerField(null=True, verbose_name='account')),
                 ('event', models.CharField(max_length=40)),
                 ('competition', models.PositiveBigIntegerField(null=True)),
-                ('account', models.PositiveBigIntegerField(null=True, verbose_name='account it is about')),
+                ('account', models.PositiveBigIntegerField(null=True, verbose_name='affected account')),
                 ('about', models.CharField(blank=True, max_length=200)),
                 ('before', models.TextField(default='{}')),
                 ('after', models.TextField(default='{}')),

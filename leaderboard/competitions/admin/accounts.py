@@ -1,4 +1,4 @@
-"""Accounts, for operators alone: who is staff, who may host."""
+"""Accounts, for operators alone: what the page “People” leaves out, such as staff rights and deletion."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.db import transaction
 from django.http import HttpRequest
 
 from leaderboard.accounts import personal_data
@@ -18,7 +17,7 @@ from leaderboard.accounts.models import User
 class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     list_display = ("username", "email", "can_host", "is_staff", "is_active", "date_joined")
     list_filter = ("can_host", "is_staff", "is_superuser", "is_active")
-    actions = ("let_host", "drop_second_factor")
+    actions = ("drop_second_factor",)
     filter_horizontal = ()
     fieldsets = (
         (None, {"fields": ("username", "password")}),
@@ -57,16 +56,6 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         before = personal_data.rights_of(User.objects.get(pk=obj.pk)) if change else {}
         super().save_model(request, obj, form, change)
         personal_data.log_rights_changes(account=obj, before=before, user=request.user)  # type: ignore[arg-type]
-
-    @admin.action(description="Let them host")
-    def let_host(self, request: HttpRequest, queryset: Any) -> None:
-        with transaction.atomic():
-            for account in queryset.select_for_update():
-                before = personal_data.rights_of(account)
-                account.can_host = True
-                account.save(update_fields=["can_host"])
-                personal_data.log_rights_changes(account=account, before=before, user=request.user)  # type: ignore[arg-type]
-        self.message_user(request, f"{len(queryset)} people may host.")
 
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest

@@ -49,7 +49,7 @@ class CompetitionAdmin(ScopedAdmin):
     list_display = ("title", "state", "closes_at", "team_count", "host_pages")
     search_fields = ("title", "slug", "course")
     autocomplete_fields = ("hosts",)
-    readonly_fields = ("state", "board", "launched_at", "revealed_at", "host_pages")
+    readonly_fields = ("state", "answers", "launched_at", "revealed_at", "host_pages")
     actions = ("launch", "reveal", "look_at_candidate")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Competition]:
@@ -98,10 +98,12 @@ class CompetitionAdmin(ScopedAdmin):
     def team_count(self, obj: Competition) -> int:
         return obj.teams.count()
 
-    @admin.display(description="ground truth")
-    def board(self, obj: Competition) -> str:
+    @admin.display(description="answers")
+    def answers(self, obj: Competition) -> SafeString:
         current = f"number {obj.ground_truth.number} ({obj.ground_truth.metric})" if obj.ground_truth else "none"
-        return f"{current}; number {obj.candidate.number} waits" if obj.candidate else current
+        words = f"{current}; number {obj.candidate.number} waits" if obj.candidate else current
+        where = reverse("admin:competitions_truthdraft_add")
+        return format_html('{} · <a href="{}?competition={}">Set answers and metric</a>', words, where, obj.pk)
 
     @admin.display(description="host pages")
     def host_pages(self, obj: Competition) -> SafeString:

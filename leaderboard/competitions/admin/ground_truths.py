@@ -3,87 +3,84 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 import metrics
+from leaderboard.common.responses import see_other
+from leaderboard.common.storage import TooLarge
 from leaderboard.sandbox import outside_metrics
+from leaderboard.scorer.job_slots import JobFailed
 
-from ..models import GroundTruth, TruthDraft
+from ..forms.ground_truth import AnswersForm, ParameterForm, SecondaryForm
+from ..models import Competition, GroundTruth, TruthDraft
 from ..ranking import secondary as secondary_module
-from ..services import competitions, publishing, secondary_metrics, truth_drafts
+from ..services import competitions, publishing, truth_drafts
+from ..views import truth, truth_metric
+from ..views.host_responses import add_refusal, refuse_too_large
+from ..views.truth_reports import BROKEN, draft_of, metric_or_none
 from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
 
 
-class TruthDraftForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A file with its metric; what the check finds is shown afterwards."""
+class TruthForm(AnswersForm):
+    """The host page's file and split, with the answer columns and the metric."""
 
-    file = forms.FileField(required=False, help_text="CSV, .csv.gz or .zip. Empty keeps the file that is there.")
-    metric = forms.ChoiceField()
-    params = forms.JSONField(
-        required=False, initial=dict, help_text='The metric\'s parameters as JSON, for example {"beta": 0.5}.'
-    )
-
-    secondary = forms.JSONField(
+    competition = forms.ModelChoiceField(queryset=Competition.objects.none())
+    answers = forms.CharField(
+        label="Answer column",
         required=False,
-        initial=list,
-        help_text='Metrics shown beside the score, for example [{"key": "mae", "params": {}}].',
+        max_length=1000,
+        help_text="What students predict. Separate several with commas. Leave empty for all columns but the id.",
+    )
+    metric = forms.CharField(
+        max_length=200,
+        help_text="Type a part of its name.",
+        widget=forms.TextInput(attrs={"list": "metrics", "autocomplete": "off", "placeholder": "Search metrics"}),
     )
 
-    class Meta:
-        model = TruthDraft
-        fields: ClassVar = [
-            "competition",
-            "file",
-            "metric",
-            "params",
-            "secondary",
-            "id_column",
-            "public_share",
-            "seed",
-            "is_stratified",
-            "group_column",
-        ]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, competitions: QuerySet[Competition], held: Competition | None, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        choices = [(metric.key, f"{metric.title} ({metric.key})") for metric in outside_metrics.selectable_metrics()]
-        self.fields["metric"].choices = choices  # type: ignore[attr-defined]
-        if self.instance.pk:
-            self.fields["competition"].disabled = True
+        field = self.fields["competition"]
+        field.queryset = competitions.filter(pk=held.pk) if held and self.is_bound else competitions  # type: ignore[attr-defined]
+        if held is None:
+            return
+        self.initial["competition"] = held.pk
+        last = draft_of(held) or held.ground_truth
+        if last and (metric := metric_or_none(last.metric)):
+            self.initial["metric"] = metric.title
+        if draft := draft_of(held):
+            self.initial["answers"] = ", ".join(draft.report.get("predict", {}).get("columns", ()))
 
-    def clean_params(self) -> dict[str, Any]:
-        params = self.cleaned_data["params"] or {}
-        if not isinstance(params, dict):
-            raise forms.ValidationError("Write a JSON object.")
-        try:
-            return metrics.clean_params(self.cleaned_data.get("metric", ""), params)
-        except metrics.ParameterError as error:
-            raise forms.ValidationError(error_lines(error)) from error
-        except metrics.UnknownMetric:
-            return {}
+    def clean_metric(self) -> str:
+        if key := metric_named(self.cleaned_data["metric"]):
+            return key
+        raise forms.ValidationError("Choose a metric from the list.")
 
-    def clean_secondary(self) -> list[tuple[str, dict[str, Any]]]:
-        try:
-            rows = [(str(one["key"]), dict(one.get("params") or {})) for one in self.cleaned_data["secondary"] or []]
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise forms.ValidationError("Write a JSON list of objects with key and params.") from error
-        try:
-            return [(one["key"], one["params"]) for one in secondary_metrics.clean_secondary(rows)]
-        except competitions.CannotHost as error:
-            raise forms.ValidationError(error_lines(error)) from error
+    def clean_answers(self) -> list[str]:
+        return [name.strip() for name in self.cleaned_data["answers"].split(",") if name.strip()]
+
+
+def metric_named(text: str) -> str:
+    """The key of the metric with this title or key; empty where there is none."""
+    wanted = text.strip().casefold()
+    found = (one.key for one in outside_metrics.selectable_metrics() if wanted in (one.key, str(one.title).casefold()))
+    return next(found, "")
 
 
 @admin.register(TruthDraft)
 class TruthDraftAdmin(ScopedAdmin):
-    form = TruthDraftForm
+    """A page of its own over the forms of the host's pages, with the same checks by the same service."""
+
     list_display = ("competition", "file_name", "metric", "verdict", "uploaded_at")
     actions = ("publish", "publish_confirmed", "discard")
 
@@ -93,49 +90,114 @@ class TruthDraftAdmin(ScopedAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self._is_in_scope(request, obj)
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        return [*(["findings"] if obj else []), *TruthDraftForm.Meta.fields]
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.parameters_view)
+        return [path("parameters/", view, name="competitions_truthdraft_parameters"), *super().get_urls()]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["findings"] if obj else []
+    def parameters_view(self, request: HttpRequest) -> HttpResponse:
+        """The fields of the metric that was just chosen."""
+        competition, key = self._competition_asked(request, None), metric_named(request.GET.get("metric", ""))
+        if competition is not None and key:
+            parameters: ParameterForm | None = truth_metric.parameter_form(competition, key)
+        else:
+            parameters = ParameterForm(key, values=truth_drafts.proposed_parameters(key)) if key else None
+        context = {"metric": metrics.get(key) if key else None, "parameters": parameters}
+        return render(request, "admin/competitions/truthdraft/parameters.html", context)
 
-    def save_model(self, request: HttpRequest, obj: TruthDraft, form: Any, change: bool) -> None:
-        """Check at once, as on the host's page; a competition has one draft, so a second replaces it."""
-        filled = form.cleaned_data
-        file = filled["file"]
-        made = truth_drafts.draft_truth(
-            competition=filled["competition"],
-            metric=filled["metric"],
-            params=filled["params"],
-            secondary=filled["secondary"],
-            file_name=file.name if file else "",
-            chunks=file.chunks() if file else None,
-            id_column=filled["id_column"],
-            public_share=filled["public_share"],
-            seed=filled["seed"],
-            is_stratified=filled["is_stratified"],
-            group_column=filled["group_column"],
-        )
-        obj.pk, obj._state.adding, obj._state.db = made.pk, False, made._state.db
-        obj.refresh_from_db()
-        level = messages.SUCCESS if made.report["ok"] else messages.WARNING
-        self.message_user(request, f"{made.file_name}: {_draft_verdict(made)}", level)
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        draft = self.get_object(request, object_id) if object_id else None
+        if not self.has_module_permission(request):
+            raise PermissionDenied
+        if object_id and draft is None:
+            raise Http404
+        competition = self._competition_asked(request, draft)
+        if draft is None and request.method == "GET" and competition and (held := draft_of(competition)):
+            return redirect("admin:competitions_truthdraft_change", held.pk)
+        form = self._truth_form(request, competition)
+        if request.method == "POST":
+            return self._check(request, competition, form)
+        key = metric_named(form.initial.get("metric", ""))
+        parameters = truth_metric.parameter_form(competition, key) if competition and key else None
+        return self._page(request, competition, form, parameters)
+
+    def _competition_asked(self, request: HttpRequest, draft: TruthDraft | None) -> Competition | None:
+        if draft is not None:
+            return draft.competition
+        asked = (request.POST if request.method == "POST" else request.GET).get("competition", "")
+        hosted = Competition.objects.hosted_by(request.user)
+        return hosted.filter(pk=int(asked)).first() if asked.isdecimal() and len(asked) < 19 else None
+
+    def _truth_form(self, request: HttpRequest, competition: Competition | None) -> AnswersForm:
+        posted = request if request.method == "POST" else None
+        hosted = Competition.objects.hosted_by(request.user)
+        kind = partial(TruthForm, competitions=hosted, held=competition)
+        if competition is not None:
+            return truth.answers_form(competition, posted, kind)
+        return kind(request.POST, request.FILES) if posted else kind()
+
+    def _check(self, request: HttpRequest, competition: Competition | None, form: AnswersForm) -> HttpResponse:
+        """Store and check the file with its metric, as on the host's page; a competition has one draft."""
+        secondary, parameters, status = SecondaryForm(request.POST), None, 422
+        try:
+            refuse_too_large(request)
+            is_valid = form.is_valid()
+            if key := form.cleaned_data.get("metric", ""):
+                has_file = bool(request.FILES) or competition is None
+                columns = [] if has_file or competition is None else truth_drafts.columns_at_hand(competition)
+                parameters = truth_metric.posted_parameters(request, form, key, columns)
+                is_valid = form.is_valid() and parameters.is_valid()
+            if secondary.is_valid() and is_valid and parameters is not None:
+                draft = _draft_of_form(form, parameters, secondary)
+                level = messages.SUCCESS if draft.report["ok"] else messages.WARNING
+                self.message_user(request, f"{draft.file_name}: {_draft_verdict(draft)}", level)
+                return see_other("admin:competitions_truthdraft_change", object_id=draft.pk)
+        except (competitions.CannotHost, TooLarge) as error:
+            status = add_refusal(form, error)
+        except JobFailed:
+            form.add_error(None, BROKEN)
+            status = 503
+        return self._page(request, competition, form, parameters, secondary, status=status)
+
+    def _page(
+        self,
+        request: HttpRequest,
+        competition: Competition | None,
+        form: AnswersForm,
+        parameters: ParameterForm | None,
+        secondary: SecondaryForm | None = None,
+        *,
+        status: int = 200,
+    ) -> HttpResponse:
+        draft = draft_of(competition) if competition else None
+        held = draft or (competition.ground_truth if competition else None)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": "Answers and metric",
+            "competition": competition,
+            "draft": draft,
+            "findings": self.findings(draft) if draft else "",
+            "form": form,
+            "parameters": parameters,
+            "metric": metrics.get(parameters.key) if parameters else None,
+            "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
+            "metrics": outside_metrics.selectable_metrics(),
+        }
+        return render(request, "admin/competitions/truthdraft/change_form.html", context, status=status)
 
     @admin.display(description="check")
     def verdict(self, obj: TruthDraft) -> str:
         return _draft_verdict(obj)
 
-    @admin.display(description="check")
     def findings(self, obj: TruthDraft) -> SafeString:
         report = obj.report
         rows = f"{report.get('public_rows', 0)} public, {report.get('private_rows', 0)} private rows."
         lines = format_html_join(
             "", "<li>{}{}</li>", (("Blocks: " if f["blocking"] else "", f["message"]) for f in report["findings"])
         )
-        where = reverse("host_truth", args=[obj.competition.slug])
-        return format_html(
-            '<p>{} {}</p><ul>{}</ul><p><a href="{}">On the host page</a></p>', _draft_verdict(obj), rows, lines, where
-        )
+        return format_html("<p>{} {}</p><ul>{}</ul>", _draft_verdict(obj), rows, lines)
 
     @admin.action(description="Publish")
     def publish(self, request: HttpRequest, queryset: QuerySet[TruthDraft]) -> None:
@@ -205,6 +267,24 @@ class GroundTruthAdmin(ScopedAdmin):
     def download(self, obj: GroundTruth) -> SafeString:
         where = reverse("host_truth_file", args=[obj.competition.slug, obj.number])
         return format_html('<a href="{}" download>Download</a> (hosts alone)', where)
+
+
+def _draft_of_form(form: AnswersForm, parameters: ParameterForm, secondary: SecondaryForm) -> TruthDraft:
+    filled, file = form.cleaned_data, form.cleaned_data["file"]
+    return truth_drafts.draft_truth(
+        competition=filled["competition"],
+        metric=filled["metric"],
+        params=parameters.cleaned_data,
+        secondary=[(key, dict(params)) for key, params in secondary.cleaned_data["asked"]],
+        file_name=file.name if file else "",
+        chunks=file.chunks() if file else None,
+        id_column=filled["id_column"],
+        **form.split,
+        predict=None if filled["answers"] else {},
+        answers=filled["answers"],
+        wants_fits=True,
+        redraws_split=filled.get("redraws_split", False) and not file,
+    )
 
 
 def _draft_verdict(draft: TruthDraft) -> str:

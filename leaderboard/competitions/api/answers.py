@@ -92,8 +92,8 @@ def submission_without_scores(submission: Submission) -> Submission:
 def board_scores_for(
     user: User, team_id: int | None, competition: Competition, at: datetime
 ) -> dict[str, float] | None:
-    """What a steady or hidden board says of a team's files, by id; None for who may see exact scores."""
-    if competition.exact_is_visible_to(user, at):
+    """What a steady or hidden board says of the files of one's own team, by id; None for who may see exact scores."""
+    if competition.own_exact_is_visible or competition.exact_is_visible_to(user, at):
         return None
     return ladder_module.shown_scores(team_id, competition.ground_truth)
 

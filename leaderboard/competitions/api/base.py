@@ -165,7 +165,7 @@ class LeaderboardApi(NinjaAPI):
 api = LeaderboardApi(
     title="Leaderboard API",
     version="1",
-    description="Read competitions and boards, hand in files and read what they scored; host competitions.",
+    description="Read competitions and leaderboards, submit files and read their scores; host competitions.",
     openapi_url=None,
     docs_url=None,
     urls_namespace="api",

@@ -54,7 +54,7 @@ def hosted_competition(request: HttpRequest, slug: str) -> Competition:
     """A competition that the token's owner hosts; it does not exist for anybody else."""
     competition = Competition.objects.select_related("ground_truth", "candidate").filter(slug=slug).first()
     if competition is None or not competition.is_hosted_by(token_owner(request)):
-        raise Http404(_("You host no competition of this name."))
+        raise Http404(_("You don't host a competition with this name."))
     return competition
 
 
@@ -68,7 +68,7 @@ def call_host_service(verb: Callable[[], Found]) -> Found:
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
     except JobFailed as error:
-        raise ApiError(409, _("The check itself broke; it has been logged. Try again, or ask the operator.")) from error
+        raise ApiError(409, _("The check failed and was logged. Try again, or ask your administrator.")) from error
 
 
 @api.post(
@@ -84,7 +84,7 @@ def create_competition(
     """For hosts: make a draft of a folder. Nothing is stored of a folder that cannot be imported completely."""
     user = token_owner(request)
     if not user.is_host:
-        raise ApiError(403, _("Ask the operator of this site for the right to host competitions."))
+        raise ApiError(403, _("Ask your administrator for permission to host competitions."))
     found = call_host_service(lambda: folders.import_zip(chunks=file.chunks(), user=user))
     findings = [_finding_out(one) for one in (found.ground_truth.findings if found.ground_truth else [])]
     made = CreatedCompetitionOut(
@@ -159,7 +159,7 @@ def check_truth(
         raise ApiError(422, str(error), [{"code": "metric", "message": str(error), "column": "metric"}]) from error
     except metrics.ParameterError as error:
         problems = [{"code": "params", "message": words, "column": name} for name, words in error.errors.items()]
-        raise ApiError(422, _("These parameters cannot be used."), problems) from error
+        raise ApiError(422, _("These parameters can't be used."), problems) from error
     return _truth_out(draft)
 
 
@@ -211,7 +211,7 @@ def read_rescoring(request: HttpRequest, slug: str) -> RescoringOut:
     """For hosts: how far the measuring with the waiting ground truth is, and then who would move."""
     found = rescoring.preview_candidate(hosted_competition(request, slug))
     if found is None:
-        raise Http404(_("No ground truth is waiting."))
+        raise Http404(_("There is no pending correction."))
     names = ("total", "done", "waiting", "refused", "affected")
     moves = [
         MoveOut(
@@ -258,7 +258,7 @@ def discard_rescoring(request: HttpRequest, slug: str) -> GroundTruthOut:
     """For hosts: drop the waiting ground truth; the current one goes on counting."""
     competition = hosted_competition(request, slug)
     if competition.candidate is None:
-        raise ApiError(409, _("No ground truth is waiting."))
+        raise ApiError(409, _("There is no pending correction."))
     rescoring.discard_candidate(competition=competition, user=token_owner(request))
     return _ground_truth_out(competition, competition.ground_truth)
 
@@ -281,7 +281,7 @@ def score_again(
     user = token_owner(request)
     page_context = PageContext(visible_competition(user, slug), user, database_now())
     if not page_context.assists:
-        raise Http404(_("You run no competition of this name."))
+        raise Http404(_("You don't run a competition with this name."))
     if not submissions and status is None:
         words = _("Name submissions, or give a status.")
         raise ApiError(422, words, [{"code": "status", "message": words, "column": "status"}])

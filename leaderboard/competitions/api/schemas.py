@@ -89,6 +89,14 @@ class CompetitionOut(CompetitionSummaryOut):
     allows_late: bool
 
 
+class ConversionOut(Schema):
+    """How a file would be read that a spreadsheet saved in its own way."""
+
+    changes: list[str]
+    before: Annotated[list[str], Field(description="The first lines of the file.")]
+    after: Annotated[list[str], Field(description="The same lines once converted.")]
+
+
 class SubmissionOut(Schema):
     id: UUID
     competition: str
@@ -116,6 +124,10 @@ class SubmissionOut(Schema):
         Field(description="In the order of the competition's; empty where no score of the submission is shown."),
     ]
     errors: Annotated[list[ProblemOut], Field(description="Why the file was not scored.")]
+    conversion: Annotated[
+        ConversionOut | None,
+        Field(description="What “convert” would change in a file that was not scored; null where nothing helps."),
+    ] = None
     warnings: Annotated[list[ProblemOut], Field(description="What looks wrong in a file that was scored.")]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta
+from datetime import timedelta
 from typing import Annotated, Literal, cast
 from uuid import UUID
 
@@ -21,12 +21,12 @@ from leaderboard.common.storage import TooLarge
 from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import PageContext
-from ..models import DataFile, Membership, Submission
+from ..models import Competition, DataFile, Membership, Submission
 from ..models.competition import Split
 from ..ranking import boards
 from ..ranking import ladder as ladder_module
 from ..ranking.rows import ScoreUncertainty
-from ..services import checking, publishing, submit_conditions, submitting
+from ..services import checking, converting, publishing, submit_conditions, submitting
 from .answers import (
     board_scores_for,
     competition_summary,
@@ -48,6 +48,7 @@ from .schemas import (
     CompetitionOut,
     CompetitionPage,
     CompetitionSummaryOut,
+    ConversionOut,
     FileListOut,
     FileOut,
     Mode,
@@ -173,12 +174,16 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
 def hand_in(
     request: HttpRequest,
     slug: str,
-    file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
+    file: Annotated[UploadedFile, File(description="CSV (plain, .gz or .zip), Excel (.xlsx) or Parquet.")],
     note: Annotated[str, Form(max_length=300, description="For yourself; at most 300 characters.")] = "",
     may_repeat: Annotated[
         bool,
-        Form(description="With “false” bytes that your team handed in before are refused with 409, “same_bytes”."),
+        Form(description="“false” refuses a file that your team submitted before, with 409 “same_bytes”."),
     ] = True,
+    convert: Annotated[
+        bool,
+        Form(description="Read a file that a spreadsheet saved in its own way as the answer’s “conversion” says."),
+    ] = False,
     idempotency_key: Annotated[
         str | None,
         Header(
@@ -205,17 +210,34 @@ def hand_in(
             may_repeat=may_repeat,
         )
     except submit_conditions.SubmissionRefused as refused:
-        raise refusal_error(refused) from refused
+        raise refusal_error(refused, competition) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
     if idempotency_key and submission.sha256 != sha256_of(file):
-        raise ApiError(409, "Another file was handed in under this Idempotency-Key.")
+        raise ApiError(409, "Another file was submitted with this Idempotency-Key.")
+    if convert and converting.offer_conversion(submission):
+        submission = _submit_converted(submission, user)
     if submission.status == Submission.Status.PENDING:
         return Status(201, submission_out(submission_without_scores(submission), sees_private=False))
     mine = submissions_with_scores(user).filter(pk=submission.pk).first()
     if mine is None:
         raise ApiError(409, "This Idempotency-Key was used for a team that you have left.")
     return Status(201, _submission_out_for(mine, user))
+
+
+@api.post(
+    "submissions/{uuid:submission_id}/convert",
+    response=declared_answers(404, 409, s201=SubmissionOut),
+    auth=Token(Scope.SUBMIT),
+    url_name="api_convert",
+)
+def convert_submission(request: HttpRequest, submission_id: UUID) -> Status[SubmissionOut]:
+    """Hand in what a submission’s “conversion” makes of its file, as a submission of its own."""
+    user = token_owner(request)
+    original = submissions_with_scores(user).filter(pk=submission_id, team__memberships__user=user).first()
+    if original is None:
+        raise Http404("No submission of this id is yours.")
+    return Status(201, read_submission(request, _submit_converted(original, user).pk))
 
 
 @api.get(
@@ -259,7 +281,7 @@ def list_files(request: HttpRequest, slug: str) -> FileListOut:
     page_context = _check_data_access(request, slug)
     found = [file_out(file) for file in page_context.competition.data_files.all()]
     if page_context.competition.ground_truth is not None and all(file.name != SAMPLE for file in found):
-        words = _("A valid submission that knows nothing.")
+        words = _("A valid file without predictions.")
         found.insert(0, FileOut(name=SAMPLE, description=words, size=None, sha256=None, rows=None))
     return FileListOut(items=found)
 
@@ -284,7 +306,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
             content_type="application/octet-stream",
         )
     except JobFailed as error:
-        raise ApiError(503, _("The sample submission could not be made. Please tell your host.")) from error
+        raise ApiError(503, _("We couldn't create the sample submission. Tell your host.")) from error
 
 
 @api.post(
@@ -296,7 +318,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
 def check_file(
     request: HttpRequest,
     slug: str,
-    file: Annotated[UploadedFile, File(description="CSV, plain or as .gz or .zip.")],
+    file: Annotated[UploadedFile, File(description="CSV (plain, .gz or .zip), Excel (.xlsx) or Parquet.")],
 ) -> CheckedOut:
     """All problems of a file. Nothing is stored, no attempt is used, and no score is reported."""
     user = token_owner(request)
@@ -304,11 +326,11 @@ def check_file(
     try:
         found = checking.check_file_with_conditions(competition=competition, user=user, chunks=file.chunks())
     except submit_conditions.SubmissionRefused as refused:
-        raise refusal_error(refused) from refused
+        raise refusal_error(refused, competition) from refused
     except TooLarge as error:
         raise ApiError(413, str(error)) from error
     except JobFailed as error:
-        raise ApiError(503, _("The file could not be checked at this moment. Try again in a minute.")) from error
+        raise ApiError(503, _("We couldn't check the file. Try again in a minute.")) from error
     errors, warnings = ([ProblemOut.model_validate(one) for one in some] for some in found)
     return CheckedOut(is_valid=not errors, errors=errors, warnings=warnings)
 
@@ -320,14 +342,28 @@ def _interval_out(uncertainty: ScoreUncertainty) -> list[float | None]:
     return [numbers.rounded_end(end, uncertainty.error) for end in (uncertainty.low, uncertainty.high)]
 
 
+def _submit_converted(submission: Submission, user: User) -> Submission:
+    try:
+        return converting.submit_converted(submission=submission, user=user)
+    except submit_conditions.SubmissionRefused as refused:
+        raise refusal_error(refused, submission.competition) from refused
+    except JobFailed as error:
+        raise ApiError(503, _("We couldn't convert the file. Try again in a minute.")) from error
+
+
 def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:
+    """With what a conversion would change: asked of one submission alone, because it costs a job."""
     at = database_now()
     sees_private = submission.competition.private_is_visible_to(user, at)
     shown = board_scores_for(user, submission.team_id, submission.competition, at)
-    return submission_out(submission, sees_private=sees_private, shown=shown)
+    found = submission_out(submission, sees_private=sees_private, shown=shown)
+    if offer := converting.offer_conversion(submission):
+        changes = [change["message"] for change in offer.changes]
+        found.conversion = ConversionOut(changes=changes, before=offer.before, after=offer.after)
+    return found
 
 
-def refusal_error(refused: submit_conditions.SubmissionRefused) -> ApiError:
+def refusal_error(refused: submit_conditions.SubmissionRefused, competition: Competition) -> ApiError:
     """Which status a refusal is: 429 come back later, mostly tomorrow, 403 not you, 409 not now."""
     status = REFUSAL_STATUSES.get(refused.code, 409)
     headers = {}
@@ -335,7 +371,7 @@ def refusal_error(refused: submit_conditions.SubmissionRefused) -> ApiError:
         headers["Retry-After"] = "60"
     elif status == 429:
         now = database_now()
-        midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        midnight = competition.midnight(competition.day_of(now) + timedelta(days=1))
         headers["Retry-After"] = str(int((midnight - now).total_seconds()) + 1)
     return ApiError(status, refused.message, [{"code": refused.code, "message": refused.message}], headers)
 
@@ -352,7 +388,7 @@ def _check_data_access(request: HttpRequest, slug: str) -> PageContext:
     if page_context.membership is None:
         code, words = "not_joined", _("Join the competition first.")
     elif page_context.at < page_context.competition.opens_at:
-        code, words = "not_open", _("The files come when the competition opens.")
+        code, words = "not_open", _("You can download the files when the competition opens.")
     else:
-        code, words = "rules", _("Accept the rules first; the page of the competition shows them.")
+        code, words = "rules", _("Accept the rules first. You'll find them on the competition's page.")
     raise ApiError(403, words, [{"code": code, "message": words}])

@@ -27,43 +27,47 @@ class AnswersForm(forms.Form):
     file = forms.FileField(
         label=_("Answer file"),
         max_length=1000,
-        error_messages={"required": _("Choose the file with the answers."), "empty": _("This file is empty.")},
+        error_messages={"required": _("Choose the answer file."), "empty": _("This file is empty.")},
     )
     id_column = forms.CharField(
-        label=_("Id column"), required=False, max_length=200, help_text=_("Empty means the first column.")
+        label=_("Id column"), required=False, max_length=200, help_text=_("Leave empty for the first column.")
     )
     public_percent = forms.IntegerField(
         label=_("Public part (%)"),
         min_value=1,
         max_value=99,
         initial=30,
-        help_text=_("How much of the rows makes the public board."),
+        help_text=_("Share of rows for the public leaderboard."),
     )
     seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=0, help_text=_("Another seed, another split.")
+        label=_("Seed"),
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=0,
+        help_text=_("A different seed gives a different split."),
     )
     split_by = forms.ChoiceField(
-        label=_("How the rows are drawn"),
+        label=_("Split method"),
         initial="stratified",
         choices=[
-            ("random", _("At random: each row by itself")),
-            ("stratified", _("Stratified: each class in the same proportion")),
-            ("grouped", _("By groups: rows that belong together stay in one part")),
+            ("random", _("Random: each row separately")),
+            ("stratified", _("Stratified: same class shares in both parts")),
+            ("grouped", _("Grouped: related rows stay in one part")),
         ],
         widget=forms.RadioSelect,
-        help_text=_("Numbers that hardly repeat are drawn at random, whatever you choose."),
+        help_text=_("Continuous answers are always split at random."),
     )
     group_column = forms.CharField(
-        label=_("Column of the groups"),
+        label=_("Group column"),
         required=False,
         max_length=200,
-        help_text=_("Such as a patient or a place. It is no answer, and is left out of the published file."),
+        help_text=_("For example a patient or a place. This column isn't scored."),
     )
 
     redraws_split = forms.BooleanField(
-        label=_("Draw the split anew"),
+        label=_("Redraw the split"),
         required=False,
-        help_text=_("Forgets which rows the file has as public and private, and draws them as below."),
+        help_text=_("Ignores the file's public and private rows and draws them as below."),
     )
 
     def __init__(self, *args: Any, has_file: str = "", has_split: bool = False, **kwargs: Any) -> None:
@@ -77,19 +81,19 @@ class AnswersForm(forms.Form):
             self.data["split_by"] = "grouped" if self.data.get("group_column") else "stratified"  # type: ignore[index]
         self.fields["file"].required = not has_file
         self.fields["file"].help_text = (
-            _("CSV, .csv.gz or .zip. Leave it empty to look at <strong>%(file)s</strong> again.")
+            _("CSV, .csv.gz or .zip. Leave empty to check <strong>%(file)s</strong> again.")
             % {"file": escape(has_file)}
             if has_file
             else _(
-                "CSV, .csv.gz or .zip: a column of ids, the answers, and if you like a column <code>Usage</code> "
-                "with <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
+                "CSV, .csv.gz or .zip with an id column and the answers. Optional: a column "
+                "<code>Usage</code> with <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
             )
         )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("split_by") == "grouped" and cleaned.get("group_column") == "":
-            self.add_error("group_column", _("Name the column whose rows belong together, or choose another split."))
+            self.add_error("group_column", _("Choose the group column, or another split."))
         return cleaned
 
     @property
@@ -188,7 +192,7 @@ def _parameter_hint(parameter: metrics.Parameter) -> str:
     said += "." if said and not said.endswith((".", "!", "?", "…")) else ""
     between = gettext(" and ")
     limits = f"{between.join(bounds).capitalize()}." if bounds else ""
-    last = gettext("It must be given.") if parameter.required else gettext("Default: %(value)s.") % {"value": default}
+    last = gettext("Required.") if parameter.required else gettext("Default: %(value)s.") % {"value": default}
     return " ".join(sentence for sentence in (said, limits, last) if sentence)
 
 
@@ -216,7 +220,7 @@ class SecondaryForm(forms.Form):
                 widget=LongSelect,
             )
             self.fields[f"params_{number}"] = forms.CharField(
-                label=gettext("Its parameters, %(number)s") % {"number": number},
+                label=gettext("Parameters, %(number)s") % {"number": number},
                 required=False,
                 max_length=500,
                 initial=params_line(key, one.get("params", {})),
@@ -241,7 +245,7 @@ class SecondaryForm(forms.Form):
                 if key:
                     asked.append((key, metrics.clean_params(key, parse_params_line(text))))
                 elif text:
-                    raise ValidationError(gettext("Choose the metric that these are for."))
+                    raise ValidationError(gettext("Choose a metric for these parameters."))
             except metrics.ParameterError as error:
                 for name, sentence in error.errors.items():
                     self.add_error(f"params_{number}", f"{name}: {translated_message(sentence)}")
@@ -257,7 +261,7 @@ def parse_params_line(text: str) -> dict[str, str]:
         name, is_pair, value = part.partition("=")
         if not is_pair:
             raise ValidationError(
-                gettext("Write parameters as name=value, several with semicolons: %(example)s.")
+                gettext("Write parameters as name=value, separated by semicolons: %(example)s.")
                 % {"example": SECONDARY_EXAMPLE}
             )
         found[name.strip()] = value.strip()
@@ -276,24 +280,24 @@ def params_line(key: str, params: Mapping[str, Any]) -> str:
 
 class PublishForm(forms.Form):
     note = forms.CharField(
-        label=_("Note"), required=False, max_length=300, help_text=_("What is new, for you and the other hosts.")
+        label=_("Note"), required=False, max_length=300, help_text=_("Reason for the change, for you and other hosts.")
     )
-    is_confirmed = forms.BooleanField(label=_("I want this all the same"), required=False)
+    is_confirmed = forms.BooleanField(label=_("Do it anyway"), required=False)
 
 
 class ApplyForm(forms.Form):
     """The notice to those affected when a board switches to a new ground truth."""
 
     tells = forms.BooleanField(
-        label=_("Tell those whose scores or ranks change"),
+        label=_("Notify teams whose scores or ranks change"),
         required=False,
         initial=True,
-        help_text=_("On their page and by mail, as each of them chose. They see every score before and after."),
+        help_text=_("They see each score before and after."),
     )
     words = forms.CharField(
-        label=_("In your words"),
+        label=_("Message"),
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("What was wrong and what you corrected; never an answer of the ground truth."),
+        help_text=_("What was wrong and what you corrected. Don't quote answers."),
     )

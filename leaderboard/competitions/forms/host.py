@@ -11,22 +11,22 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
+from django.utils import timezone
 from django.utils.html import escape
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from leaderboard.common import numbers
 from leaderboard.common.display_time import time_zones
-from leaderboard.common.form_widgets import LongSelect
+from leaderboard.common.form_widgets import LongSelect, MarkdownText
 from leaderboard.common.names import slug_from_title
 
-from ..models import BoardSettings, Competition, GroundTruth, TruthCheck
-from ..models.competition import Split
+from ..models import BoardSettings, Competition
 from ..models.competition_settings import PLACES, make_settings, read_setting, setting_field, write_rows
+from .board_hints import FEWEST_STEPS, board_hint, steady_steps, step_hint
 
 MEGABYTE = 1024 * 1024
-FEW_STEPS = 10
-"""With fewer between knowing nothing and perfection most teams of a class stand on the same one or two."""
+NOT_SETTINGS = ("max_megabytes", "hosts", "picture", "removes_picture")
+"""Fields of the form that are saved in another way."""
 MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
 
 
@@ -44,10 +44,10 @@ class MomentField(forms.CharField):
             except ValueError:
                 continue
             if not 1970 <= moment.year <= 9000:  # in another zone it might lie outside of the calendar
-                raise ValidationError(_("Write a year between 1970 and 9000."))
+                raise ValidationError(_("Enter a year between 1970 and 9000."))
             return moment
         if text:
-            raise ValidationError(_("Write a date with a time, such as 2026-12-01 23:59."))
+            raise ValidationError(_("Enter a date and time, such as 2026-12-01 23:59."))
         return None
 
 
@@ -61,12 +61,12 @@ def moment_in(wall: datetime, zone: str) -> datetime:
     """The moment at which the clocks of a zone show `wall`. Raises `ValidationError` where there is none, or two."""
     local = wall.replace(tzinfo=zoneinfo.ZoneInfo(zone), fold=0)
     if local.astimezone(UTC).astimezone(local.tzinfo).replace(tzinfo=None) != wall:
-        raise ValidationError(_("The clocks of this zone never show this time: they are put forward on that day."))
+        raise ValidationError(_("This time doesn't exist in this zone: clocks move forward on that day."))
     if local.utcoffset() != local.replace(fold=1).utcoffset():
         raise ValidationError(
             _(
-                "The clocks of this zone show this time twice: they are put back on that day. "
-                "Write a time an hour earlier or later."
+                "This time occurs twice in this zone: clocks move back on that day. Enter a time an hour "
+                "earlier or later."
             )
         )
     return local
@@ -75,55 +75,67 @@ def moment_in(wall: datetime, zone: str) -> datetime:
 class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     """Everything a host says about a competition but its data. Times are meant in the zone of the form."""
 
-    opens_at = MomentField(label=_("Opens"), help_text=_("In the zone below."))
+    opens_at = MomentField(label=_("Opens"))
     closes_at = MomentField(
         label=_("Deadline"),
-        help_text=_("In the zone below. What has arrived before counts, even if it is scored later."),
+        help_text=_("Everything uploaded before the deadline counts."),
     )
     zone = forms.ChoiceField(label=_("Time zone"), initial="UTC", widget=LongSelect)
     max_megabytes = forms.IntegerField(label=_("Largest file (MB)"), min_value=1, initial=50)
     reveals_itself = setting_field(
         "reveals_itself",
-        label=_("Open the private board at the deadline"),
+        label=_("Open the private leaderboard at the deadline"),
         help_text=_("Otherwise you open it yourself."),
     )
-    allows_late = setting_field("allows_late", label=_("Take late files"))
+    allows_late = setting_field("allows_late", label=_("Accept late submissions"))
     board_mode = setting_field(
-        "board_mode", label=_("What it shows until the private board opens"), widget=forms.RadioSelect
+        "board_mode", label=_("Until the private leaderboard opens, it shows"), widget=forms.RadioSelect
     )
     board_step = setting_field(
         "board_step",
-        label=_("Step of a steady board"),
+        label=_("Rounding step"),
         widget=forms.NumberInput(attrs={"step": "any", "min": "0", "autocomplete": "off"}),
     )
+    hides_own_scores = setting_field("hides_own_scores", label=_("Hide exact scores from their own team"))
     daily_attempts = setting_field(
         "daily_attempts",
         label=_("Attempts per team and day"),
-        help_text=_("Files that cannot be scored are free. A day ends at midnight UTC."),
+        help_text=_("Invalid files don't use an attempt. A day ends at midnight in the competition's time zone."),
     )
     final_count = setting_field(
         "final_count",
-        label=_("Final picks"),
-        help_text=_("How many files a team may pick for the private board; the best of them counts."),
+        label=_("Final submissions"),
+        help_text=_("How many submissions a team can choose; the best one counts."),
     )
-    team_size = setting_field("team_size", label=_("Largest team"), help_text=_("1 means that everybody works alone."))
+    team_size = setting_field("team_size", label=_("Maximum team size"), help_text=_("1 means individual work."))
     is_listed = setting_field(
         "is_listed",
-        label=_("Listed on the front page"),
-        help_text=_("Otherwise only members see that the competition exists."),
+        label=_("Listed on the home page"),
+        help_text=_("Otherwise only members see the competition."),
     )
     needs_code = setting_field(
         "needs_code",
-        label=_("Joining needs the code"),
-        help_text=_("Otherwise everybody who sees the competition may join."),
+        label=_("Join code required"),
+        help_text=_("Otherwise everyone who sees the competition can join."),
     )
     join_code = setting_field(
         "join_code",
         label=_("Join code"),
-        help_text=_("Write it on the board of the class. Changing it ends the old code and its link."),
+        help_text=_("Show it to your class. A new code replaces the old one and its link."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         required=False,
     )
+
+    colour = setting_field("colour", label=_("Color"), required=False, widget=forms.RadioSelect)
+    picture = forms.FileField(
+        label=_("Picture"),
+        required=False,
+        max_length=1000,
+        widget=forms.FileInput(attrs={"accept": ".png,.jpg,.jpeg,.webp"}),
+        error_messages={"empty": _("This file is empty.")},
+        help_text=_("PNG, JPEG or WebP, up to 1 MB. Shown instead of the pattern."),
+    )
+    removes_picture = forms.BooleanField(label=_("Remove the picture"), required=False)
 
     class Meta:
         model = Competition
@@ -142,6 +154,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "allows_late",
             "board_mode",
             "board_step",
+            "hides_own_scores",
             "daily_attempts",
             "final_count",
             "team_size",
@@ -160,21 +173,26 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "contact": _("Contact"),
         }
         help_texts: ClassVar = {
-            "slug": _("Small letters, digits and hyphens: /c/<b>address</b>/. Left empty, it is made from the title."),
+            "slug": _(
+                "Lowercase letters, digits and hyphens: /c/<b>address</b>/. Leave empty to derive it from the title."
+            ),
             "subtitle": _("One sentence below the title."),
             "overview": _(
-                "Markdown, formulas between <code>$$</code>. What is asked, from which data. Needed at the launch."
+                "Markdown, formulas between <code>$$</code>. Say what to predict and from which data. "
+                "Required for launch."
             ),
-            "rules": _("Markdown. Students accept the rules before they see the data; a change asks them again."),
+            "rules": _("Markdown. Students accept the rules before they see the data, and again after a change."),
         }
         widgets: ClassVar = {
-            "overview": forms.Textarea(attrs={"rows": 12}),
-            "rules": forms.Textarea(attrs={"rows": 8}),
+            "overview": MarkdownText(attrs={"rows": 12}),
+            "rules": MarkdownText(attrs={"rows": 8}),
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         held: Competition = self.instance
+        # Filling the form in changes the instance.
+        self.asks_to_close, self._closed_at = False, held.closes_at
         if not held.pk:
             make_settings(held)
         for name in PLACES.keys() & self.fields.keys():
@@ -183,16 +201,14 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         known = time_zones() if held.zone in time_zones() else (held.zone, *time_zones())
         self.fields["zone"].choices = [(zone, zone.replace("_", " ")) for zone in known]  # type: ignore[attr-defined]
         largest = self.fields["max_megabytes"]
-        largest.help_text = _("At most %(number)s, the limit of this site.") % {
+        largest.help_text = _("At most %(number)s, this site's limit.") % {
             "number": settings.MAX_UPLOAD_BYTES // MEGABYTE
         }
         if self.is_bound and self.add_prefix("board_mode") not in self.data:
             # A program that fills the form in need not know about boards.
             self.data = self.data.copy()  # type: ignore[attr-defined]
             self.data["board_mode"] = held.board.mode  # type: ignore[index]
-        self.fields["board_mode"].help_text, self.fields["board_step"].help_text = board_hints(held)
-        if not held.pk:
-            self.initial["board_mode"] = BoardSettings.Mode.STEADY
+        self._offer_boards(held)
         if held.pk:
             self.initial["max_megabytes"] = -(-held.limits.max_bytes // MEGABYTE)
             for name in ("opens_at", "closes_at"):
@@ -200,24 +216,38 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
                 # A browser takes seconds only with a step of 1.
                 self.fields[name].widget.attrs |= {"step": "1"} if text.count(":") == 2 else {}
 
+    def _offer_boards(self, held: Competition) -> None:
+        """A steady board is offered where it works; one that is steady already stays so."""
+        steps, mode = steady_steps(held) if held.pk else None, self.fields["board_mode"]
+        mode.help_text, self.fields["board_step"].help_text = board_hint(steps), step_hint(held.ground_truth)
+        if (steps is None or steps < FEWEST_STEPS) and held.board.mode != BoardSettings.Mode.STEADY:
+            offered = [
+                (value, words) for value, words in BoardSettings.Mode.choices if value != BoardSettings.Mode.STEADY
+            ]
+            mode.choices = offered  # type: ignore[attr-defined]
+
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"] or slug_from_title(self.cleaned_data.get("title", ""))[:60].strip("-")
         # Without a title that alone is the mistake to name.
         if not slug and self.cleaned_data.get("title"):
-            raise ValidationError(_("Write an address; the title has no letters from which to make one."))
+            raise ValidationError(_("Enter an address; it can't be derived from this title."))
         return slug
+
+    def clean_colour(self) -> int:
+        chosen: Any = self.cleaned_data["colour"]
+        return self.instance.cover.colour if chosen in (None, "") else int(chosen)
 
     def clean_join_code(self) -> str:
         code: str = re.sub(r"[\s-]", "", self.cleaned_data["join_code"]).upper()
         if code and (len(code) < 6 or not code.isascii() or not code.isalnum()):
-            raise ValidationError(_("At least six letters and digits, so that nobody finds it by trying."))
+            raise ValidationError(_("Use at least six letters and digits, so that it can't be guessed."))
         return code or self.instance.admission.join_code
 
     def clean_max_megabytes(self) -> int:
         size: int = self.cleaned_data["max_megabytes"]
         limit = settings.MAX_UPLOAD_BYTES // MEGABYTE
         if size > limit and "max_megabytes" in self.changed_data:
-            raise ValidationError(_("This site takes files of at most %(number)s MB.") % {"number": limit})
+            raise ValidationError(_("This site accepts files up to %(number)s MB.") % {"number": limit})
         return size
 
     def clean(self) -> dict[str, Any]:
@@ -235,6 +265,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
                 self.add_error(name, error)
         if cleaned.get("opens_at") and cleaned.get("closes_at") and cleaned["opens_at"] >= cleaned["closes_at"]:
             self.add_error("closes_at", _("The competition must open before it closes."))
+        self._ask_before_closing(cleaned.get("closes_at"))
         if "max_megabytes" in self.changed_data or ("max_megabytes" in self.fields and not self.instance.pk):
             cleaned["max_bytes"] = cleaned.get("max_megabytes", 1) * MEGABYTE
         try:  # as a `ModelForm` does for the competition's own fields
@@ -243,58 +274,22 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error(None, error)
         return cleaned
 
+    def _ask_before_closing(self, closes_at: datetime | None) -> None:
+        """A deadline in the past ends a running competition, so that is asked for by name."""
+        now, held = timezone.now(), self.instance
+        runs = held.pk and held.launched_at is not None and self._closed_at is not None and self._closed_at > now
+        if not runs or closes_at is None or closes_at > now or self.data.get("closes_now"):
+            return
+        self.asks_to_close = True
+        self.add_error("closes_at", _("This date is in the past. Close the competition instead?"))
+
     @property
     def fields_for_verb(self) -> dict[str, Any]:
         """What `create_competition` and `change_competition` take."""
-        return {name: value for name, value in self.cleaned_data.items() if name not in ("max_megabytes", "hosts")}
+        return {name: value for name, value in self.cleaned_data.items() if name not in NOT_SETTINGS}
 
 
-def board_hints(competition: Competition) -> tuple[str, str]:
-    """What we propose for the public board, and which step it would have; both follow from the ground truth."""
-    ground_truth, few = competition.ground_truth, BoardSettings.FEW_PUBLIC_ROWS
-    why = _(
-        "Many exact scores tell a team the answers of single rows; a step prevents that, and costs honest teams little."
-    )
-    numbers_known = {"few": f"{few:,}", "number": f"{ground_truth.public_rows:,}" if ground_truth else ""}
-    if ground_truth is None:
-        proposal = _("Steady is proposed for fewer than %(few)s public rows.")
-        step = gettext("A number, or empty: then it follows from the ground truth, once there is one.")
-    else:
-        proposal = _("With %(number)s public rows a plain board does little harm.")
-        if ground_truth.public_rows < few:
-            proposal = _("Steady is proposed: this ground truth has %(number)s public rows, fewer than %(few)s.")
-        step = gettext("Write a number: nobody can work one out for this ground truth.")
-        if ground_truth.step is not None:
-            step = gettext("A number, or empty for %(step)s: so far apart, two good files differ by more than chance.")
-            step %= {"step": f"{ground_truth.step:.12g}"}
-            step = f"{step} {_steps_there_are(ground_truth, ground_truth.step)}".strip()
-    return f"{why} {proposal % numbers_known}", step
-
-
-def _steps_there_are(ground_truth: GroundTruth, step: float) -> str:
-    """How many steps lie between a file that knows nothing and a perfect one: with few of them a class sees no
-    progress."""
-    check = TruthCheck.objects.filter(ground_truth=ground_truth).first()
-    measured = check.report.get("baselines", []) if check else []
-    known = [one["values"].get(Split.PUBLIC, {}).get("value") for one in measured]
-    scores = [score for score in known if score is not None]
-    if len(scores) < 2:
-        return ""
-    # The perfect file is the last; the one nearest to it knows nothing and is the best of those.
-    nearest = min(scores[:-1], key=lambda score: abs(score - scores[-1]))
-    steps = int(abs(nearest - scores[-1]) / step)
-    words = ngettext(
-        "From the best file that knows nothing (%(score)s) to a perfect one it is %(steps)s step.",
-        "From the best file that knows nothing (%(score)s) to a perfect one it is %(steps)s steps.",
-        steps,
-    ) % {"score": numbers.number_text(nearest), "steps": steps}
-    if steps >= FEW_STEPS:
-        return words
-    advice = gettext("A class sees little progress then: a smaller step or a plain board shows more.")
-    return f"{words} {advice}"
-
-
-class WizardStepForm(CompetitionForm):
+class PartOfCompetitionForm(CompetitionForm):
     """Some fields of a competition; the others stay as they are."""
 
     shown: ClassVar[tuple[str, ...]] = ()
@@ -305,7 +300,7 @@ class WizardStepForm(CompetitionForm):
             del self.fields[name]
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """What is wrong with a field that this step does not show stands above the form."""
+        """What is wrong with a field that this form does not show stands above the form."""
         if field is None and hasattr(error, "error_dict"):
             for name, found in error.error_dict.items():
                 super().add_error(name if name in self.fields else None, ValidationError(found))
@@ -313,28 +308,30 @@ class WizardStepForm(CompetitionForm):
             super().add_error(field, error)
 
 
-class BasicsForm(WizardStepForm):
-    shown = ("title", "slug", "subtitle", "course", "contact", "overview", "rules", "zone")
+class SetupForm(PartOfCompetitionForm):
+    """What a draft needs to be named and dated; the rest stands under Settings."""
 
-
-class LimitsForm(WizardStepForm):
     shown = (
+        "title",
+        "subtitle",
         "opens_at",
         "closes_at",
         "zone",
-        "reveals_itself",
-        "allows_late",
+        "daily_attempts",
         "board_mode",
         "board_step",
-        "daily_attempts",
-        "final_count",
-        "team_size",
-        "max_megabytes",
+        "is_listed",
+        "needs_code",
+        "join_code",
+        "colour",
     )
 
-
-class EntryForm(WizardStepForm):
-    shown = ("is_listed", "needs_code", "join_code")
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Before there are answers the page proposes nothing, so it sends no dates.
+        if self.is_bound and "opens_at" not in self.data:
+            for name in ("opens_at", "closes_at", "zone", "daily_attempts", "board_mode", "board_step"):
+                del self.fields[name]
 
 
 class ScheduleForm(forms.Form):
@@ -347,12 +344,12 @@ class ScheduleForm(forms.Form):
         self.zone = competition.zone
         if competition.launch_plan.launches_at:
             self.initial["launches_at"] = wall_text(competition.launch_plan.launches_at.replace(second=0), self.zone)
-        self.fields["launches_at"].help_text = _("In the zone %(zone)s.") % {"zone": competition.zone}
+        self.fields["launches_at"].help_text = _("%(zone)s time.") % {"zone": competition.zone}
 
     def clean_launches_at(self) -> datetime:
         wall: datetime | None = self.cleaned_data["launches_at"]
         if wall is None:
-            raise ValidationError(_("Write a date with a time."))
+            raise ValidationError(_("Enter a date and time."))
         return moment_in(wall, self.zone)
 
 
@@ -361,12 +358,12 @@ class CloneForm(forms.Form):
 
     title = forms.CharField(label=_("Title"), max_length=120)
     slug = forms.SlugField(
-        label=_("Address"), required=False, max_length=60, help_text=_("Left empty, it is made from the title.")
+        label=_("Address"), required=False, max_length=60, help_text=_("Leave empty to derive it from the title.")
     )
     with_baselines = forms.BooleanField(
-        label=_("With its baselines"),
+        label=_("Include baselines"),
         required=False,
-        help_text=_("They are scored with the ground truth, which is then published at once instead of a draft."),
+        help_text=_("Baselines need scores, so the answers are published at once instead of as a draft."),
     )
 
 
@@ -376,22 +373,21 @@ class FolderForm(forms.Form):
     folder = forms.FileField(
         label=_("Zip file"),
         error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
-        help_text=_("As “Settings” of a competition lets you download it."),
+        help_text=_("The ZIP you downloaded from its Settings"),
     )
 
 
 class TeamChangesForm(forms.Form):
     """How long teams can change; times are meant in the competition's zone."""
 
-    teams_close_at = MomentField(label=_("Teams stay as they are from"), required=False)
+    teams_close_at = MomentField(label=_("Freeze teams from"), required=False)
 
     def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
         at = competition.limits.teams_close_at
         super().__init__(data, initial={"teams_close_at": wall_text(at, competition.zone) if at else ""})
         self.competition = competition
         self.fields["teams_close_at"].help_text = gettext(
-            "In the zone %(zone)s. From then on nobody joins, leaves or merges teams; newcomers still enter alone. "
-            "Empty: at the deadline."
+            "%(zone)s time. After that, teams can't change; newcomers still join alone. Leave empty for the deadline."
         ) % {"zone": competition.zone}
 
     def clean_teams_close_at(self) -> Any:
@@ -403,7 +399,7 @@ class TeamChangesForm(forms.Form):
         moment = moment_in(wall, self.competition.zone)
         if moment > self.competition.closes_at:
             raise ValidationError(
-                gettext("Teams stay as they are from the deadline on; choose an earlier time, or none.")
+                gettext("Teams are frozen from the deadline. Choose an earlier time, or leave it empty.")
             )
         return moment
 
@@ -413,18 +409,18 @@ class DataFileForm(forms.Form):
         label=_("File for students"),
         max_length=1000,
         error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
-        help_text=_("The same name again replaces the earlier file."),
+        help_text=_("A file with the same name replaces the earlier one."),
     )
     description = forms.CharField(label=_("Description"), required=False, max_length=300)
 
 
 class BaselineForm(forms.Form):
-    name = forms.CharField(label=_("Name"), max_length=60, help_text=_("As it is shown on the board."))
+    name = forms.CharField(label=_("Name"), max_length=60, help_text=_("Shown on the leaderboard."))
     file = forms.FileField(
         label=_("Submission file"),
         max_length=1000,
         error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
-        help_text=_("A file as a student would hand it in."),
+        help_text=_("A file as a student would submit it."),
     )
 
 
@@ -440,9 +436,7 @@ class SlugForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.slug = slug
         self.fields["confirm"].error_messages["required"] = _("Type exactly “%(slug)s”.") % {"slug": slug}
-        self.fields["confirm"].help_text = _("Type <strong>%(slug)s</strong> to show that you mean it.") % {
-            "slug": escape(slug)
-        }
+        self.fields["confirm"].help_text = _("Type <strong>%(slug)s</strong> to confirm.") % {"slug": escape(slug)}
 
     def clean_confirm(self) -> str:
         typed: str = self.cleaned_data["confirm"]
@@ -457,8 +451,8 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         label=_("Reason"),
         max_length=300,
-        help_text=_("Those whom it concerns read it."),
-        error_messages={"required": _("Give a reason; those whom it concerns read it.")},
+        help_text=_("Shown to the students concerned."),
+        error_messages={"required": _("Give a reason. The students concerned see it.")},
     )
 
     def clean_reason(self) -> str:

@@ -16,7 +16,7 @@ class CodeForm(forms.Form):
     code = forms.CharField(
         label=_("Join code"),
         max_length=40,
-        help_text=_("Eight letters and digits from your teacher; spaces, hyphens and case do not matter."),
+        help_text=_("Eight letters and digits from your teacher. Spaces, hyphens and case don't matter."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
     )
 
@@ -26,7 +26,7 @@ class RulesForm(forms.Form):
 
     accepted = forms.BooleanField(
         label=_("I have read the rules and accept them"),
-        error_messages={"required": _("Tick the box: nobody takes part without accepting the rules.")},
+        error_messages={"required": _("Accept the rules to take part.")},
     )
 
     def __init__(self, *args: Any, has_rules: bool, **kwargs: Any) -> None:
@@ -58,14 +58,14 @@ class UploadForm(forms.Form):
     check_only = forms.BooleanField(
         label=_("Check only"),
         required=False,
-        help_text=_("Finds every problem, keeps nothing, spends no attempt."),
+        help_text=_("Finds every problem, saves nothing, uses no attempt."),
     )
     upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
 
     def clean_file(self) -> Any:
         """One file; of several nobody would know which one was taken."""
         if (count := len(self.files.getlist("file"))) > 1:
-            raise ValidationError(_("You sent %(number)s files. Hand in one at a time.") % {"number": count})
+            raise ValidationError(_("You sent %(number)s files. Submit one at a time.") % {"number": count})
         return self.cleaned_data["file"]
 
     @classmethod
@@ -99,15 +99,15 @@ class MergeForm(forms.Form):
     invitation = forms.CharField(
         label=_("Invitation link of the other team"),
         max_length=300,
-        help_text=_("Its captain finds it on their team’s page."),
+        help_text=_("Its captain finds it on their team page."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
 
 class TeamNameForm(forms.Form):
-    name = forms.CharField(label=_("Team name"), max_length=60, help_text=_("Everybody sees it on the leaderboard."))
+    name = forms.CharField(label=_("Team name"), max_length=60, help_text=_("Everyone sees it on the leaderboard."))
 
     def __init__(self, *args: Any, competition: Competition, is_on_board: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if competition.board.uses_pseudonyms or not is_on_board:
-            self.fields["name"].help_text = _("Your team and those who run the competition see it.")
+            self.fields["name"].help_text = _("Your team and the hosts see it.")

@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
                 ('overview', models.TextField(blank=True, help_text='Markdown.')),
                 ('rules', models.TextField(blank=True, help_text='Markdown. Students accept it before they see the data.')),
                 ('rules_version', models.PositiveIntegerField(default=1, editable=False)),
-                ('contact', models.CharField(blank=True, help_text='Whom students ask.', max_length=200)),
+                ('contact', models.CharField(blank=True, help_text='Contact for questions.', max_length=200)),
                 ('opens_at', models.DateTimeField()),
                 ('closes_at', models.DateTimeField()),
                 ('zone', models.CharField(default='UTC', max_length=60, validators=[leaderboard.common.display_time.check_zone], verbose_name='time zone')),
@@ -47,6 +47,40 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-opens_at', 'slug'],
                 'base_manager_name': 'objects',
+            },
+        ),
+        migrations.CreateModel(
+            name='Submission',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('former_team', models.BigIntegerField(editable=False, null=True)),
+                ('note', models.CharField(blank=True, max_length=300)),
+                ('file_name', models.CharField(max_length=200)),
+                ('file_key', models.CharField(max_length=200)),
+                ('sha256', models.CharField(max_length=64)),
+                ('size', models.PositiveBigIntegerField()),
+                ('received_at', models.DateTimeField(editable=False)),
+                ('is_late', models.BooleanField(default=False)),
+                ('upload_key', models.CharField(editable=False, max_length=64)),
+                ('file_removed_at', models.DateTimeField(editable=False, null=True)),
+                ('is_selected', models.BooleanField(default=False, verbose_name='final submission')),
+                ('hidden_at', models.DateTimeField(editable=False, null=True)),
+                ('hidden_reason', models.CharField(blank=True, editable=False, max_length=300)),
+                ('status', models.CharField(choices=[('pending', 'Pending'), ('scored', 'Scored'), ('invalid', 'Invalid'), ('failed', 'Failed')], default='pending', max_length=10)),
+                ('problems', models.JSONField(default=list)),
+                ('warnings', models.JSONField(default=list)),
+                ('failure', models.CharField(blank=True, max_length=500)),
+                ('host_details', models.TextField(blank=True)),
+                ('claim', models.UUIDField(editable=False, null=True)),
+                ('lease_until', models.DateTimeField(editable=False, null=True)),
+                ('tries', models.PositiveSmallIntegerField(default=0, editable=False)),
+                ('deaths', models.PositiveSmallIntegerField(default=0, editable=False)),
+                ('is_slow', models.BooleanField(default=False, editable=False)),
+                ('finished_at', models.DateTimeField(editable=False, null=True)),
+                ('rescored_requested_at', models.DateTimeField(editable=False, null=True)),
+            ],
+            options={
+                'ordering': ['-received_at'],
             },
         ),
         migrations.CreateModel(
@@ -69,6 +103,21 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='Cover',
+            fields=[
+                ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='cover', serialize=False, to='competitions.competition')),
+                ('colour', models.PositiveSmallIntegerField(choices=[(0, 'Automatic'), (1, 'Blue'), (2, 'Orange'), (3, 'Pine'), (4, 'Rose'), (5, 'Violet'), (6, 'Brown'), (7, 'Teal'), (8, 'Brick'), (9, 'Green'), (10, 'Grey')], default=0, verbose_name='color')),
+                ('picture_name', models.CharField(blank=True, editable=False, max_length=80)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='CoverPicture',
+            fields=[
+                ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='cover_picture', serialize=False, to='competitions.competition')),
+                ('content', models.BinaryField()),
+            ],
+        ),
+        migrations.CreateModel(
             name='Baseline',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -79,6 +128,28 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['name'],
             },
+        ),
+        migrations.CreateModel(
+            name='Conversion',
+            fields=[
+                ('submission', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='conversion', serialize=False, to='competitions.submission')),
+                ('changes', models.JSONField(default=list)),
+            ],
+        ),
+        migrations.AddField(
+            model_name='submission',
+            name='baseline',
+            field=models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='submission', to='competitions.baseline'),
+        ),
+        migrations.AddField(
+            model_name='submission',
+            name='competition',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='submissions', to='competitions.competition'),
+        ),
+        migrations.AddField(
+            model_name='submission',
+            name='user',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='submissions', to=settings.AUTH_USER_MODEL),
         ),
         migrations.CreateModel(
             name='DataFile',
@@ -143,12 +214,21 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='competition',
             name='candidate',
-            field=models.ForeignKey(blank=True, editable=False, help_text='Published and being measured; the board stays on the current one until the host applies it.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='competitions.groundtruth'),
+            field=models.ForeignKey(blank=True, editable=False, help_text='Published and being scored. The leaderboard uses the current answers until the host applies the new ones.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='competitions.groundtruth'),
         ),
         migrations.AddField(
             model_name='competition',
             name='ground_truth',
             field=models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='competitions.groundtruth'),
+        ),
+        migrations.CreateModel(
+            name='Refusal',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('problems', models.JSONField(default=list)),
+                ('ground_truth', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='refusals', to='competitions.groundtruth')),
+                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='refusals', to='competitions.submission')),
+            ],
         ),
         migrations.CreateModel(
             name='Rescoring',
@@ -190,6 +270,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='score',
+            name='submission',
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='competitions.submission'),
+        ),
+        migrations.AddField(
+            model_name='score',
             name='scoring_environment',
             field=models.ForeignKey(db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='competitions.scoringenvironment'),
         ),
@@ -206,57 +291,6 @@ class Migration(migrations.Migration):
                 ('failure', models.TextField(blank=True)),
                 ('ground_truth', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='walk_through', to='competitions.groundtruth')),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Submission',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('former_team', models.BigIntegerField(editable=False, null=True)),
-                ('note', models.CharField(blank=True, max_length=300)),
-                ('file_name', models.CharField(max_length=200)),
-                ('file_key', models.CharField(max_length=200)),
-                ('sha256', models.CharField(max_length=64)),
-                ('size', models.PositiveBigIntegerField()),
-                ('received_at', models.DateTimeField(editable=False)),
-                ('is_late', models.BooleanField(default=False)),
-                ('upload_key', models.CharField(editable=False, max_length=64)),
-                ('file_removed_at', models.DateTimeField(editable=False, null=True)),
-                ('is_selected', models.BooleanField(default=False, verbose_name='final pick')),
-                ('hidden_at', models.DateTimeField(editable=False, null=True)),
-                ('hidden_reason', models.CharField(blank=True, editable=False, max_length=300)),
-                ('status', models.CharField(choices=[('pending', 'Pending'), ('scored', 'Scored'), ('invalid', 'Invalid'), ('failed', 'Failed')], default='pending', max_length=10)),
-                ('problems', models.JSONField(default=list)),
-                ('warnings', models.JSONField(default=list)),
-                ('failure', models.CharField(blank=True, max_length=500)),
-                ('host_details', models.TextField(blank=True)),
-                ('claim', models.UUIDField(editable=False, null=True)),
-                ('lease_until', models.DateTimeField(editable=False, null=True)),
-                ('tries', models.PositiveSmallIntegerField(default=0, editable=False)),
-                ('deaths', models.PositiveSmallIntegerField(default=0, editable=False)),
-                ('is_slow', models.BooleanField(default=False, editable=False)),
-                ('finished_at', models.DateTimeField(editable=False, null=True)),
-                ('rescored_requested_at', models.DateTimeField(editable=False, null=True)),
-                ('baseline', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='submission', to='competitions.baseline')),
-                ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='submissions', to='competitions.competition')),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='submissions', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['-received_at'],
-            },
-        ),
-        migrations.AddField(
-            model_name='score',
-            name='submission',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='competitions.submission'),
-        ),
-        migrations.CreateModel(
-            name='Refusal',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('problems', models.JSONField(default=list)),
-                ('ground_truth', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='refusals', to='competitions.groundtruth')),
-                ('submission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='refusals', to='competitions.submission')),
             ],
         ),
         migrations.CreateModel(
@@ -332,7 +366,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('extra_attempts', models.PositiveIntegerField(default=0, validators=[django.core.validators.MaxValueValidator(1000)], verbose_name='extra attempts')),
-                ('day', models.DateField(blank=True, null=True, verbose_name='only on the day (UTC)')),
+                ('day', models.DateField(blank=True, null=True, verbose_name='only on the day')),
                 ('closes_at', models.DateTimeField(blank=True, null=True, verbose_name='new deadline')),
                 ('reason', models.CharField(max_length=300, verbose_name='reason')),
                 ('at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
@@ -371,6 +405,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('report', models.JSONField(default=dict)),
+                ('accepted_findings', models.JSONField(default=list)),
                 ('checked_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('ground_truth', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='check_report', to='competitions.groundtruth')),
             ],
@@ -391,6 +426,7 @@ class Migration(migrations.Migration):
                 ('is_stratified', models.BooleanField(default=True)),
                 ('group_column', models.CharField(blank=True, default='', max_length=200)),
                 ('report', models.JSONField(default=dict)),
+                ('accepted_findings', models.JSONField(default=list)),
                 ('uploaded_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('competition', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='truth_draft', to='competitions.competition')),
             ],
@@ -416,11 +452,11 @@ class Migration(migrations.Migration):
             name='Admission',
             fields=[
                 ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='admission', serialize=False, to='competitions.competition')),
-                ('is_listed', models.BooleanField(default=False, help_text='Everybody sees it on the front page; otherwise only members do.', verbose_name='listed')),
+                ('is_listed', models.BooleanField(default=False, help_text='Everyone sees it on the home page. Otherwise only members do.', verbose_name='listed')),
                 ('join_code', models.CharField(default=leaderboard.competitions.models.competition_settings.new_join_code, max_length=20, unique=True)),
-                ('needs_code', models.BooleanField(default=True, help_text='Joining needs the code or an invitation.')),
-                ('kind', models.CharField(choices=[('code', 'Everybody who has the code'), ('roster', 'Only who is on the roster'), ('addresses', 'Only who has an e-mail address from the list below')], default='code', max_length=9, verbose_name='who may join')),
-                ('allowed_addresses', models.TextField(blank=True, help_text='One per line: an address, or a domain such as @uni.example, which lets in everybody there.', max_length=20000, verbose_name='allowed addresses')),
+                ('needs_code', models.BooleanField(default=True, help_text='Joining requires the code or an invitation.')),
+                ('kind', models.CharField(choices=[('code', 'Everyone with the code'), ('roster', 'Only people on the roster'), ('addresses', 'Only people with an e-mail address from the list below')], default='code', max_length=9, verbose_name='who can join')),
+                ('allowed_addresses', models.TextField(blank=True, help_text='One per line: an address, or a domain such as @uni.example for everyone there.', max_length=20000, verbose_name='allowed addresses')),
                 ('assistants_grade', models.BooleanField(default=False, verbose_name='assistants may export grades')),
                 ('is_proposed', models.BooleanField(default=False, editable=False)),
             ],
@@ -429,14 +465,24 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Archive',
+            fields=[
+                ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='archive', serialize=False, to='competitions.competition')),
+                ('archived_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('binned_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('binned_by', models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.CreateModel(
             name='BoardSettings',
             fields=[
                 ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='board', serialize=False, to='competitions.competition')),
-                ('mode', models.CharField(choices=[('plain', 'Plain: all digits of every score'), ('steady', 'Steady: a score moves only when a file is clearly better'), ('hidden', 'Hidden: no scores and no ranks until the private board opens')], default='plain', max_length=6, verbose_name='public board')),
+                ('mode', models.CharField(choices=[('plain', 'Plain: all digits of every score'), ('steady', 'Rounded: a score changes only for a clear improvement'), ('hidden', 'Hidden: no scores or ranks until the private leaderboard opens')], default='plain', max_length=6, verbose_name='public leaderboard')),
                 ('step', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1e-15), django.core.validators.MaxValueValidator(1000000000000000.0)], verbose_name='step')),
-                ('uses_pseudonyms', models.BooleanField(default=False, help_text='Teams see made-up names of each other. You, your assistants and the team itself see its own name.', verbose_name='pseudonyms')),
-                ('shows_sections', models.BooleanField(default=False, help_text='Whoever competes can choose a section of the class list on the board, which also shows which section a team or a pseudonym belongs to. Nobody else reads anything of sections.', verbose_name='sections on the board')),
-                ('reveals_itself', models.BooleanField(default=True, help_text='Open the private board by itself after the deadline.', verbose_name='reveal at the deadline')),
+                ('hides_own_scores', models.BooleanField(default=False, help_text='Otherwise a team sees the exact scores of its own submissions on a rounded leaderboard.', verbose_name='hide exact scores from their own team')),
+                ('uses_pseudonyms', models.BooleanField(default=False, help_text='Teams see pseudonyms. Hosts, assistants and the team itself see the real name.', verbose_name='pseudonyms')),
+                ('shows_sections', models.BooleanField(default=False, help_text="Students can filter the leaderboard by section. This also shows each team's section, even under a pseudonym.", verbose_name='sections on the leaderboard')),
+                ('reveals_itself', models.BooleanField(default=True, help_text='Open the private leaderboard automatically after the deadline.', verbose_name='reveal at the deadline')),
             ],
             options={
                 'verbose_name_plural': 'board settings',
@@ -457,11 +503,11 @@ class Migration(migrations.Migration):
             fields=[
                 ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='limits', serialize=False, to='competitions.competition')),
                 ('daily_attempts', models.PositiveIntegerField(default=5, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)])),
-                ('final_count', models.PositiveIntegerField(default=2, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(20)], verbose_name='final picks')),
+                ('final_count', models.PositiveIntegerField(default=2, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(20)], verbose_name='final submissions')),
                 ('team_size', models.PositiveIntegerField(default=4, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(50)])),
-                ('teams_close_at', models.DateTimeField(blank=True, null=True, verbose_name='teams stay from')),
+                ('teams_close_at', models.DateTimeField(blank=True, null=True, verbose_name='teams frozen from')),
                 ('max_bytes', models.PositiveBigIntegerField(default=52428800, validators=[django.core.validators.MinValueValidator(1024)], verbose_name='largest file in bytes')),
-                ('allows_late', models.BooleanField(default=False, help_text='Scored after the deadline, never ranked.', verbose_name='late submissions')),
+                ('allows_late', models.BooleanField(default=False, help_text='Scored after the deadline, but not ranked.', verbose_name='late submissions')),
                 ('paused_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('pause_reason', models.CharField(blank=True, editable=False, max_length=300)),
                 ('is_proposed', models.BooleanField(default=False, editable=False)),
@@ -474,6 +520,11 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='baseline',
             constraint=models.UniqueConstraint(fields=('competition', 'name'), name='baseline_name_once'),
+        ),
+        migrations.AddField(
+            model_name='conversion',
+            name='original',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='converted', to='competitions.submission'),
         ),
         migrations.AddConstraint(
             model_name='datafile',
@@ -507,6 +558,10 @@ class Migration(migrations.Migration):
             model_name='competition',
             constraint=models.CheckConstraint(condition=models.Q(('revealed_at__isnull', True), ('launched_at__isnull', False), _connector='OR'), name='competition_revealed_after_launch'),
         ),
+        migrations.AddConstraint(
+            model_name='refusal',
+            constraint=models.UniqueConstraint(fields=('submission', 'ground_truth'), name='one_refusal_per_ground_truth'),
+        ),
         migrations.AddIndex(
             model_name='score',
             index=models.Index(fields=['ground_truth', 'split', 'submission', 'value'], name='score_by_ground_truth'),
@@ -522,10 +577,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='score',
             constraint=models.CheckConstraint(condition=models.Q(('split__in', ['public', 'private'])), name='score_split_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='refusal',
-            constraint=models.UniqueConstraint(fields=('submission', 'ground_truth'), name='one_refusal_per_ground_truth'),
         ),
         migrations.AddConstraint(
             model_name='team',

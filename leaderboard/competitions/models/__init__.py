@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from .competition import Competition, DataFile
-from .competition_settings import Admission, BoardSettings, LaunchPlan, Limits
+from .competition_settings import Admission, Archive, BoardSettings, Cover, CoverPicture, LaunchPlan, Limits
 from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring, RowReport, StudentPreview, TruthCheck, TruthDraft
-from .submission import Baseline, Refusal, Score, ScoringEnvironment, Standing, Submission, Uncertainty, Worker
+from .submission import (
+    Baseline,
+    Conversion,
+    Refusal,
+    Score,
+    ScoringEnvironment,
+    Standing,
+    Submission,
+    Uncertainty,
+    Worker,
+)
 from .team import DailyAttempts, Membership, MergeOffer, Team
 
 __all__ = [
     "Admission",
+    "Archive",
     "Baseline",
     "BoardSettings",
     "Competition",
+    "Conversion",
+    "Cover",
+    "CoverPicture",
     "DailyAttempts",
     "DataFile",
     "Extension",

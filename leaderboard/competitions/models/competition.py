@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from typing import Any, ClassVar, Self
+from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -19,7 +20,7 @@ from leaderboard.common.display_time import check_zone
 CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
 # Rows of their own that each competition has (`competition_settings.py`).
-ROWS = ("admission", "board", "limits", "launch_plan")
+ROWS = ("admission", "board", "limits", "launch_plan", "archive", "cover")
 
 # Addresses below /host/ that are no competition's.
 RESERVED_SLUGS = ("new",)
@@ -43,14 +44,26 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
         as they were before."""
         return super(CompetitionQuerySet, self.select_related(None)).select_for_update(*args, **kwargs)
 
+    def outside_bin(self) -> CompetitionQuerySet:
+        """All but those that were deleted and wait for their removal: nobody opens these."""
+        return self.filter(archive__binned_at=None)
+
+    def in_bin_of(self, user: Viewer) -> CompetitionQuerySet:
+        """Deleted ones that a person may bring back."""
+        if user.is_anonymous:
+            return self.none()
+        found = self.filter(archive__binned_at__isnull=False)
+        return found if user.is_superuser else found.filter(hosts=user)
+
     def visible_to(self, user: Viewer) -> CompetitionQuerySet:
         """Those a person may open: listed and launched, joined, or hosted."""
+        found = self.outside_bin()
         if user.is_anonymous:
-            return self.filter(admission__is_listed=True, launched_at__isnull=False)
+            return found.filter(admission__is_listed=True, launched_at__isnull=False)
         if user.is_superuser:
-            return self
+            return found
         mine = Q(pk__in=user.memberships.values("competition")) & Q(launched_at__isnull=False)
-        return self.filter(Q(admission__is_listed=True, launched_at__isnull=False) | mine | _run_by(user))
+        return found.filter(Q(admission__is_listed=True, launched_at__isnull=False) | mine | _run_by(user))
 
     def with_roles_of(self, user: Viewer) -> CompetitionQuerySet:
         """Rows that know the roles of a person as they are now, so that asking for them costs no further query."""
@@ -65,13 +78,15 @@ class CompetitionQuerySet(models.QuerySet["Competition"]):
     def hosted_by(self, user: Viewer) -> CompetitionQuerySet:
         if user.is_anonymous:
             return self.none()
-        return self if user.is_superuser else self.filter(hosts=user)
+        found = self.outside_bin()
+        return found if user.is_superuser else found.filter(hosts=user)
 
     def run_by(self, user: Viewer) -> CompetitionQuerySet:
         """Those that a person hosts or assists in."""
         if user.is_anonymous:
             return self.none()
-        return self if user.is_superuser else self.filter(_run_by(user))
+        found = self.outside_bin()
+        return found if user.is_superuser else found.filter(_run_by(user))
 
 
 # With a name of its own, or mypy does not see the methods of the queryset.
@@ -99,7 +114,7 @@ class Competition(models.Model):
     overview = models.TextField(blank=True, help_text=_("Markdown."))
     rules = models.TextField(blank=True, help_text=_("Markdown. Students accept it before they see the data."))
     rules_version = models.PositiveIntegerField(default=1, editable=False)
-    contact = models.CharField(max_length=200, blank=True, help_text=_("Whom students ask."))
+    contact = models.CharField(max_length=200, blank=True, help_text=_("Contact for questions."))
     hosts = models.ManyToManyField(User, related_name="hosted_competitions", blank=True)
     assistants = models.ManyToManyField(User, related_name="assisted_competitions", blank=True)
     opens_at = models.DateTimeField()
@@ -118,7 +133,9 @@ class Competition(models.Model):
         editable=False,
         on_delete=models.PROTECT,
         related_name="+",
-        help_text=_("Published and being measured; the board stays on the current one until the host applies it."),
+        help_text=_(
+            "Published and being scored. The leaderboard uses the current answers until the host applies the new ones."
+        ),
     )
     # Counts every change that a board shows; rendered boards are cached under it. Counting locks this row: with a count
     # in a row of its own, a process that counted and one that holds the competition could wait for each other.
@@ -153,15 +170,19 @@ class Competition(models.Model):
     def clean(self) -> None:
         if self.slug in RESERVED_SLUGS:
             raise ValidationError(
-                {"slug": _("“%(slug)s” is the address of another page; choose another one.") % {"slug": self.slug}}
+                {"slug": _("Another page uses the address “%(slug)s”. Choose another one.") % {"slug": self.slug}}
             )
         if self.revealed_at is not None and self.closes_at and self.closes_at > timezone.now():
             raise ValidationError(
-                {"closes_at": _("The private board is open, so the deadline cannot move into the future.")}
+                {"closes_at": _("The private leaderboard is open, so the deadline can't move into the future.")}
             )
 
+    @property
+    def is_in_bin(self) -> bool:
+        return self.archive.binned_at is not None
+
     def is_hosted_by(self, user: Viewer) -> bool:
-        if user.is_anonymous or not user.is_active:
+        if user.is_anonymous or not user.is_active or self.is_in_bin:
             return False
         if user.is_superuser:
             return True
@@ -171,7 +192,7 @@ class Competition(models.Model):
 
     def is_run_by(self, user: Viewer) -> bool:
         """Whether a person hosts it or assists; `access.py` says what each may do."""
-        if user.is_anonymous or not user.is_active:
+        if user.is_anonymous or not user.is_active or self.is_in_bin:
             return False
         if user.is_superuser:
             return True
@@ -189,6 +210,8 @@ class Competition(models.Model):
 
     def is_visible_to(self, user: Viewer) -> bool:
         """The rule of `CompetitionQuerySet.visible_to` for one row, without a query where the row alone suffices."""
+        if self.is_in_bin:
+            return False
         if self.launched_at is not None and (
             self.admission.is_listed or (not user.is_anonymous and self.memberships.filter(user=user).exists())
         ):
@@ -213,6 +236,11 @@ class Competition(models.Model):
         """The only door to exact public scores of single files."""
         return self.board.mode == self.board.Mode.PLAIN or self.private_is_visible_to(user, at)
 
+    @property
+    def own_exact_is_visible(self) -> bool:
+        """Whether a team may read the exact public scores of its own files: of a rounded board too."""
+        return self.board_is_exact or (self.board.mode == self.board.Mode.STEADY and not self.board.hides_own_scores)
+
     def is_revealed(self, at: datetime) -> bool:
         return self.revealed_at is not None and self.revealed_at <= at
 
@@ -229,10 +257,21 @@ class Competition(models.Model):
     def why_teams_are_closed(self, at: datetime) -> str:
         """Why teams cannot change any more; empty while they can."""
         if at >= self.closes_at:
-            return gettext("The deadline has passed; teams stay as they are.")
+            return gettext("The deadline has passed, so teams can't change any more.")
         if self.limits.teams_close_at is not None and at >= self.limits.teams_close_at:
-            return gettext("The host has closed the teams; they stay as they are.")
+            return gettext("The host has frozen the teams.")
         return ""
+
+    def day_of(self, at: datetime) -> date:
+        """The day on the clocks of the competition: attempts and movements are counted by it."""
+        return at.astimezone(ZoneInfo(self.zone)).date()
+
+    def midnight(self, day: date) -> datetime:
+        """When a day begins; days around a change of clocks have 23 or 25 hours."""
+        return datetime.combine(day, time.min, ZoneInfo(self.zone)).astimezone(UTC)
+
+    def begin_of_day(self, at: datetime) -> datetime:
+        return self.midnight(self.day_of(at))
 
     def touch_board(self) -> None:
         """Make every cached board of this competition stale; part of the transaction that changed a board."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, ClassVar, cast
 
@@ -33,24 +34,24 @@ class Admission(models.Model):
     class Kind(models.TextChoices):
         """Who may join, in addition to the join code."""
 
-        CODE = "code", _("Everybody who has the code")
-        ROSTER = "roster", _("Only who is on the roster")
-        ADDRESSES = "addresses", _("Only who has an e-mail address from the list below")
+        CODE = "code", _("Everyone with the code")
+        ROSTER = "roster", _("Only people on the roster")
+        ADDRESSES = "addresses", _("Only people with an e-mail address from the list below")
 
     competition = models.OneToOneField(
         Competition, on_delete=models.CASCADE, primary_key=True, related_name="admission", editable=False
     )
     is_listed = models.BooleanField(
-        _("listed"), default=False, help_text=_("Everybody sees it on the front page; otherwise only members do.")
+        _("listed"), default=False, help_text=_("Everyone sees it on the home page. Otherwise only members do.")
     )
     join_code = models.CharField(max_length=20, unique=True, default=new_join_code)
-    needs_code = models.BooleanField(default=True, help_text=_("Joining needs the code or an invitation."))
-    kind = models.CharField(_("who may join"), max_length=9, choices=Kind.choices, default=Kind.CODE)
+    needs_code = models.BooleanField(default=True, help_text=_("Joining requires the code or an invitation."))
+    kind = models.CharField(_("who can join"), max_length=9, choices=Kind.choices, default=Kind.CODE)
     allowed_addresses = models.TextField(
         _("allowed addresses"),
         blank=True,
         max_length=20_000,
-        help_text=_("One per line: an address, or a domain such as @uni.example, which lets in everybody there."),
+        help_text=_("One per line: an address, or a domain such as @uni.example for everyone there."),
     )
     assistants_grade = models.BooleanField(_("assistants may export grades"), default=False)
     # Filled in for the host, who has not saved that page yet.
@@ -75,38 +76,38 @@ class BoardSettings(models.Model):
         """What the public board shows until the reveal (docs/ranking.md)."""
 
         PLAIN = "plain", _("Plain: all digits of every score")
-        STEADY = "steady", _("Steady: a score moves only when a file is clearly better")
-        HIDDEN = "hidden", _("Hidden: no scores and no ranks until the private board opens")
-
-    # A board on fewer public rows is better steady: we propose it.
-    FEW_PUBLIC_ROWS = 2000
+        STEADY = "steady", _("Rounded: a score changes only for a clear improvement")
+        HIDDEN = "hidden", _("Hidden: no scores or ranks until the private leaderboard opens")
 
     competition = models.OneToOneField(
         Competition, on_delete=models.CASCADE, primary_key=True, related_name="board", editable=False
     )
-    mode = models.CharField(_("public board"), max_length=6, choices=Mode.choices, default=Mode.PLAIN)
+    mode = models.CharField(_("public leaderboard"), max_length=6, choices=Mode.choices, default=Mode.PLAIN)
     step = models.FloatField(
         _("step"), null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
+    )
+    hides_own_scores = models.BooleanField(
+        _("hide exact scores from their own team"),
+        default=False,
+        help_text=_("Otherwise a team sees the exact scores of its own submissions on a rounded leaderboard."),
     )
     uses_pseudonyms = models.BooleanField(
         _("pseudonyms"),
         default=False,
-        help_text=_(
-            "Teams see made-up names of each other. You, your assistants and the team itself see its own name."
-        ),
+        help_text=_("Teams see pseudonyms. Hosts, assistants and the team itself see the real name."),
     )
     shows_sections = models.BooleanField(
-        _("sections on the board"),
+        _("sections on the leaderboard"),
         default=False,
         help_text=_(
-            "Whoever competes can choose a section of the class list on the board, which also shows which section a "
-            "team or a pseudonym belongs to. Nobody else reads anything of sections."
+            "Students can filter the leaderboard by section. This also shows each team's section, even under "
+            "a pseudonym."
         ),
     )
     reveals_itself = models.BooleanField(
         _("reveal at the deadline"),
         default=True,
-        help_text=_("Open the private board by itself after the deadline."),
+        help_text=_("Open the private leaderboard automatically after the deadline."),
     )
 
     class Meta:
@@ -127,9 +128,7 @@ class BoardSettings(models.Model):
             and ground_truth is not None
             and ground_truth.step is None
         ):
-            raise ValidationError(
-                {"step": _("Nobody can work out a step for this ground truth; write one for the steady board.")}
-            )
+            raise ValidationError({"step": _("We can't derive a rounding step from these answers. Enter one.")})
 
 
 class Limits(models.Model):
@@ -140,16 +139,16 @@ class Limits(models.Model):
     )
     daily_attempts = models.PositiveIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(1000)])
     final_count = models.PositiveIntegerField(
-        _("final picks"), default=2, validators=[MinValueValidator(1), MaxValueValidator(20)]
+        _("final submissions"), default=2, validators=[MinValueValidator(1), MaxValueValidator(20)]
     )
     team_size = models.PositiveIntegerField(default=4, validators=[MinValueValidator(1), MaxValueValidator(50)])
     # Nothing: at the deadline of everybody.
-    teams_close_at = models.DateTimeField(_("teams stay from"), null=True, blank=True)
+    teams_close_at = models.DateTimeField(_("teams frozen from"), null=True, blank=True)
     max_bytes = models.PositiveBigIntegerField(
         _("largest file in bytes"), default=50 * 1024 * 1024, validators=[MinValueValidator(1024)]
     )
     allows_late = models.BooleanField(
-        _("late submissions"), default=False, help_text=_("Scored after the deadline, never ranked.")
+        _("late submissions"), default=False, help_text=_("Scored after the deadline, but not ranked.")
     )
     # While paused no file is taken; the deadline stays where it is.
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -188,6 +187,71 @@ class LaunchPlan(models.Model):
         return str(self.launches_at or "")
 
 
+class Archive(models.Model):
+    """Whether a competition left the lists, or was deleted and can still be brought back."""
+
+    # Days in the bin before a competition is removed for good.
+    BIN_DAYS = 30
+
+    competition = models.OneToOneField(
+        Competition, on_delete=models.CASCADE, primary_key=True, related_name="archive", editable=False
+    )
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+    binned_at = models.DateTimeField(null=True, blank=True, editable=False)
+    binned_by = models.ForeignKey(
+        User, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    def __str__(self) -> str:
+        return str(self.binned_at or self.archived_at or "")
+
+    @property
+    def removed_at(self) -> datetime | None:
+        """When a competition in the bin is removed for good."""
+        return self.binned_at + timedelta(days=self.BIN_DAYS) if self.binned_at else None
+
+
+class Cover(models.Model):
+    """How a competition is known again: a colour, and a picture if its host has one."""
+
+    class Colour(models.IntegerChoices):
+        """The ten colours of the style sheet (`--c1` to `--c10`)."""
+
+        AUTOMATIC = 0, _("Automatic")
+        BLUE = 1, _("Blue")
+        ORANGE = 2, _("Orange")
+        PINE = 3, _("Pine")
+        ROSE = 4, _("Rose")
+        VIOLET = 5, _("Violet")
+        BROWN = 6, _("Brown")
+        TEAL = 7, _("Teal")
+        BRICK = 8, _("Brick")
+        GREEN = 9, _("Green")
+        GREY = 10, _("Grey")
+
+    competition = models.OneToOneField(
+        Competition, on_delete=models.CASCADE, primary_key=True, related_name="cover", editable=False
+    )
+    colour = models.PositiveSmallIntegerField(_("color"), choices=Colour.choices, default=Colour.AUTOMATIC)
+    # The file name under which browsers fetch and keep it; empty without a picture.
+    picture_name = models.CharField(max_length=80, blank=True, editable=False)
+
+    def __str__(self) -> str:
+        return self.picture_name or str(self.Colour(self.colour).label)
+
+
+class CoverPicture(models.Model):
+    """The bytes of a picture, apart from the row that is read with every competition."""
+
+    competition = models.OneToOneField(
+        Competition, on_delete=models.CASCADE, primary_key=True, related_name="cover_picture", editable=False
+    )
+    content = models.BinaryField()
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
 # What forms, imports, exports and the audit log call the settings that do not stand in the competition's own row.
 PLACES = {
     "is_listed": "admission.is_listed",
@@ -198,9 +262,11 @@ PLACES = {
     "assistants_grade": "admission.assistants_grade",
     "board_mode": "board.mode",
     "board_step": "board.step",
+    "hides_own_scores": "board.hides_own_scores",
     "uses_pseudonyms": "board.uses_pseudonyms",
     "shows_sections": "board.shows_sections",
     "reveals_itself": "board.reveals_itself",
+    "colour": "cover.colour",
     "daily_attempts": "limits.daily_attempts",
     "final_count": "limits.final_count",
     "team_size": "limits.team_size",
@@ -212,7 +278,7 @@ PLACES = {
 
 def make_settings(competition: Competition) -> None:
     """Give a competition that is not stored yet its rows, with what is usual."""
-    for row in (Admission, BoardSettings, Limits, LaunchPlan):
+    for row in (Admission, BoardSettings, Limits, LaunchPlan, Archive, Cover):
         row(competition=competition)
 
 

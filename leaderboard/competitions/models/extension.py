@@ -40,7 +40,7 @@ class Extension(models.Model):
         gettext_lazy("extra attempts"), default=0, validators=[MaxValueValidator(1000)]
     )
     # Nothing: on every day.
-    day = models.DateField(gettext_lazy("only on the day (UTC)"), null=True, blank=True)
+    day = models.DateField(gettext_lazy("only on the day"), null=True, blank=True)
     closes_at = models.DateTimeField(gettext_lazy("new deadline"), null=True, blank=True)
     reason = models.CharField(gettext_lazy("reason"), max_length=300)
     by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", editable=False)
@@ -63,16 +63,16 @@ class Extension(models.Model):
     def clean(self) -> None:
         if not self.extra_attempts and self.closes_at is None:
             # With its field named, the constraint above does not say it once more in its own words.
-            raise ValidationError({"extra_attempts": _("Give more attempts, a later deadline, or both.")})
+            raise ValidationError({"extra_attempts": _("Give extra attempts, a later deadline, or both.")})
         if self.day is not None and not self.extra_attempts:
-            raise ValidationError({"day": _("The day is for extra attempts; say how many.")})
+            raise ValidationError({"day": _("The day is for extra attempts. Enter how many.")})
         if self.closes_at is not None and self.closes_at <= self.team.competition.closes_at:
-            raise ValidationError({"closes_at": _("That is not later than the deadline of everybody.")})
+            raise ValidationError({"closes_at": _("This isn't later than the regular deadline.")})
 
 
 @dataclass(frozen=True)
 class EffectiveLimits:
-    """What holds for a team on one day (UTC), its grants included. The one place that submitting and pages ask."""
+    """What holds for a team on one day, its grants included. The one place that submitting and pages ask."""
 
     closes_at: datetime
     daily_attempts: int
@@ -92,12 +92,15 @@ def effective_limits_of(team: Team | int, competition: Competition, day: date) -
     return EffectiveLimits.from_extensions(competition, Extension.objects.active().filter(team=team).order_by(), day)
 
 
-def effective_limits_of_teams(teams: Mapping[int, Competition], day: date) -> dict[int, EffectiveLimits]:
+def effective_limits_of_teams(teams: Mapping[int, Competition], at: datetime) -> dict[int, EffectiveLimits]:
     """Team → its terms, for teams of any competitions at once. One query."""
     granted: dict[int, list[Extension]] = {key: [] for key in teams}
     for extension in Extension.objects.active().filter(team__in=list(teams)):
         granted[extension.team_id].append(extension)
-    return {key: EffectiveLimits.from_extensions(competition, granted[key], day) for key, competition in teams.items()}
+    return {
+        key: EffectiveLimits.from_extensions(competition, granted[key], competition.day_of(at))
+        for key, competition in teams.items()
+    }
 
 
 def extended_deadline(team: str) -> Subquery:

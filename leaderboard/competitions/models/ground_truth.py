@@ -142,6 +142,8 @@ class TruthDraft(models.Model):
     # Rows with the same text in this column stay in one part.
     group_column = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
     report = models.JSONField(default=dict)
+    # Warnings that a host has read and lives with: `key`, the account's number (`by`) and `at`.
+    accepted_findings = models.JSONField(default=list)
     uploaded_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -191,6 +193,8 @@ class TruthCheck(models.Model):
 
     ground_truth = models.OneToOneField(GroundTruth, on_delete=models.CASCADE, related_name="check_report")
     report = models.JSONField(default=dict)
+    # As for a draft.
+    accepted_findings = models.JSONField(default=list)
     checked_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:

@@ -99,9 +99,10 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         """A person's own team's files; hosts and assistants see those of their competitions."""
         if user.is_anonymous:
             return self.none()
+        found = self.filter(competition__archive__binned_at=None)
         if user.is_superuser:
-            return self
-        return self.filter(
+            return found
+        return found.filter(
             Q(team__in=user.memberships.values("team"))
             | Q(competition__in=user.hosted_competitions.values("pk"))
             | Q(competition__in=user.assisted_competitions.values("pk"))
@@ -151,7 +152,7 @@ class Submission(models.Model):
     upload_key = models.CharField(max_length=64, editable=False)
     # When the bytes of an invalid file were removed; its receipt and hash stay.
     file_removed_at = models.DateTimeField(null=True, editable=False)
-    is_selected = models.BooleanField(_("final pick"), default=False)
+    is_selected = models.BooleanField(_("final submission"), default=False)
     # A hidden file stands on no board and is no final; its team reads the reason.
     hidden_at = models.DateTimeField(null=True, editable=False)
     hidden_reason = models.CharField(max_length=300, blank=True, editable=False)
@@ -220,6 +221,18 @@ class Submission(models.Model):
     def failure_words(self) -> str:
         """Why it failed, in the reader's language; stored it is English."""
         return translated_failure(self.failure)
+
+
+class Conversion(models.Model):
+    """A submission whose file was made of an earlier one that could not be read, after its team had looked at the
+    `changes`. Both files stay stored."""
+
+    submission = models.OneToOneField(Submission, on_delete=models.CASCADE, primary_key=True, related_name="conversion")
+    original = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="converted")
+    changes = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"{self.submission}, made of {self.original}"
 
 
 class Score(models.Model):

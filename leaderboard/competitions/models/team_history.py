@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import ClassVar
 from uuid import UUID
 
@@ -101,10 +101,11 @@ def record_team_change(team: Team, former: int, *, at: datetime, now: datetime) 
     """Store that a member of `former` came to a team, and count the attempts that `former` had used on this day."""
     TeamChange.objects.create(competition_id=team.competition_id, team=team.pk, former=former, at=at)
     recount_attempts(team, now)
-    today = DailyAttempts.objects.filter(day=now.astimezone(UTC).date())
+    day = team.competition.day_of(now)
+    today = DailyAttempts.objects.filter(day=day)
     refused = today.filter(team=former).values_list("refused", flat=True).first()
     if refused:
-        today.get_or_create(team=team, defaults={"day": now.astimezone(UTC).date()})
+        today.get_or_create(team=team, defaults={"day": day})
         today.filter(team=team, refused__lt=refused).update(refused=refused)
 
 
@@ -113,14 +114,14 @@ def recount_attempts(team: Team, now: datetime) -> None:
 
     A file counts once, also where several members bring it along.
     """
-    day = now.astimezone(UTC).date()
-    midnight = datetime.combine(day, time.min, UTC)
+    competition = team.competition
+    day = competition.day_of(now)
     files = Submission.objects.filter(
         competition=team.competition_id,
         team__isnull=False,
         status__in=COUNTING,
-        received_at__gte=midnight,
-        received_at__lt=midnight + timedelta(days=1),
+        received_at__gte=competition.midnight(day),
+        received_at__lt=competition.midnight(day + timedelta(days=1)),
     )
     rows = list(files.order_by().values_list("pk", "team_id", "former_team", "received_at"))
     own = {pk for pk, team_id, _, _ in rows if team_id == team.pk}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from operator import attrgetter
 
 from django.db.models import Count, OuterRef, Q, QuerySet
 
@@ -56,7 +57,7 @@ def board_page(
     merged = merge_baselines(
         rows, baseline_rows(ground_truth, split), sign_of(ground_truth), is_first=is_first, is_last=is_last
     )
-    leaders = tuple(standing.team for standing in part.standings[:LEADERS]) if is_first else ()
+    leader = _leader_of(ground_truth, split, part)
     return BoardPageData(
         ground_truth,
         split,
@@ -65,7 +66,7 @@ def board_page(
         part.pages,
         part.total,
         ladder_of_board(ground_truth, split),
-        leaders,
+        leader,
     )
 
 
@@ -100,6 +101,15 @@ def _standings_of_page(ground_truth: GroundTruth, split: Split, page: int) -> _P
     return _PageOfStandings(standings, page, _team_count(standings), above, before)
 
 
+def _leader_of(ground_truth: GroundTruth, split: Split, part: _PageOfStandings) -> float | None:
+    """The score of the first place, which stands on the first page."""
+    if is_hidden(ground_truth, split) or not part.standings:
+        return None
+    if part.page == 1:
+        return part.standings[0].value
+    return standings_in_order(ground_truth, split).values_list("value", flat=True).first()
+
+
 def _page_bounds(page: int) -> tuple[int, int]:
     """How many come before a page, and how many of them are read with it."""
     before = (page - 1) * PAGE_SIZE
@@ -126,10 +136,24 @@ def standings_in_order(ground_truth: GroundTruth | OuterRef, split: Split | Oute
     )
 
 
+def rank_order(ground_truth: GroundTruth) -> Callable[[Standing | StandingCandidate], object]:
+    """What decides a rank, and equals share one: the score, then the receipt. Of a steady board the shown score alone:
+    teams that it shows as equal are."""
+    return attrgetter("sort_key", "received_at") if ladder_of(ground_truth) is None else attrgetter("sort_key")
+
+
+def is_better(sort_key: object, received_at: object, steady: Collection[int] = ()) -> Q:
+    """Standings before one with these, by the same rule; `steady` are the ground truths with such a board."""
+    earlier = Q(sort_key=sort_key, received_at__lt=received_at)
+    return Q(sort_key__lt=sort_key) | (earlier & ~Q(ground_truth__in=steady) if steady else earlier)
+
+
 def rank_of(standing: Standing) -> int:
     """One more than the number of strictly better standings."""
-    better = Q(sort_key__lt=standing.sort_key) | Q(sort_key=standing.sort_key, received_at__lt=standing.received_at)
-    return 1 + standings_in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
+    ground_truth = standing.ground_truth
+    steady = [] if ladder_of(ground_truth) is None else [ground_truth.pk]
+    better = is_better(standing.sort_key, standing.received_at, steady)
+    return 1 + standings_in_order(ground_truth, Split(standing.split)).filter(better).count()
 
 
 def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None = None) -> list[int]:
@@ -146,16 +170,18 @@ def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None 
     return ranks
 
 
-def ranks_by_team(found: Iterable[StandingCandidate]) -> dict[int, int]:
-    """Team → rank."""
-    ordered = sorted(found, key=lambda best: best.order)
-    return dict(zip((best.team_id for best in ordered), shared_ranks([best.order for best in ordered]), strict=True))
+def ranks_by_team(
+    found: Iterable[StandingCandidate], decides: Callable[[StandingCandidate], object] = attrgetter("order")
+) -> dict[int, int]:
+    """Team → rank; equals in what `decides` share one."""
+    ordered = sorted(found, key=attrgetter("order"))
+    return dict(zip((best.team_id for best in ordered), shared_ranks([*map(decides, ordered)]), strict=True))
 
 
 def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
-    """Public ranks at the last UTC midnight."""
-    midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return ranks_by_team(standings_before(ground_truth, midnight))
+    """Public ranks at the last midnight of the competition."""
+    begin = ground_truth.competition.begin_of_day(at)
+    return ranks_by_team(standings_before(ground_truth, begin), rank_order(ground_truth))
 
 
 def rank_movements(
@@ -187,18 +213,14 @@ def _rows(
     if not part.standings:
         return []
     standings, above, begin = part.standings, part.above, part.before - part.above
-    first = None
+    first, decides = None, rank_order(ground_truth)
     if begin:
         # With the one above it nobody knows where it stands, only whether a tie goes on.
         last, standings, above, begin = standings[0], standings[1:], above - 1, begin + 1
-        first = rank_of(last) if _board_order(last) == _board_order(standings[0]) else None
-    ranks = shared_ranks([_board_order(standing) for standing in standings], above=begin, first=first)
+        first = rank_of(last) if decides(last) == decides(standings[0]) else None
+    ranks = shared_ranks([*map(decides, standings)], above=begin, first=first)
     sure = uncertainties(standings, ranks)
     return ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names, people)
-
-
-def _board_order(standing: Standing) -> tuple[float, datetime]:
-    return standing.sort_key, standing.received_at
 
 
 def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple[str, str]:
@@ -331,7 +353,7 @@ def ranked_lines(
     hides = is_hidden(ground_truth, split)
     secondary_metrics, ladder = secondary_metrics_of(ground_truth), ladder_of_board(ground_truth, split)
     standings = list(with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)[:at_most])
-    ranks = shared_ranks([_board_order(standing) for standing in standings])
+    ranks = shared_ranks([*map(rank_order(ground_truth), standings)])
     teams = competition.teams.order_by()
     if at_most is not None:
         teams = teams.filter(pk__in=[standing.team_id for standing in standings])

@@ -67,9 +67,11 @@ def _competitions_due(at: datetime) -> QuerySet[Competition]:
     waiting = Submission.objects.filter(
         status=Submission.Status.PENDING, competition=OuterRef("pk"), is_late=False, team__isnull=False
     )
-    due = Competition.objects.filter(
-        launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=at
-    ).exclude(Exists(waiting))
+    due = (
+        Competition.objects.outside_bin()
+        .filter(launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=at)
+        .exclude(Exists(waiting))
+    )
     has_time = Extension.objects.active().filter(
         team__competition=OuterRef("pk"), team__disqualified_at=None, closes_at__gt=at
     )

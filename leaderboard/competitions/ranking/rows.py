@@ -12,7 +12,7 @@ from django.db.models import Count, F, FilteredRelation, OuterRef, Q, QuerySet, 
 
 from metrics.core.uncertainty import find_indistinguishable
 
-from ..models import Competition, GroundTruth, Membership, Score, Standing, Submission, Team, Uncertainty
+from ..models import Competition, GroundTruth, Membership, Score, Standing, Submission, Uncertainty
 from ..models.competition import Split
 from .ladder import Ladder, ladder_of, linked_answers, ranked_files, teams_with_moves
 from .secondary import ShownSecondaryValue
@@ -136,17 +136,8 @@ class BoardPageData:
     total: int
     ladder: Ladder | None = None
     """How scores are shown; None where they are exact."""
-    leaders: tuple[Team, ...] = ()
-    """The best teams, on the first page alone."""
-
-    @property
-    def placings(self) -> dict[int, Placing]:
-        """Team → where it stands, of those on this page; empty on a hidden board."""
-        return {
-            row.team_id: Placing(row.rank, self.total, row.value, row.submission_id)
-            for row in self.rows
-            if row.rank is not None and row.value is not None
-        }
+    leader: float | None = None
+    """The score of the first place; None on a hidden board."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ..models import GroundTruth, Score
 from ..models.competition import Split
 from .ladder import NO_STEP, Ladder
 
-NOT_SHOWN_YET = gettext_lazy("Shown once the private board opens: nobody can work out a step for it.")
+NOT_SHOWN_YET = gettext_lazy("You'll see it when the private leaderboard opens: it can't be rounded.")
 
 
 @dataclass(frozen=True)

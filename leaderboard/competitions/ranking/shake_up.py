@@ -51,6 +51,11 @@ class TeamShakeUp:
         return self.public_rank - self.private_rank
 
     @property
+    def is_clear(self) -> bool:
+        """Whether chance alone does not explain the move."""
+        return self.reason not in ("chance", "unknown")
+
+    @property
     def fell(self) -> int:
         return -self.gained
 
@@ -68,7 +73,7 @@ class ShakeUp:
     @property
     def beyond_chance(self) -> int:
         """Teams that moved against the others by more than the draw of the rows explains."""
-        return sum(team.reason not in ("chance", "unknown") for team in self.teams)
+        return sum(team.is_clear for team in self.teams)
 
     @property
     def risers(self) -> list[TeamShakeUp]:

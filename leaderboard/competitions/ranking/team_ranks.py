@@ -16,7 +16,7 @@ from leaderboard.common.subqueries import count_rows
 
 from ..models import Competition, GroundTruth, Standing, Team
 from ..models.competition import Split
-from .boards import LEADERS, is_hidden, standings_in_order
+from .boards import LEADERS, is_better, is_hidden, standings_in_order
 from .ladder import Ladder, ladder_of, linked_answers, ranked_scores, sign_of, teams_with_moves
 from .rows import Placing, shown_moment
 
@@ -49,10 +49,11 @@ def placings_of(wanted: Iterable[PlaceQuery]) -> dict[int, Placing]:
         (Q(team=key, ground_truth=place.ground_truth, split=place.split) for key, place in places.items()),
     )
     everybody = standings_in_order(OuterRef("ground_truth"), OuterRef("split")).order_by()
+    steady = [place.ground_truth.pk for place in places.values() if ladder_of(place.ground_truth) is not None]
     found = Standing.objects.filter(asked).annotate(
-        above=count_rows(everybody.filter(_is_better(OuterRef("sort_key"), OuterRef("received_at"))), "split"),
+        above=count_rows(everybody.filter(is_better(OuterRef("sort_key"), OuterRef("received_at"), steady)), "split"),
         total=count_rows(everybody, "split"),
-        above_before=_above_before(everybody, places.values()),
+        above_before=_above_before(everybody, places.values(), steady),
     )
     return {
         standing.team_id: Placing(
@@ -78,17 +79,22 @@ def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Pl
     return placings_of(wanted)
 
 
-def _above_before(everybody: QuerySet[Standing], places: Iterable[PlaceQuery]) -> Coalesce | Value:
+def _above_before(
+    everybody: QuerySet[Standing], places: Iterable[PlaceQuery], steady: Sequence[int]
+) -> Coalesce | Value:
     """How many others are better than what the one team had earlier."""
     with_earlier = [place.earlier for place in places if place.earlier]
     if not with_earlier:
         return Value(0, IntegerField())
     assert len(with_earlier) == 1, "an earlier place is asked of one team alone"
-    return count_rows(everybody.exclude(team=OuterRef("team")).filter(_is_better(*with_earlier[0])), "split")
+    return count_rows(everybody.exclude(team=OuterRef("team")).filter(is_better(*with_earlier[0], steady)), "split")
 
 
-def _is_better(sort_key: object, received_at: object) -> Q:
-    return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
+def next_better(placing: Placing, ground_truth: GroundTruth, split: Split) -> Standing | None:
+    """The team just before one; None before the first place."""
+    sign = sign_of(ground_truth)
+    before = standings_in_order(ground_truth, split).filter(sort_key__lt=sign * placing.value)
+    return before.reverse().select_related("team").first()
 
 
 MOST_STEPS = 20
@@ -102,14 +108,11 @@ class ScoreHistory:
     steps: tuple[tuple[datetime, float], ...]
 
 
-def score_histories(
-    ground_truth: GroundTruth, *, also: Team | None = None, leaders: Sequence[Team] = ()
-) -> list[ScoreHistory]:
-    """Of the best teams of the public board in its order (`leaders`, where they are at hand), and of one more; nothing
-    where the board shows no scores."""
+def score_histories(ground_truth: GroundTruth, *, also: Team | None = None) -> list[ScoreHistory]:
+    """Of the best teams of the public board in its order, and of one more; nothing where the board shows no scores."""
     if is_hidden(ground_truth, Split.PUBLIC):
         return []
-    leaders = list(leaders) or [
+    leaders = [
         standing.team for standing in standings_in_order(ground_truth, Split.PUBLIC).select_related("team")[:LEADERS]
     ]
     for team in leaders:

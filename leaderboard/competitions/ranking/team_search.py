@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from .. import hooks
 from ..models import Competition, GroundTruth, Membership, Standing
 from ..models.competition import Split
 from .boards import PAGE_SIZE, is_hidden, ranked_rows, shared_ranks, standings_in_order
+from .ladder import ladder_of, sign_of
 from .rows import BoardRowData, uncertainties, with_page_facts, with_uncertainty
 
 FOUND_SIZE = 30
@@ -34,6 +35,8 @@ class FoundTeams:
     within: Mapping[int, int] = field(default_factory=dict)
     """Team → its rank in the section, of all teams of it in the order of the board; empty where none was asked for, and
     on a hidden board."""
+    leader: float | None = None
+    """The score of the first place of the whole board; None on a hidden one."""
 
 
 def find_teams(
@@ -61,7 +64,9 @@ def find_teams(
     pages = max(1, -(-len(wanted) // size))
     page = min(max(page, 1), pages)
     asked = wanted[(page - 1) * size : page * size]
-    rank, within = _ranks(everybody), _ranks(of_section) if section and not is_hidden(ground_truth, split) else {}
+    decides = slice(1, 3 if ladder_of(ground_truth) is None else 2)
+    hides = is_hidden(ground_truth, split)
+    rank, within = _ranks(everybody, decides), _ranks(of_section, decides) if section and not hides else {}
     found = with_page_facts(standings_in_order(ground_truth, split).filter(team__in=asked), ground_truth, split)
     standings = list(with_uncertainty(found, ground_truth, split, compares=False))
     ranks = [rank[standing.team_id] for standing in standings]
@@ -73,6 +78,7 @@ def find_teams(
         len(wanted),
         len(of_section),
         within,
+        None if hides or not everybody else sign_of(ground_truth) * everybody[0][1],
     )
 
 
@@ -101,10 +107,9 @@ def rows_of_section(competition: Competition, section: str, rows: Iterable[Board
     return [row if row.rank is None else replace(row, within=place) for row, place in zip(here, within, strict=True)]
 
 
-def _ranks(ordered: Iterable[tuple[Any, ...]]) -> dict[int, int]:
+def _ranks(rows: Sequence[tuple[Any, ...]], decides: slice) -> dict[int, int]:
     """Team → rank among these, of which the first three of each are its team, sort key and receipt."""
-    rows = list(ordered)
-    return dict(zip((row[0] for row in rows), shared_ranks([row[1:3] for row in rows]), strict=True))
+    return dict(zip((row[0] for row in rows), shared_ranks([row[decides] for row in rows]), strict=True))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ MAX_HOST_DETAILS = 2000
 # none holds the queue for longer than the maximum; seconds.
 SLOW_FROM, LEAST_BEFORE_SLOW, MOST_BEFORE_SLOW = 20, 2.0, 8.0
 
-DAMAGED_FILE_TEXT = gettext_noop("The stored file is damaged. The host has been told, and your attempt was given back.")
+DAMAGED_FILE_TEXT = gettext_noop("The stored file is damaged. We told the host and returned your attempt.")
 
 
 # What a machine lacks at this moment, or will not let this process have. It says nothing about a file, and ends when

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db import connection, transaction
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
@@ -29,7 +30,7 @@ from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
 
 from .. import hooks
-from ..models import DailyAttempts, Submission, Team, Worker
+from ..models import Competition, DailyAttempts, Submission, Team, Worker
 from ..models.submission import waiting_since
 
 log = logging.getLogger(__name__)
@@ -43,12 +44,8 @@ MAX_DEATHS = 3
 RETRY_DELAY_AFTER_DEATH = timedelta(seconds=60)
 
 # Stored with a file; `Submission.failure_words` says them in the reader's language.
-OUR_FAULT = gettext_noop(
-    "Scoring failed through no fault of your file. The host has been told, and your attempt was given back."
-)
-TOO_LONG = gettext_noop(
-    "Scoring took longer than %(seconds)s s. The host has been told, and your attempt was given back."
-)
+OUR_FAULT = gettext_noop("Scoring failed through no fault of your file. We told the host and returned your attempt.")
+TOO_LONG = gettext_noop("Scoring took longer than %(seconds)s s. We told the host and returned your attempt.")
 
 
 def _ignore_lost_lease() -> None:
@@ -326,7 +323,9 @@ def _fail(submission_id: uuid.UUID, condition: Q, failure: str) -> bool:
 def settle_attempt(submission: Submission, *, refused: bool) -> None:
     """Give the attempt of a file back that did not count; where it is our fault (not `refused`), notify its hosts."""
     if submission.team_id is not None:
-        DailyAttempts.return_attempt(submission.team_id, submission.received_at.date(), refused=refused)
+        zone = Competition.objects.filter(pk=submission.competition_id).values_list("zone", flat=True).get()
+        day = submission.received_at.astimezone(ZoneInfo(zone)).date()
+        DailyAttempts.return_attempt(submission.team_id, day, refused=refused)
     if not refused:
         transaction.on_commit(lambda: hooks.scoring_failed(submission_id=submission.pk))
 

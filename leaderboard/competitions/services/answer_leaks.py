@@ -52,10 +52,8 @@ def describe_leak(offered: bytes, truth: bytes, id_column: str, other_columns: I
     `other_columns` (`non_answer_columns`) may be in it: students often need them.
     """
     if offered == truth:
-        return metrics.Message("is the ground-truth file itself")
-    known = _columns(next(_tables_in(truth)), id_column)
-    for name in other_columns:
-        known.pop(name, None)
+        return metrics.Message("is the answer file itself")
+    known = _columns(next(_tables_in(truth)), id_column, without=frozenset(other_columns))
     ids = _TruthIds(next((answers.keys() for answers in known.values()), ()))
     # Side by side: ids may stand in a column of another name, or in none, which nobody knows before the last row.
     tables = zip(_tables_in(offered), _tables_in(offered), _tables_in(offered), strict=False)
@@ -66,7 +64,7 @@ def describe_leak(offered: bytes, truth: bytes, id_column: str, other_columns: I
         if found:
             name, number = found
             return metrics.Message(
-                "holds the answers of {number} scored ids in the column “{name}”", number=number, name=name
+                "contains the answers of {number} scored ids in the column “{name}”", number=number, name=name
             )
     return ""
 
@@ -186,9 +184,13 @@ def _rounding(answer: str, cell: str) -> float:
 
 
 def _columns(
-    lines: Iterator[str], id_column: str, ids: _TruthIds | None = None, known: Answers | None = None
+    lines: Iterator[str],
+    id_column: str,
+    ids: _TruthIds | None = None,
+    known: Answers | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> Answers:
-    """All columns but the ids and `Usage`; nothing for what is no table with these ids.
+    """All columns but the ids, `Usage` and those named; nothing for what is no table with these ids.
 
     With `known`, its ids and columns alone, and those that are the same as one of them cell by cell: a file for
     students may be far larger than the answers.
@@ -199,13 +201,15 @@ def _columns(
         if id_column not in header:
             return {}
         place = header.index(id_column)
-        wanted = {name: at for at, name in enumerate(header) if name not in (id_column, "Usage", "")}
+        wanted = {name: at for at, name in enumerate(header) if name not in {id_column, "Usage", ""} | without}
         columns = {name: {} for name in wanted}
         for row in reader:
             if place < len(row):
                 cells = {name: row[wanted[name]].strip() for name in columns if wanted[name] < len(row)}
                 key = row[place].strip()
                 _add_cells(columns, ids.resolve(key) if ids else key, cells, known)
+                if not columns:
+                    break
     except (csv.Error, *UNREADABLE):
         pass  # what came before is there all the same
     return columns

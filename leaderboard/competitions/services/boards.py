@@ -61,7 +61,7 @@ def add_baseline(
 ) -> Submission:
     """Store a reference file under a name and queue it; the same name again replaces the earlier file."""
     if competition.ground_truth_id is None:
-        raise CannotHost(_("Publish a ground truth first; baselines are scored with it."))
+        raise CannotHost(_("Publish the answers first; baselines are scored with them."))
     stored = store_file(chunks, f"submissions/{competition.pk}")
     with transaction.atomic():
         earlier = Submission.objects.filter(baseline__competition=competition, baseline__name=name)
@@ -118,25 +118,25 @@ def reveal_competition(*, competition: Competition, user: User | None = None) ->
         # With the lock that deadlines and grants take, so that nobody gets more time just after it was looked at.
         _refuse_early(Competition.objects.select_for_update().get(pk=competition.pk), now := database_now())
         if not reveal.reveal_private_board(competition, now, user=user):
-            raise CannotHost(_("The private board is open already."))
+            raise CannotHost(_("The private leaderboard is already open."))
 
 
 def _refuse_early(competition: Competition, now: datetime) -> None:
     if competition.launched_at is None:
-        raise CannotHost(_("The competition has not been launched."))
+        raise CannotHost(_("The competition hasn't launched."))
     if now < competition.closes_at:
-        raise CannotHost(_("The private board can be opened once the deadline has passed."))
+        raise CannotHost(_("You can open the private leaderboard after the deadline."))
     if now < (last := last_deadline(competition)):
         raise CannotHost(
-            _("A team has more time, until %(moment)s; the private board can be opened after that.")
+            _("A team has an extension until %(moment)s. You can open the private leaderboard after that.")
             % {"moment": moment_text(last, competition.zone)}
         )
     waiting = competition.submissions.filter(status=Submission.Status.PENDING, is_late=False).count()
     if waiting:
         raise CannotHost(
             ngettext(
-                "%(number)s submission received in time is still waiting for its score.",
-                "%(number)s submissions received in time are still waiting for their score.",
+                "%(number)s submission is still waiting for its score.",
+                "%(number)s submissions are still waiting for their scores.",
                 waiting,
             )
             % {"number": waiting}

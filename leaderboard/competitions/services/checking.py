@@ -54,8 +54,7 @@ def check_file_with_conditions(*, competition: Competition, user: User, chunks: 
     with _check_slot(user):
         if count_try("check", user.pk, seconds=600) > CHECKS_PER_TEN_MINUTES:
             words = _(
-                "You had %(number)s files checked within ten minutes, which is the most. In ten minutes at the latest "
-                "you can have more checked; files can be handed in meanwhile."
+                "You checked %(number)s files within ten minutes, the maximum. Wait up to ten minutes, or submit."
             )
             raise SubmissionRefused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
         try:
@@ -64,7 +63,7 @@ def check_file_with_conditions(*, competition: Competition, user: User, chunks: 
             was_stopped_for_others = isinstance(error, scorer.NoSlowSlot)
             for _again in range(0 if was_stopped_for_others else SLOW_CHECK_COUNTS - 1):
                 count_try("check", user.pk, seconds=600)
-            words = _("Checking this file takes too long here. Nothing was used: hand it in to have it scored.")
+            words = _("Checking this file takes too long. No attempt was used. Submit it to get a score.")
             raise SubmissionRefused("slow_check", words) from error
 
 
@@ -72,11 +71,9 @@ def check_file_with_conditions(*, competition: Competition, user: User, chunks: 
 def _check_slot(user: User) -> Iterator[None]:
     with _lock:
         if user.pk in _checking:
-            raise SubmissionRefused("checks", _("Another file of yours is being checked. Wait for what comes of it."))
+            raise SubmissionRefused("checks", _("Another file of yours is being checked. Wait for its result."))
         if len(_checking) >= CHECKS_AT_ONCE:
-            raise SubmissionRefused(
-                "busy", _("Many files are being checked at this moment. Try again in half a minute.")
-            )
+            raise SubmissionRefused("busy", _("Many files are being checked. Try again in half a minute."))
         _checking.add(user.pk)
     try:
         yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
@@ -16,7 +17,7 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_va
 from leaderboard.common.storage import remove_file
 
 from .. import hooks
-from ..models import BoardSettings, Competition, Limits, Submission, Team, TruthDraft
+from ..models import Competition, DailyAttempts, Limits, Submission, Team, TruthDraft
 from ..models.competition_settings import check_settings, make_settings, read_setting, save_settings, write_setting
 from ..models.extension import team_deadline
 from ..models.team import give_pseudonyms, number_shared_names
@@ -30,6 +31,7 @@ EDITABLE = (
     "overview",
     "rules",
     "contact",
+    "colour",
     "is_listed",
     "join_code",
     "needs_code",
@@ -44,6 +46,7 @@ EDITABLE = (
     "reveals_itself",
     "board_mode",
     "board_step",
+    "hides_own_scores",
     "teams_close_at",
     "daily_attempts",
     "final_count",
@@ -69,7 +72,7 @@ def require_reason(reason: str) -> str:
     """A reason as it is stored. Raises `CannotHost` where there is none: people read it."""
     cleaned = " ".join(reason.split())[:LONGEST_REASON]
     if not cleaned:
-        raise CannotHost(_("Give a reason; those whom it concerns read it."))
+        raise CannotHost(_("Give a reason. The students concerned see it."))
     return cleaned
 
 
@@ -113,6 +116,15 @@ def change_competition(*, competition: Competition, user: User | None = None, **
         before = {name: read_setting(held, name) for name in _check_field_names(fields)}
         had_rules, had_deadline, board_settings = held.rules, held.closes_at, _board_settings(held)
         _write(held, fields)
+        if before.get("zone", held.zone) != held.zone and DailyAttempts.objects.filter(team__competition=held).exists():
+            # Attempts are counted by days of the zone.
+            raise ValidationError(
+                {
+                    "zone": _(
+                        "You can't change the time zone after the first submission: attempts are counted by its days."
+                    )
+                }
+            )
         if held.rules != had_rules:
             held.rules_version += 1
         held.limits.is_proposed &= "closes_at" not in fields
@@ -131,16 +143,6 @@ def change_competition(*, competition: Competition, user: User | None = None, **
         held.touch_board()
         _log_changes(held, user, before)
     return held
-
-
-def make_board_plain(*, competition: Competition, user: User) -> bool:
-    """Where a steady board was proposed before there was a ground truth, and no step follows from it: False if not."""
-    is_steady = competition.board.mode == BoardSettings.Mode.STEADY and competition.board.step is None
-    if not is_steady or competition.ground_truth is None or competition.ground_truth.step is not None:
-        return False
-    change_competition(competition=competition, user=user, board_mode=BoardSettings.Mode.PLAIN)
-    competition.refresh_from_db()
-    return True
 
 
 def _board_settings(competition: Competition) -> tuple[object, ...]:
@@ -219,7 +221,7 @@ def pause_competition(*, competition: Competition, user: User | None, reason: st
     with transaction.atomic():
         now, running = database_now(), lock_competition(competition.pk)
         if running.limits.paused_at is not None:
-            raise CannotHost(_("The competition is paused already."))
+            raise CannotHost(_("The competition is already paused."))
         Limits.objects.filter(pk=running.pk).update(paused_at=now, pause_reason=reason)
         running.touch_board()
         after = audit_values({"paused_at": now, "reason": reason})
@@ -244,13 +246,13 @@ def hide_submission(*, submission: Submission, user: User | None, reason: str) -
     """Take one file from the boards and the finals; its team sees that it is hidden, and why."""
     reason = require_reason(reason)
     if submission.team is None:
-        raise CannotHost(_("This file is a baseline; remove it on the baselines' page."))
+        raise CannotHost(_("This file is a baseline. Remove it on the baselines page."))
     with transaction.atomic():
         competition = lock_competition(submission.competition_id)
         now = database_now()
         shown = Submission.objects.filter(pk=submission.pk, hidden_at=None)
         if not shown.update(hidden_at=now, hidden_reason=reason):
-            raise CannotHost(_("The file is hidden already."))
+            raise CannotHost(_("This submission is already hidden."))
         rebuild_boards(competition)
         after = audit_values({"submission": str(submission.pk), "hidden_at": now, "reason": reason})
         hooks.submission_hidden(submission=submission, reason=reason)

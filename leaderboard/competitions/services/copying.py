@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,18 +19,19 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.names import slug_from_title
 from leaderboard.common.storage import path_of
 
-from ..models import BoardSettings, Competition
+from ..models import Competition
 from ..models.competition_settings import read_setting
-from . import boards, competitions, data_files, publishing, truth_drafts
+from . import boards, competitions, covers, data_files, publishing, truth_drafts
 from .competitions import CannotHost
 
 USUAL_LENGTH = timedelta(days=14)
+NEW_TITLE = "New competition"
 # What a copy does not take over.
 ITS_OWN = ("slug", "title", "join_code", "opens_at", "closes_at", "teams_close_at")
 
 
 def create_default_draft(*, user: User, **fields: Any) -> Competition:
-    """A draft of a few words: open from now on for two weeks, to the end of the day in its zone; a steady board.
+    """A draft of a few words: open from now on for two weeks, to the end of the day in its zone.
 
     All of that is a proposal that the host meets again. Raises `ValidationError`.
     """
@@ -37,7 +39,6 @@ def create_default_draft(*, user: User, **fields: Any) -> Competition:
     proposed = {
         "opens_at": now.replace(second=0, microsecond=0),
         "closes_at": end_of_day(now + USUAL_LENGTH, fields.get("zone", "UTC")),
-        "board_mode": BoardSettings.Mode.STEADY,
     }
     return competitions.create_competition(user=user, is_proposal=True, **{**proposed, **fields})
 
@@ -64,6 +65,7 @@ def clone_competition(
     try:
         with transaction.atomic():
             AuditEntry.append(AuditEvent.CLONED, user=user, competition=copy, about=competition.slug)
+        covers.copy_picture(competition, copy)
         _copy_files(competition, copy, user)
         _copy_truth(competition, copy)
         if with_baselines:
@@ -72,6 +74,14 @@ def clone_competition(
         competitions.delete_competition(competition=copy, user=user)
         raise
     return copy
+
+
+def next_title(title: str) -> str:
+    """The title of a copy: with the next year where it ends in one."""
+    year = re.search(r"\b(?:19|20)[0-9]{2}$", title)
+    if year:
+        return f"{title[: year.start()]}{int(year[0]) + 1}"
+    return _("%(title)s (copy)") % {"title": title[:100]}
 
 
 def free_slug(title: str) -> str:
@@ -125,7 +135,7 @@ def _copy_truth(source: Competition, copy: Competition) -> None:
 
 def _copy_baselines(source: Competition, copy: Competition, user: User) -> None:
     if source.ground_truth is None:
-        raise CannotHost(_("“%(title)s” has no ground truth, so it has no baselines to copy.") % {"title": source})
+        raise CannotHost(_("“%(title)s” has no answers, so it has no baselines to copy.") % {"title": source})
     publishing.publish_draft(competition=copy, user=user, is_confirmed=True)
     for baseline in source.baselines.select_related("submission"):
         file = baseline.submission

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -15,7 +17,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.storage import StoredFile, clean_name, path_of, remove_file, store_file
+from leaderboard.common.storage import StoredFile, clean_name, open_stored, path_of, remove_file, store_file
+from leaderboard.common.zip_files import StreamingBuffer
 from metrics.core.messages import with_templates
 
 from ..models import Competition, DataFile, GroundTruth, TruthDraft
@@ -24,8 +27,11 @@ from .competitions import CannotHost
 from .secondary_metrics import non_answer_columns
 
 HEAD_ROWS = 6
+SAMPLE = "sample_submission.csv"
 ANSWERS_IN_DATA = "answers_in_data"
 DATA_UNREAD = "data_unread"
+LARGEST_TEST_FILE = 50_000_000
+MOST_TEST_FILES = 10
 
 
 def add_data_file(
@@ -75,6 +81,18 @@ def add_data_file(
     return added
 
 
+def data_zip(competition: Competition, sample: bytes) -> Iterator[bytes]:
+    """Everything that students download, made while it is sent; `sample` is the sample submission, if there is one."""
+    outlet = StreamingBuffer()
+    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for file in competition.data_files.all():
+            with open_stored(file.file_key, file.sha256) as source:
+                yield from outlet.copied(archive, zipfile.ZipInfo(file.name), source)
+        if sample and not competition.data_files.filter(name=SAMPLE).exists():
+            yield from outlet.copied(archive, zipfile.ZipInfo(SAMPLE), io.BytesIO(sample))
+    yield outlet.drain()
+
+
 def remove_data_file(*, data_file: DataFile, user: User | None = None) -> None:
     """Remove a data file."""
     with transaction.atomic():
@@ -100,19 +118,15 @@ def leak_findings(
     found = []
     for data_file in competition.data_files.all():
         if is_table_unread(data_file.name):
-            message = metrics.Message(
-                "Nobody has looked whether the data file “{name}” holds the answers.", name=data_file.name
-            )
-            why = metrics.Message(
-                "Only CSV files are looked through. Make sure that it holds none, or upload it as a CSV file."
-            )
+            message = metrics.Message("The data file “{name}” wasn't checked for answers.", name=data_file.name)
+            why = metrics.Message("We only check CSV files. Make sure it contains no answers, or upload it as CSV.")
             found.append(with_templates(metrics.Finding(DATA_UNREAD, message, blocking=False, why=why)))
         leak = describe_leak(path_of(data_file.file_key).read_bytes(), truth, id_column, other_columns)
         if leak:
             message = metrics.Message(
-                "The data file “{name}” {leak}: students could download the answers.", name=data_file.name, leak=leak
+                "The data file “{name}” {leak}. Students could download the answers.", name=data_file.name, leak=leak
             )
-            why = metrics.Message("Remove the file, or upload it again without the answers of the ids that are scored.")
+            why = metrics.Message("Remove the file, or upload it without the answers of the scored ids.")
             found.append(with_templates(metrics.Finding(ANSWERS_IN_DATA, message, blocking=True, why=why)))
     return found
 
@@ -123,7 +137,7 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
             ground_truth.file_key,
             ground_truth.id_column,
             non_answer_columns(ground_truth),
-            _("ground truth %(number)s") % {"number": ground_truth.number},
+            _("answers no. %(number)s") % {"number": ground_truth.number},
         )
         for ground_truth in GroundTruth.objects.filter(competition=competition)
     ]
@@ -143,9 +157,9 @@ def _refuse_answers(competition: Competition, stored: StoredFile, name: str) -> 
         leak = describe_leak(offered, path_of(key).read_bytes(), id_column, other_columns)
         if leak:
             raise CannotHost(
-                _("“%(name)s” %(leak)s (%(whose)s): students would download the answers.")
+                _("“%(name)s” %(leak)s (%(whose)s). Students could download the answers.")
                 % {"name": name, "leak": translated_message(leak), "whose": whose},
-                [_("Remove the answer column for the ids that are scored, and upload the file again.")],
+                [_("Remove the answer column for the scored ids, and upload the file again.")],
             )
 
 
@@ -161,3 +175,18 @@ def _table_head(stored: StoredFile, name: str) -> tuple[list[list[str]], int | N
             return head, max(0, len(head) - 1 + sum(1 for _ in reader))
     except (UnicodeDecodeError, csv.Error):
         return [], None
+
+
+def data_files_to_compare(competition: Competition) -> tuple[str | None, dict[str, str]]:
+    """The sample submission among the files for students, and further tables by name, to compare ids with."""
+    sample: str | None = None
+    tests: dict[str, str] = {}
+    for file in competition.data_files.order_by("name"):
+        name = file.name.casefold()
+        if not name.endswith((".csv", ".csv.gz", ".zip")) or file.size > LARGEST_TEST_FILE:
+            continue
+        if "sample" in name and "sub" in name:
+            sample = str(path_of(file.file_key))
+        elif len(tests) < MOST_TEST_FILES:
+            tests[file.name] = str(path_of(file.file_key))
+    return sample, tests

@@ -1,5 +1,5 @@
 """A competition as a folder, or that as one zip file: `competition.toml`, texts, `truth.csv` with `split_secret.txt`,
-`data/`, `baselines/`.
+`data/`, `baselines/`, `picture.png` (or `.jpg`, `.webp`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from leaderboard.common.storage import TooLarge, open_stored, size_text
 from leaderboard.common.zip_files import BROKEN_ARCHIVE_ERRORS, StreamingBuffer
 from leaderboard.scorer.job_slots import JobFailed
 
-from ..models import Competition, GroundTruth
+from ..models import Competition, CoverPicture, GroundTruth
 from ..models.competition_settings import read_setting
-from . import boards, competitions, copying, data_files, launches, publishing, truth_drafts
+from . import boards, competitions, copying, covers, data_files, launches, publishing, truth_drafts
 from .competitions import CannotHost
 
 TIMES = ("opens_at", "closes_at")
@@ -43,6 +43,8 @@ OF_THEIR_OWN = {"overview", "rules", "join_code"}
 PLAIN_FIELDS = tuple(name for name in competitions.EDITABLE if name not in {*TIMES, *TIMES_IF_ANY, *OF_THEIR_OWN})
 REMOVED_FIELDS = ("has_medal_zones", "embed_sites")
 """Settings that older exports name. They are read over."""
+PICTURE = "picture"
+"""The name of the cover's picture, before its ending."""
 SPLIT_SECRET = "split_secret.txt"
 """What the system drew the split with. A file of its own: `competition.toml` may be shown to students."""
 
@@ -66,8 +68,9 @@ def import_folder(
         competition = competitions.create_competition(user=user, **fields)
     except ValidationError as error:
         lines = [f"{name}: {' '.join(found)}" for name, found in error.message_dict.items()]
-        raise CannotHost(_("competition.toml cannot be used."), lines) from error
+        raise CannotHost(_("competition.toml can't be used."), lines) from error
     try:
+        _import_picture(folder, competition, user)
         # First, for the truth is compared with the sample submission, and no data file may hold its answers.
         _import_data(folder, spec, competition, user)
         if needs_truth or (folder / "truth.csv").exists():
@@ -83,10 +86,11 @@ def import_folder(
 
 @dataclass(frozen=True)
 class FolderFile:
-    """One file of a competition's folder: a text, or a stored file."""
+    """One file of a competition's folder: a text, bytes, or a stored file."""
 
     name: str
     text: str = ""
+    content: bytes = b""
     key: str = ""
     sha256: str = ""
 
@@ -96,13 +100,13 @@ class FolderFile:
             with open_stored(self.key, self.sha256) as file:
                 yield file
         else:
-            yield io.BytesIO(self.text.encode())
+            yield io.BytesIO(self.content or self.text.encode())
 
 
 def export_folder(competition: Competition, folder: Path) -> None:
     """Write a competition as a folder that `import_folder` reads; raises `CannotHost` if the folder is in use."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CannotHost(_("%(folder)s is not an empty folder.") % {"folder": folder})
+        raise CannotHost(_("%(folder)s isn't an empty folder.") % {"folder": folder})
     folder.mkdir(parents=True, exist_ok=True)
     for part in folder_files(competition):
         path = folder / part.name
@@ -131,9 +135,18 @@ def folder_files(competition: Competition) -> Iterator[FolderFile]:
         name = f"baselines/{number}/{baseline.submission.file_name}"
         yield FolderFile(name, key=baseline.submission.file_key, sha256=baseline.submission.sha256)
         lines += ["", "[[baselines]]", *_toml_lines({"name": baseline.name, "file": name})]
+    if picture := CoverPicture.objects.filter(competition=competition).first():
+        yield FolderFile(PICTURE + Path(competition.cover.picture_name).suffix, content=bytes(picture.content))
     yield FolderFile("competition.toml", "\n".join(lines) + "\n")
     yield FolderFile("overview.md", competition.overview)
     yield FolderFile("rules.md", competition.rules)
+
+
+def _import_picture(folder: Path, competition: Competition, user: User) -> None:
+    for ending in covers.KINDS:
+        if (path := folder / (PICTURE + ending)).is_file():
+            with _file_errors_explained(path.name):
+                covers.set_picture(competition=competition, chunks=copying.file_chunks(path), user=user)
 
 
 def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:
@@ -214,7 +227,7 @@ def _file_errors_explained(name: str) -> Iterator[None]:
         raise CannotHost(f"competition.toml: {error}") from error
     except metrics.ParameterError as error:
         lines = [f"{parameter}: {translated_message(sentence)}" for parameter, sentence in error.errors.items()]
-        raise CannotHost(_("competition.toml: [metric.params] cannot be used."), lines) from error
+        raise CannotHost(_("competition.toml: [metric.params] can't be used."), lines) from error
     except (TooLarge, JobFailed, OSError) as error:
         raise CannotHost(f"{name}: {error}") from error
 
@@ -251,20 +264,20 @@ def _read_spec(folder: Path) -> dict[str, Any]:
     try:
         spec = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise CannotHost(_("%(name)s cannot be read: %(why)s.") % {"name": path.name, "why": error.strerror}) from error
+        raise CannotHost(_("%(name)s can't be read: %(why)s.") % {"name": path.name, "why": error.strerror}) from error
     except RecursionError:
-        words = _("%(name)s cannot be read: its brackets are nested too deeply.")
+        words = _("%(name)s can't be read: its brackets are nested too deeply.")
         raise CannotHost(words % {"name": path.name}) from None
     except ValueError as error:  # a number of thousands of digits is none of TOML's own errors
-        raise CannotHost(_("%(name)s is not TOML: %(error)s") % {"name": path.name, "error": error}) from error
+        raise CannotHost(_("%(name)s isn't TOML: %(error)s") % {"name": path.name, "error": error}) from error
     known = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "metric", "secondary", "split", "data", "baselines"}
     if unknown := sorted(spec.keys() - known - set(REMOVED_FIELDS)):
         raise CannotHost(
-            _("competition.toml: nothing is called %(list)s.") % {"list": ", ".join(unknown)},
+            _("competition.toml: unknown names: %(list)s.") % {"list": ", ".join(unknown)},
             [_("Known: %(list)s") % {"list": sorted(known)}],
         )
     if str(spec.get("zone", "UTC")) not in known_zones():
-        raise CannotHost(_("competition.toml: zone is not a time zone; write for example Europe/Vienna."))
+        raise CannotHost(_("competition.toml: zone isn't a time zone. Write for example Europe/Vienna."))
     return spec
 
 
@@ -310,13 +323,13 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        raise CannotHost(_("%(name)s is not a text in UTF-8.") % {"name": path.name}) from error
+        raise CannotHost(_("%(name)s isn't UTF-8 text.") % {"name": path.name}) from error
 
 
 def _safe_path(folder: Path, name: str) -> Path:
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()) or not path.is_file():
-        raise CannotHost(_("competition.toml names %(name)s, which is not a file of the folder.") % {"name": name})
+        raise CannotHost(_("competition.toml names %(name)s, which isn't in the folder.") % {"name": name})
     return path
 
 
@@ -380,7 +393,7 @@ def _unpack(source: Path, folder: Path) -> None:
             for member in members:
                 left -= _unpack_member(archive, member, folder / member.filename, left)
     except BROKEN_ARCHIVE_ERRORS as error:
-        raise CannotHost(_("This is no zip file, or it is damaged or locked with a password.")) from error
+        raise CannotHost(_("This isn't a ZIP file, or it's damaged or has a password.")) from error
 
 
 def _check_members(members: list[zipfile.ZipInfo]) -> None:
@@ -394,7 +407,7 @@ def _check_members(members: list[zipfile.ZipInfo]) -> None:
         known = _(
             "A folder has competition.toml, overview.md, rules.md, truth.csv, split_secret.txt, data/… and baselines/…."
         )
-        words = _("These files belong to no competition: %(names)s.")
+        words = _("These files don't belong to a competition: %(names)s.")
         raise CannotHost(words % {"names": ", ".join(ascii(name)[1:-1][:80] for name in strange[:5])}, [known])
     if "competition.toml" not in names:
         raise CannotHost(_("The folder has no competition.toml."))
@@ -416,6 +429,6 @@ def _unpack_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Pa
             size += len(chunk)
             if size > left:
                 most = size_text(settings.MAX_UPLOAD_BYTES * TIMES_LARGER)
-                raise CannotHost(_("What is in the zip file is larger than %(most)s.") % {"most": most})
+                raise CannotHost(_("The ZIP file's content is larger than %(most)s.") % {"most": most})
             out.write(chunk)
     return size

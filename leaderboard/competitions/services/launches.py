@@ -22,6 +22,7 @@ from .. import hooks
 from ..models import BoardSettings, Competition, LaunchPlan, StudentPreview
 from ..ranking import ladder
 from .competitions import CannotHost, lock_competition
+from .truth_drafts import discard_draft
 
 
 class NotReady(CannotHost):
@@ -29,7 +30,7 @@ class NotReady(CannotHost):
 
     def __init__(self, keys: Iterable[str]) -> None:
         self.keys = list(keys)
-        super().__init__(_("The competition cannot be launched yet."), missing_needs_text(self.keys))
+        super().__init__(_("The competition can't launch yet."), missing_needs_text(self.keys))
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,12 @@ class LaunchNeed:
 
 
 NEEDS = {
-    "truth": gettext_lazy("A ground truth is published"),
-    "overview": gettext_lazy("The overview says what the question is"),
-    "deadline": gettext_lazy("The deadline lies in the future"),
-    "step": gettext_lazy("The steady board knows how much better a file must be before a score moves (its step)"),
-    "candidate": gettext_lazy("The ground truth that waits is applied or discarded"),
-    "student_preview": gettext_lazy("You have walked the student's way with the sample submission"),
+    "truth": gettext_lazy("The answers are published"),
+    "overview": gettext_lazy("The description says what to predict"),
+    "deadline": gettext_lazy("The deadline is in the future"),
+    "step": gettext_lazy("Rounding step is set"),
+    "candidate": gettext_lazy("The pending correction is applied or discarded"),
+    "student_preview": gettext_lazy("Test submission works"),
 }
 
 
@@ -124,6 +125,8 @@ def launch_competition(
                 AuditEvent.LAUNCHED, user=user, competition=competition, after=audit_values({"launched_at": now})
             )
     competition.refresh_from_db()
+    if draft is not None:
+        discard_draft(competition=competition)  # what was published of it counts
     return draft is not None
 
 
@@ -138,13 +141,13 @@ def schedule_launch(*, competition: Competition, user: User, at: datetime, seen:
     """Have it launched at a moment. What is missing now may be there by then. Raises `CannotHost`, also where the plan
     is another one by now than its host has `seen`: the planned moment in ISO format, empty for none."""
     if at <= timezone.now():
-        raise CannotHost(_("This moment has passed. Choose a later one, or launch now."))
+        raise CannotHost(_("This time has passed. Choose a later one, or launch now."))
     if at >= competition.closes_at:
         raise CannotHost(_("The launch must come before the deadline."))
     with transaction.atomic():
         draft = lock_competition(competition.pk)
         if draft.launched_at is not None:
-            raise CannotHost(_("The competition has been launched already."))
+            raise CannotHost(_("The competition has already launched."))
         _check_planned_launch(draft, seen)
         before, after = audit_values({"launches_at": draft.launch_plan.launches_at}), audit_values({"launches_at": at})
         LaunchPlan.objects.filter(pk=draft.pk).update(launches_at=at, asked_by=user, trouble=[])
@@ -172,11 +175,11 @@ def _check_planned_launch(draft: Competition, seen: str) -> None:
     if seen == (planned.isoformat() if planned else ""):
         return
     if planned is None:
-        now = _("The plan was changed meanwhile: no launch is planned any more.")
+        now = _("The schedule changed meanwhile: no launch is scheduled.")
     else:
         when = moment_text(planned, draft.zone)
-        now = _("The plan was changed meanwhile: the launch is now planned for %(when)s.") % {"when": when}
-    raise CannotHost(now + " " + _("Yours was not taken: look at it, and send it again if it shall count."))
+        now = _("The schedule changed meanwhile: the launch is now scheduled for %(when)s.") % {"when": when}
+    raise CannotHost(now + " " + _("Your change wasn't saved. Check it and save again."))
 
 
 def launch_due_competitions(at: datetime) -> None:
@@ -184,7 +187,7 @@ def launch_due_competitions(at: datetime) -> None:
 
     Any number may run at once: a competition is launched, or given back to its hosts, once.
     """
-    due = Competition.objects.select_related("ground_truth", "launch_plan__asked_by")
+    due = Competition.objects.outside_bin().select_related("ground_truth", "launch_plan__asked_by")
     for competition in due.filter(launched_at=None, launch_plan__launches_at__lte=at):
         with logs.log_errors(competition=competition.slug):
             try:

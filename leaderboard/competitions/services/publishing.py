@@ -26,41 +26,49 @@ from .. import tasks
 from ..models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
 from .competitions import CannotHost
 from .secondary_metrics import published_secondary
-from .truth_drafts import check_draft, file_to_publish
+from .truth_drafts import current_report, file_to_publish
 
 
 def publish_draft(
-    *, competition: Competition, user: User | None, note: str = "", is_confirmed: bool = False
+    *,
+    competition: Competition,
+    user: User | None,
+    note: str = "",
+    is_confirmed: bool = False,
+    keeps_draft: bool = False,
 ) -> GroundTruth:
-    """Make the draft the next numbered ground truth.
+    """Make the draft the next numbered ground truth; with `keeps_draft` it can still be changed and published again.
 
     Before the launch it becomes current at once. Afterwards it becomes the candidate: every submission is measured
     with it while the board stays as it is. Raises `CannotHost` when the check blocks or wants a confirmation.
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None:
-        raise CannotHost(_("Upload a ground-truth file first."))
+        raise CannotHost(_("Upload the answer file first."))
     keys = [draft.metric, *(one["key"] for one in draft.secondary)]
     if reasons := [reason for key in keys if (reason := outside_metrics.why_metric_is_off(key))]:
         raise CannotHost(reasons[0])
     question = translated_message(metrics.get(draft.metric).confirmation(draft.params))
     if question and not is_confirmed:
-        raise CannotHost(_("This choice needs your confirmation."), [question])
+        raise CannotHost(_("Please confirm this choice."), [question])
     with tempfile.TemporaryDirectory() as folder:
-        report = check_draft(draft)
+        report = current_report(draft)
         if not report["ok"]:
             blocking = [stored_text(finding) for finding in report["findings"] if finding["blocking"]]
-            raise CannotHost(_("The ground truth cannot be published."), blocking)
+            raise CannotHost(_("The answers can't be published."), blocking)
         data = file_to_publish(draft, Path(folder)).read_bytes()
     if competition.candidate_id is not None:
-        raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
+        raise CannotHost(_("A correction is pending. Apply or discard it first."))
     stored = store_file([data], f"truths/{competition.pk}")
     try:
-        ground_truth = _create_ground_truth(competition, draft, report, stored, user=user, note=note)
+        ground_truth = _create_ground_truth(
+            competition, draft, report, stored, user=user, note=note, keeps_draft=keeps_draft
+        )
     except BaseException:
         remove_file(stored.key)
         raise
-    remove_file(draft.file_key)
+    if not keeps_draft:
+        remove_file(draft.file_key)
     competition.refresh_from_db()
     return ground_truth
 
@@ -73,12 +81,13 @@ def _create_ground_truth(
     *,
     user: User | None,
     note: str,
+    keeps_draft: bool,
 ) -> GroundTruth:
     """Create the ground truth with the next number and make it current or candidate."""
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         if held.candidate_id is not None:
-            raise CannotHost(_("Another ground truth is waiting: apply or discard it first."))
+            raise CannotHost(_("A correction is pending. Apply or discard it first."))
         last = held.ground_truths.aggregate(last=Max("number"))["last"] or 0
         ground_truth = GroundTruth(
             competition=held,
@@ -104,9 +113,11 @@ def _create_ground_truth(
             published_by=user,
         )
         ground_truth.save()
-        TruthCheck.objects.create(ground_truth=ground_truth, report=report)
+        accepted = draft.accepted_findings
+        TruthCheck.objects.create(ground_truth=ground_truth, report=report, accepted_findings=accepted)
         _make_current_or_candidate(held, ground_truth)
-        draft.delete()
+        if not keeps_draft:
+            draft.delete()
         after = {**ground_truth_facts(ground_truth), "becomes": "candidate" if held.candidate_id else "current"}
         log_ground_truth_event(AuditEvent.TRUTH_PUBLISHED, held, user, ground_truth, after=after)
     return ground_truth
@@ -168,7 +179,7 @@ def start_preview(*, competition: Competition, user: User) -> StudentPreview:
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
-        raise CannotHost(_("Publish a ground truth first: the sample submission is made from it."))
+        raise CannotHost(_("Publish the answers first; the sample submission is created from them."))
     sha256 = hashlib.sha256(sample_submission_of(ground_truth)).hexdigest()
     afresh: dict[str, Any] = {"finished_at": None, "public": None, "private": None, "problems": [], "failure": ""}
     with transaction.atomic():

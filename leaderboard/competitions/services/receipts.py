@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from ..models import GroundTruth, Score, Submission
+from ..models import Conversion, GroundTruth, Score, Submission
 from ..models.competition import Split
 
 
@@ -29,6 +29,15 @@ def build_receipt(submission: Submission, splits: Collection[Split], *, is_over:
             "is_late": submission.is_late,
         },
     }
+    conversion = Conversion.objects.select_related("original").filter(submission=submission).first()
+    if conversion is not None:
+        found["converted_from"] = {
+            "id": str(conversion.original_id),
+            "file_name": conversion.original.file_name,
+            "bytes": conversion.original.size,
+            "sha256": conversion.original.sha256,
+            "changes": [change["message"] for change in conversion.changes],
+        }
     if ground_truth is not None and submission.status == Submission.Status.SCORED:
         found |= _measurement(submission, ground_truth, splits, is_over)
     return found

@@ -176,10 +176,10 @@ def apply_candidate(*, competition: Competition, user: User | None = None, words
         held = Competition.objects.select_for_update().get(pk=competition.pk)
         candidate, current = held.candidate, held.ground_truth
         if candidate is None or current is None:
-            raise CannotHost(_("No ground truth is waiting to be applied."))
+            raise CannotHost(_("There is no pending correction to apply."))
         if score.unmeasured(candidate).exists():
             tasks.wake_workers_after_commit(tasks.rescore_candidate, candidate.pk)
-            raise CannotHost(_("Some submissions are still being measured with it; try again in a moment."))
+            raise CannotHost(_("Some submissions are still being scored with them. Try again in a moment."))
         candidate.competition = current.competition = held
         affected = _affected_teams(held, current, candidate) if tells else []
         held.ground_truth, held.candidate = candidate, None

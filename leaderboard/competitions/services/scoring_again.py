@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -43,7 +43,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
         found = lock_competition(competition.pk)
         chosen = list(submissions_without_score(files.filter(competition=found)).select_related("team")[:MOST_AT_ONCE])
         if not chosen or found.ground_truth_id is None:
-            raise CannotHost(_("None of these files is without a score."))
+            raise CannotHost(_("All these submissions have scores."))
         keys = [file.pk for file in chosen]
         Submission.objects.with_stored_file().filter(pk__in=keys).update(
             status=Submission.Status.PENDING,
@@ -76,7 +76,7 @@ def _count_attempts(files: list[Submission]) -> None:
     refused: Counter[tuple[int, date]] = Counter()
     for file in files:
         assert file.team_id is not None, "baselines use no attempts"
-        key = (file.team_id, file.received_at.astimezone(UTC).date())
+        key = (file.team_id, file.competition.day_of(file.received_at))
         used[key] += 1
         refused[key] += file.status == Submission.Status.INVALID
     for (team, day), number in used.items():
@@ -100,6 +100,7 @@ def remove_invalid_files(*, at: datetime) -> int:
         status=Submission.Status.INVALID,
         finished_at__lt=at - INVALID_FILES_STAY,
         file_removed_at=None,
+        converted=None,  # the receipt of what was made of it names both files
     )
     number = 0
     for pk, key in list(old.order_by().values_list("pk", "file_key")):

@@ -32,9 +32,9 @@ def clean_secondary(asked: Iterable[MetricWithParams]) -> list[dict[str, Any]]:
         except metrics.ParameterError as error:
             faults += [f"{key}, {name}: {translated_message(sentence)}" for name, sentence in error.errors.items()]
     if not faults and len(found) > MOST_SECONDARY:
-        faults.append(_("At most %(number)s are shown beside the score.") % {"number": MOST_SECONDARY})
+        faults.append(_("At most %(number)s secondary metrics.") % {"number": MOST_SECONDARY})
     if faults:
-        raise CannotHost(_("The secondary metrics cannot be used."), faults)
+        raise CannotHost(_("The secondary metrics can't be used."), faults)
     return found
 
 
@@ -63,8 +63,11 @@ def role_columns(held: TruthDraft | GroundTruth) -> list[str]:
 
 
 def non_answer_columns(held: TruthDraft | GroundTruth) -> list[str]:
-    """Columns that are no answer: those by which rows are split or measured. Students may have them."""
-    return [*role_columns(held), *([held.group_column] if isinstance(held, TruthDraft) else ())]
+    """Columns that are no answer: those by which rows are split or measured, and those that students do not predict.
+    Students may have them."""
+    if not isinstance(held, TruthDraft):
+        return role_columns(held)
+    return [*role_columns(held), held.group_column, *held.report.get("predict", {}).get("left_out", ())]
 
 
 def _role_parameters(key: str) -> Iterable[str]:

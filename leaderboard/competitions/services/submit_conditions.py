@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -37,14 +37,14 @@ class DuplicateFile(SubmissionRefused):
     def __init__(self, earlier: Submission) -> None:
         super().__init__(
             "same_bytes",
-            _("These are the bytes of “%(file)s”, which your team handed in before.") % {"file": earlier.file_name},
+            _("This is the same file as “%(file)s”, which your team submitted before.") % {"file": earlier.file_name},
         )
         self.earlier = earlier
 
 
 @dataclass(frozen=True)
 class AttemptAllowance:
-    """What a team may still upload today (UTC), and until when at all; with what a host granted it."""
+    """What a team may still upload today, and until when at all; with what a host granted it."""
 
     limit: int
     left: int
@@ -58,14 +58,14 @@ def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
 
 
 def _allowance(competition: Competition, membership: Membership, at: datetime) -> AttemptAllowance:
-    day = at.astimezone(UTC).date()
+    day = competition.day_of(at)
     its = effective_limits_of(membership.team_id, competition, day)
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first()
-    return _attempts_left(its, used or 0, day)
+    return _attempts_left(its, used or 0, competition, day)
 
 
-def _attempts_left(its: EffectiveLimits, used: int, day: date) -> AttemptAllowance:
-    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
+def _attempts_left(its: EffectiveLimits, used: int, competition: Competition, day: date) -> AttemptAllowance:
+    midnight = competition.midnight(day + timedelta(days=1))
     return AttemptAllowance(its.daily_attempts, max(0, its.daily_attempts - used), midnight, its.closes_at)
 
 
@@ -74,10 +74,11 @@ def allowances_of_teams(
 ) -> dict[int, AttemptAllowance]:
     """Team → what holds for it on the day of `at`. Two queries, however many teams; one where their terms on that day
     are at hand."""
-    day = at.astimezone(UTC).date()
-    used = dict(DailyAttempts.objects.filter(team__in=list(teams), day=day).values_list("team_id", "used"))
-    each = effective_limits_of_teams(teams, day) if effective_limits is None else effective_limits
-    return {key: _attempts_left(its, used.get(key, 0), day) for key, its in each.items()}
+    days = {key: competition.day_of(at) for key, competition in teams.items()}
+    counts = DailyAttempts.objects.filter(team__in=list(teams), day__in=set(days.values()))
+    used = {(team, day): number for team, day, number in counts.values_list("team_id", "day", "used")}
+    each = effective_limits_of_teams(teams, at) if effective_limits is None else effective_limits
+    return {key: _attempts_left(its, used.get((key, days[key]), 0), teams[key], days[key]) for key, its in each.items()}
 
 
 def refusal_of_submission(
@@ -88,15 +89,15 @@ def refusal_of_submission(
         allowed = _allowance(competition, membership, at)
     closes_at = allowed.closes_at if allowed else competition.closes_at
     if competition.launched_at is None:
-        return SubmissionRefused("draft", _("This competition has not been launched yet."))
+        return SubmissionRefused("draft", _("This competition hasn't launched yet."))
     if at < competition.opens_at:
-        return SubmissionRefused("not_open", _("This competition has not opened yet."))
+        return SubmissionRefused("not_open", _("This competition isn't open yet."))
     if at >= closes_at and not competition.limits.allows_late:
-        return SubmissionRefused("closed", _("The deadline has passed, so no more files are taken."))
+        return SubmissionRefused("closed", _("The deadline has passed. You can't submit any more."))
     if membership is None or allowed is None:
         return SubmissionRefused("not_joined", _("Join the competition first."))
     if not membership.has_accepted_rules():
-        return SubmissionRefused("rules", _("Accept the rules first; the page of the competition shows them."))
+        return SubmissionRefused("rules", _("Accept the rules first. You'll find them on the competition's page."))
     return refusal_by_host(competition, membership.team, at) or _daily_limit_refusal(membership, at, allowed)
 
 
@@ -113,8 +114,8 @@ def refusal_by_host(competition: Competition, team: Team, at: datetime) -> Submi
 
 def out_of_attempts(limit: int) -> SubmissionRefused:
     words = ngettext(
-        "Your team has used its attempt of today. The count starts again at 00:00 UTC.",
-        "Your team has used all %(number)s attempts of today. The count starts again at 00:00 UTC.",
+        "Your team has used today's attempt. You get a new one at midnight.",
+        "Your team has used all %(number)s attempts for today. You get new ones at midnight.",
         limit,
     )
     return SubmissionRefused("attempts", words % {"number": limit})
@@ -127,9 +128,8 @@ def _daily_limit_refusal(membership: Membership, at: datetime, allowed: AttemptA
         return SubmissionRefused(
             "failed_files",
             _(
-                "%(number)s files of your team could not be scored today, through no fault of "
-                "theirs. The hosts were told of each. More files would fail as well: try again after 00:00 UTC, "
-                "or ask a host."
+                "%(number)s of your team's submissions failed today through no fault of yours. We told the "
+                "hosts. Try again after midnight, or ask a host."
             )
             % {"number": FAILED_FILES_PER_DAY},
         )
@@ -145,12 +145,14 @@ def refused_today(membership: Membership, at: datetime) -> int:
 
 def _files_today(membership: Membership, at: datetime, status: str) -> QuerySet[Submission]:
     """Files of the competition with this status since midnight, or since a host let the count begin again."""
-    midnight = datetime.combine(at.astimezone(UTC).date(), datetime.min.time(), UTC)
+    competition = membership.competition
+    day = competition.day_of(at)
+    midnight = competition.midnight(day)
     return Submission.objects.filter(
-        competition=membership.competition_id,
+        competition=competition,
         status=status,
         received_at__gte=max(midnight, membership.team.failed_files_reset_at or midnight),
-        received_at__lt=midnight + timedelta(days=1),
+        received_at__lt=competition.midnight(day + timedelta(days=1)),
     ).order_by()
 
 
@@ -162,7 +164,7 @@ def _failed_today(membership: Membership, at: datetime) -> int:
     return theirs[:FAILED_FILES_PER_DAY].count()
 
 
-COMPETITION_GONE = gettext_noop("This competition was removed while your file was on its way.")
+COMPETITION_GONE = gettext_noop("This competition was deleted during your upload.")
 
 
 def membership_of(competition: Competition, user: User) -> Membership | None:
@@ -186,7 +188,7 @@ def refresh_membership(membership: Membership) -> tuple[Membership, GroundTruth 
     if now is None:
         if not Competition.objects.filter(pk=competition.pk).exists():
             raise SubmissionRefused("gone", _(COMPETITION_GONE))
-        raise SubmissionRefused("not_joined", _("You left the competition while your file was on its way."))
+        raise SubmissionRefused("not_joined", _("You left the competition during your upload."))
     ground_truths = GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
     return now, ground_truths.filter(pk=ground_truth_id).first() if ground_truth_id else None
 
@@ -214,5 +216,5 @@ def check_deadline(competition: Competition, effective_limits: EffectiveLimits, 
     """Whether a file came after the deadline of its team. Raises `SubmissionRefused` where late files are not taken."""
     is_late = received_at >= effective_limits.closes_at
     if is_late and not competition.limits.allows_late:
-        raise SubmissionRefused("closed", _("The deadline passed before your file had arrived."))
+        raise SubmissionRefused("closed", _("The deadline passed before your upload finished."))
     return is_late

@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -20,7 +20,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.storage import StoredFile, clean_name, remove_file, size_text, store_file
 
 from .. import tasks
-from ..models import Competition, DailyAttempts, Membership, Submission
+from ..models import Competition, Conversion, DailyAttempts, Membership, Submission
 from ..models.extension import effective_limits_of
 from ..scoring import queue
 from . import submit_conditions
@@ -48,15 +48,18 @@ def submit_file(
     note: str = "",
     upload_key: str | None = None,
     may_repeat: bool = True,
+    conversion: Conversion | None = None,
 ) -> Submission:
     """Store a file and queue it for scoring; raises `SubmissionRefused` and then keeps nothing.
 
     Without `may_repeat` a file whose bytes the team handed in before raises `DuplicateFile`, so that one can ask first.
 
     `upload_key` names this upload: handing in again under the same key (double click, browser retry) gives the same
-    submission and uses no second attempt. The receipt is taken when the last byte is stored, and what holds at that
-    moment decides: deadline, pause, disqualification. A file whose beginning already shows that it cannot be read
-    becomes *invalid* at once and uses no attempt.
+    submission and uses no second attempt. A `conversion` says of which earlier file this one was made.
+
+    The receipt is taken when the last byte is stored, and what holds at that moment decides: deadline, pause,
+    disqualification. A file whose beginning already shows that it cannot be read becomes *invalid* at once and uses no
+    attempt.
     """
     membership = submit_conditions.membership_of(competition, user)
     if membership:
@@ -73,7 +76,9 @@ def submit_file(
             _refuse_beyond_quota(membership, stored)
             if not may_repeat:
                 _refuse_repeats(membership, stored)
-            submission = _create_submission(membership, stored, key, clean_name(file_name), note.strip()[:300])
+            submission = _create_submission(
+                membership, stored, key, clean_name(file_name), note.strip()[:300], conversion
+            )
         except BaseException:
             remove_file(stored.key)
             raise
@@ -98,8 +103,8 @@ def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
     taken = files.aggregate(bytes=Sum("size", default=0))["bytes"]
     if taken + stored.size > settings.TEAM_BYTES:
         words = _(
-            "The files of your team would take more than %(most)s together, which is too much for one team here. "
-            "Files that cannot be read are removed after two weeks. Compress this file (.gz), or ask a host."
+            "Your team's files would exceed %(most)s, the limit. Unreadable files are deleted after two "
+            "weeks. Compress this file (.gz), or ask a host."
         )
         raise SubmissionRefused("team_bytes", words % {"most": size_text(settings.TEAM_BYTES)})
 
@@ -115,11 +120,18 @@ def _log_refusals(competition: Competition) -> Iterator[None]:
         raise
 
 
-def _create_submission(membership: Membership, stored: StoredFile, key: str, file_name: str, note: str) -> Submission:
+def _create_submission(
+    membership: Membership,
+    stored: StoredFile,
+    key: str,
+    file_name: str,
+    note: str,
+    conversion: Conversion | None = None,
+) -> Submission:
     received_at = database_now()
     membership, ground_truth = submit_conditions.refresh_membership(membership)
     competition = membership.competition
-    day = received_at.astimezone(UTC).date()
+    day = competition.day_of(received_at)
     problems = check_beginning(stored, ground_truth)
     submission = Submission(
         competition=competition,
@@ -146,13 +158,16 @@ def _create_submission(membership: Membership, stored: StoredFile, key: str, fil
             submission.is_late = submit_conditions.check_deadline(held, effective_limits, received_at)
             _take_attempt(membership, received_at, effective_limits.daily_attempts, is_refused=bool(problems))
             submission.save(force_insert=True)
+            if conversion is not None:
+                conversion.submission = submission
+                conversion.save(force_insert=True)
             if not problems and not queue.is_queue_long_enough():
                 tasks.wake_workers_after_commit(tasks.score_submission, submission.pk, ground_truth and ground_truth.pk)
     except IntegrityError:
         earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
         if earlier is None:
             if submit_conditions.refresh_membership(membership)[0].team_id != membership.team_id:
-                return _create_submission(membership, stored, key, file_name, note)
+                return _create_submission(membership, stored, key, file_name, note, conversion)
             raise
         remove_file(stored.key)
         return earlier
@@ -168,10 +183,10 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
         if (
             at
             >= effective_limits_of(
-                membership.team_id, submit_conditions.lock_competition(competition), at.astimezone(UTC).date()
+                membership.team_id, submit_conditions.lock_competition(competition), competition.day_of(at)
             ).closes_at
         ):
-            raise SubmissionRefused("closed", _("The deadline has passed; the final picks stand."))
+            raise SubmissionRefused("closed", _("The deadline has passed. You can't change your final submissions."))
         mine = Submission.objects.select_for_update().filter(
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False
         )
@@ -180,8 +195,8 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
             raise SubmissionRefused(
                 "too_many",
                 ngettext(
-                    "Pick at most %(number)s submission.",
-                    "Pick at most %(number)s submissions.",
+                    "Choose at most %(number)s submission.",
+                    "Choose at most %(number)s submissions.",
                     competition.limits.final_count,
                 )
                 % {"number": competition.limits.final_count},
@@ -204,12 +219,12 @@ def _take_attempt(membership: Membership, received_at: datetime, limit: int, *, 
         raise SubmissionRefused(
             "refused_files",
             _(
-                "%(number)s files of yours could not be read today. Use “check only” first, "
-                "and try again after 00:00 UTC. The other members of your team can hand in meanwhile."
+                "%(number)s of your files were unreadable today. Use “Check only” first, and try again after "
+                "midnight. Your teammates can still submit."
             )
             % {"number": REFUSED_FILES_PER_DAY},
         )
-    day = received_at.astimezone(UTC).date()
+    day = membership.competition.day_of(received_at)
     if not DailyAttempts.use_attempt(membership.team_id, day, limit):
         raise out_of_attempts(limit)
     if is_refused:

@@ -18,20 +18,19 @@ import metrics
 from leaderboard.common.storage import clean_name, path_of, remove_file, store_file
 from leaderboard.scorer import jobs_for_pages
 from metrics.core.messages import with_templates
-from metrics.reading.containers import read_container
-from metrics.reading.headers import read_header
+from metrics.reading.containers import READERS, container_of, read_container
+from metrics.reading.headers import USAGE, read_header
 
 from ..models import Competition, GroundTruth, TruthCheck, TruthDraft
 from ..models.ground_truth import LONGEST_NAME, new_split_secret
 from .competitions import CannotHost
-from .data_files import ANSWERS_IN_DATA, leak_findings
+from .converting import CONVERTIBLE
+from .data_files import ANSWERS_IN_DATA, data_files_to_compare, leak_findings
 from .secondary_metrics import MetricWithParams, asked_secondary, clean_secondary, non_answer_columns, role_columns
 
 log = logging.getLogger(__name__)
 
 HEAD_BYTES = 65_536
-LARGEST_TEST_FILE = 50_000_000
-MOST_TEST_FILES = 10
 DEFAULT_METRIC = "accuracy"
 # A log loss that is hardly clipped answers which of many rows are wrong: one file reads 14 labels from the board.
 PROPOSED_PARAMETERS = {"clip": 0.001}
@@ -53,6 +52,8 @@ def draft_truth(
     wants_fits: bool = False,
     redraws_split: bool = False,
     split_secret: str = "",
+    predict: dict[str, Any] | None = None,
+    answers: Collection[str] = (),
 ) -> TruthDraft:
     """Store an answer file and check it at once; without one, the draft's file or that of the last ground truth.
 
@@ -62,8 +63,12 @@ def draft_truth(
     the draft's `report`, and with `wants_fits` which metrics fit. `redraws_split` forgets the `Usage` column of a file,
     until the launch. The rows are drawn with a secret
     that the draft keeps and hands on to the ground truth, so a student who knows ids and seed cannot draw them too;
-    `split_secret` sets it. Raises `metrics.ParameterError` for parameters,
-    `CannotHost` without a file, for secondary metrics and for a column whose name is too long to be stored,
+    `split_secret` sets it. `predict` are the columns that students predict, with those that are `left_out` of what is
+    scored; without it all columns are answers, or those chosen before for the same file. `answers` names those columns
+    alone.
+    Raises `metrics.ParameterError` for parameters,
+    `CannotHost` without a file, for secondary metrics, for answers that the file does not have and for a column whose
+    name is too long to be stored,
     `storage.TooLarge`, and `JobFailed` when the check itself broke. Then nothing has changed.
     """
     params = metrics.clean_params(metric, params) if metric else {}
@@ -75,10 +80,17 @@ def draft_truth(
     draft.id_column, draft.group_column = id_column.strip(), group_column.strip()
     draft.public_share, draft.seed, draft.is_stratified = public_share, seed, is_stratified
     draft.secondary, draft.uploaded_at = secondary_metrics, timezone.now()
+    chosen = predict if predict is not None else {} if chunks is not None else draft.report.get("predict", {})
+    draft.report = {"predict": chosen}
+    if metric:
+        draft.metric, draft.params = metric, params
     try:
+        if answers:
+            draft.report["predict"] = chosen = {**chosen, **_choice_of_answers(draft, answers)}
         fits = _suggest_metrics(draft) if wants_fits or not metric else []
-        draft.metric, draft.params = (metric, params) if metric else _most_plausible(fits)
-        draft.report = {**check_draft(draft), "fits": fits}
+        if not metric:
+            draft.metric, draft.params = _most_plausible(fits)
+        draft.report = {**check_draft(draft), "fits": fits, "predict": chosen}
         _check_names(draft)
         draft.save()
     except BaseException:
@@ -101,7 +113,7 @@ def _check_names(draft: TruthDraft) -> None:
     longest = max((draft.id_column, draft.group_column, draft.report.get("id_column") or ""), key=len)
     if len(longest) > LONGEST_NAME:
         words = _(
-            "The name of the column “%(start)s…” has %(number)s characters; %(most)s may be. Shorten it in the file."
+            "The column name “%(start)s…” has %(number)s characters; the limit is %(most)s. Shorten it in the file."
         )
         raise CannotHost(words % {"start": longest[:40], "number": f"{len(longest):,}", "most": LONGEST_NAME})
 
@@ -115,15 +127,15 @@ def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str
         # Another metric, the same answers and split.
         last = _last_ground_truth(competition)
         if last is None:
-            raise CannotHost(_("Choose the ground-truth file first."))
+            raise CannotHost(_("Choose the answer file first."))
         draft.file_key = _store_truth(competition, [path_of(last.file_key).read_bytes()])
         draft.file_name = last.file_name
     split = draft.file_key
-    if not redraws_split or "Usage" not in _header(path_of(split)):
+    if not redraws_split or USAGE not in _header(path_of(split)):
         return
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "unsplit.csv"
-        jobs_for_pages.run_page_job("drop_columns", truth=str(path_of(split)), columns=["Usage"], target=str(target))
+        jobs_for_pages.run_page_job("drop_columns", truth=str(path_of(split)), columns=[USAGE], target=str(target))
         draft.file_key = _store_truth(competition, [target.read_bytes()])
     if split != held:
         remove_file(split)
@@ -140,10 +152,9 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     """All findings about a draft, with the split that publication would make."""
     with tempfile.TemporaryDirectory() as folder:
         truth, problems = _with_split(draft, Path(folder))
-        checked = path_of(draft.file_key) if problems else truth
-        report = _report_of_check(draft, checked)
+        report = _report_of_check(draft, truth)
         if id_column := report["id_column"]:  # as far as the file could be read
-            leaks = leak_findings(draft.competition, checked.read_bytes(), id_column, non_answer_columns(draft))
+            leaks = leak_findings(draft.competition, truth.read_bytes(), id_column, non_answer_columns(draft))
             report["findings"] = leaks + report["findings"]
         report["ok"] = not any(finding["blocking"] for finding in report["findings"])
     report["findings"] += _other_ids(report.get("differs"))
@@ -152,7 +163,8 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     report["findings"] = new + report["findings"]
     if problems:  # it was checked without parts, so what a file scores on them is not known
         report |= {"ok": False, "baselines": [], "apart": {}}
-    report["is_split_by_system"] = truth != path_of(draft.file_key)
+    report["checked_with"] = _surroundings(draft)
+    report["is_split_by_system"] = not problems and USAGE not in _header(path_of(draft.file_key))
     published = _published_split(draft.competition) if report["is_split_by_system"] else None
     report["split_kept_from"] = published.number if published else None
     report["as_meant"] = (
@@ -161,12 +173,40 @@ def check_draft(draft: TruthDraft) -> dict[str, Any]:
     return report
 
 
-def recheck_blocked_draft(*, competition: Competition) -> None:
-    """Check a draft once more that a file for students blocked: it may be gone."""
+def current_report(draft: TruthDraft) -> dict[str, Any]:
+    """The draft's report; checked again where anything that it depends on is another one by now."""
+    return draft.report if draft.report.get("checked_with") == _surroundings(draft) else check_draft(draft)
+
+
+def _surroundings(draft: TruthDraft) -> list[Any]:
+    """What a report depends on beside the draft: the metric's version, the current ground truth, the data files."""
+    competition = draft.competition
+    files = sorted(competition.data_files.values_list("name", "sha256"))
+    return [metrics.get(draft.metric).version, competition.ground_truth_id, [list(file) for file in files]]
+
+
+def note_safe_file(draft: TruthDraft) -> None:
+    """A file for students came that was looked through and changes nothing in the report."""
+    draft.report["checked_with"] = _surroundings(draft)
+
+
+def recheck_draft(*, competition: Competition) -> None:
+    """Check a draft once more beside the files for students as they are now. Raises `JobFailed`."""
     draft = TruthDraft.objects.filter(competition=competition).first()
-    if draft is not None and blocks_by_files_alone(draft.report):
-        draft.report = {**check_draft(draft), "fits": draft.report.get("fits", [])}
+    if draft is not None:
+        earlier = {name: draft.report.get(name, empty) for name, empty in (("fits", []), ("predict", {}))}
+        draft.report = {**check_draft(draft), **earlier}
         draft.save(update_fields=["report"])
+
+
+def split_of(draft: TruthDraft) -> dict[str, Any]:
+    """How a draft's rows are drawn, as `draft_truth` takes it."""
+    names = ("public_share", "seed", "is_stratified", "group_column")
+    return {name: getattr(draft, name) for name in names}
+
+
+def header_of_draft(draft: TruthDraft) -> list[str]:
+    return _header(path_of(draft.file_key))
 
 
 def blocks_by_files_alone(report: dict[str, Any]) -> bool:
@@ -192,11 +232,13 @@ def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
 def columns_at_hand(competition: Competition) -> list[str]:
     """The columns other than ids and split of the file that a check without upload would use."""
     held = TruthDraft.objects.filter(competition=competition).first() or _last_ground_truth(competition)
-    if held is None:
-        return []
+    return [] if held is None else _columns_but_ids(held)
+
+
+def _columns_but_ids(held: TruthDraft | GroundTruth) -> list[str]:
     names = _header(path_of(held.file_key))
     id_column = held.id_column or (names[0] if names else "")
-    return [name for name in names if name not in (id_column, "Usage")]
+    return [name for name in names if name not in (id_column, USAGE)]
 
 
 def _report_of_check(draft: TruthDraft, truth: Path) -> dict[str, Any]:
@@ -222,24 +264,25 @@ def _other_ids(differs: dict[str, Any] | None) -> list[dict[str, Any]]:
     if not differs or not differs["added"] + differs["gone"]:
         return []
     message = metrics.Message(
-        "Other ids than in the ground truth that counts: {added} new, {gone} gone.",
+        "The ids differ from the current answers: {added} new, {gone} removed.",
         added=differs["added"],
         gone=differs["gone"],
     )
-    why = metrics.Message("All files handed in so far would become invalid, as each has other ids. Is that meant?")
+    why = metrics.Message("All submissions so far would become invalid. Is this what you want?")
     return [with_templates(metrics.Finding("other_ids", message, blocking=False, why=why))]
 
 
 def _suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
     """Advice: where it cannot be had, the check goes on without."""
     try:
-        answer = jobs_for_pages.run_page_job(
-            "suggest",
-            truth=str(path_of(draft.file_key)),
-            id_column=draft.id_column or None,
-            group=draft.group_column or None,
-            sample=data_files_to_compare(draft.competition)[0],
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            answer = jobs_for_pages.run_page_job(
+                "suggest",
+                truth=str(_answers_alone(draft, Path(folder))),
+                id_column=draft.id_column or None,
+                group=draft.group_column or None,
+                sample=data_files_to_compare(draft.competition)[0],
+            )
     except jobs_for_pages.JobFailed:
         log.exception("no metrics could be suggested for %s", draft.file_key)
         return []
@@ -259,25 +302,10 @@ def _most_plausible(fits: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
     return fits[0]["key"], {**fits[0]["params"], **proposed_parameters(fits[0]["key"])}
 
 
-def data_files_to_compare(competition: Competition) -> tuple[str | None, dict[str, str]]:
-    """The sample submission among the files for students, and further tables by name, to compare ids with."""
-    sample: str | None = None
-    tests: dict[str, str] = {}
-    for file in competition.data_files.order_by("name"):
-        name = file.name.casefold()
-        if not name.endswith((".csv", ".csv.gz", ".zip")) or file.size > LARGEST_TEST_FILE:
-            continue
-        if "sample" in name and "sub" in name:
-            sample = str(path_of(file.file_key))
-        elif len(tests) < MOST_TEST_FILES:
-            tests[file.name] = str(path_of(file.file_key))
-    return sample, tests
-
-
 def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, Any]]]:
-    """The draft's file, or a copy with a `Usage` column made by the system; and what forbids that."""
-    source = path_of(draft.file_key)
-    if "Usage" in _header(source):
+    """The draft's answers, with a `Usage` column made by the system where the file has none; and what forbids that."""
+    source = _answers_alone(draft, folder)
+    if USAGE in _header(source):
         return source, []
     target = folder / "truth.csv"
     published = _published_split(draft.competition)
@@ -295,7 +323,18 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
         earlier=str(path_of(published.file_key)) if published else None,
         earlier_id_column=published.id_column if published else None,
     )
-    return target, answer["problems"]
+    return (source if answer["problems"] else target), answer["problems"]
+
+
+def _answers_alone(draft: TruthDraft, folder: Path) -> Path:
+    """The draft's file, or a copy without the columns that students do not predict and nothing else reads."""
+    source, read_too = path_of(draft.file_key), (*role_columns(draft), draft.group_column)
+    left_out = [name for name in draft.report.get("predict", {}).get("left_out", ()) if name not in read_too]
+    if not left_out:
+        return source
+    target = folder / "answers.csv"
+    jobs_for_pages.run_page_job("drop_columns", truth=str(source), columns=left_out, target=str(target))
+    return target
 
 
 def _header(path: Path) -> list[str]:
@@ -325,7 +364,7 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
-        raise CannotHost(_("No ground truth is published yet."))
+        raise CannotHost(_("No answers are published yet."))
     truth = path_of(ground_truth.file_key, ground_truth.sha256)
     sample, tests = data_files_to_compare(competition)
     report = jobs_for_pages.run_page_job(
@@ -345,8 +384,7 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     return TruthCheck.objects.update_or_create(ground_truth=ground_truth, defaults=values)[0]
 
 
-CONVERTIBLE_PROBLEMS = frozenset({"separator", "column_unnamed", "usage_name", "encoding", "row_width", "quote"})
-"""Findings that a file gets which a spreadsheet saved in its own way."""
+CONVERTIBLE_PROBLEMS = CONVERTIBLE | {"usage_name"}
 
 
 def converted_spreadsheet(chunks: Iterable[bytes]) -> list[bytes]:
@@ -372,9 +410,11 @@ def spreadsheet_changes(draft: TruthDraft, target: Path | None = None) -> list[d
 
 
 def plain_csv(chunks: Iterable[bytes]) -> Iterable[bytes]:
-    """The CSV of a plain, gzipped or zipped upload; a container that cannot be read is stored, so that the check can
-    name the problem."""
+    """The CSV of an upload: plain, gzipped, zipped, Excel or Parquet. A file that cannot be read is stored as it is, so
+    that the check can name the problem."""
     data = b"".join(chunks)
+    if container_of(data[:4096]) in READERS:
+        return [jobs_for_pages.csv_of(data) or data]
     try:
         return [read_container(data, 1 << 30)]
     except metrics.MetricError:
@@ -384,41 +424,41 @@ def plain_csv(chunks: Iterable[bytes]) -> Iterable[bytes]:
 TOO_MANY_COLUMNS = "target_columns"
 
 
-def taken_for_answers(draft: TruthDraft) -> list[str]:
-    """Columns of a draft's file that would have to be predicted, also where its metric reads fewer."""
-    if draft.report.get("target_columns"):
-        return list(draft.report["target_columns"])
-    if TOO_MANY_COLUMNS not in {one["code"] for one in blocking_in(draft.report)}:
-        return []
-    other_columns = non_answer_columns(draft)
-    return [name for name in columns_at_hand(draft.competition) if name not in other_columns]
+def possible_answers(draft: TruthDraft) -> list[str]:
+    """Columns of a draft's file that students could predict: all but the id and what splits or measures the rows."""
+    other_columns = {*role_columns(draft), draft.group_column}
+    return [name for name in _columns_but_ids(draft) if name not in other_columns]
 
 
-def select_answer_columns(*, competition: Competition, names: Collection[str], group: str = "") -> TruthDraft:
-    """Of the columns taken for answers keep `names` alone, and check again: a whole test set has its features too.
+def _choice_of_answers(draft: TruthDraft, names: Collection[str]) -> dict[str, Any]:
+    """Students predict these columns of the file and no others."""
+    possible = possible_answers(draft)
+    if missing := [name for name in names if name not in possible]:
+        words = _("The file has no answer column “%(name)s”. It has: %(columns)s.")
+        raise CannotHost(words % {"name": missing[0], "columns": ", ".join(possible) or "–"})
+    chosen = [name for name in possible if name in names]
+    left_out = [name for name in possible if name not in names]
+    return {"columns": chosen, "left_out": left_out, "is_asked": False, "why": "chosen"}
 
-    What a metric or the split reads stays; `group` is one of the columns that are no answers, by which the split is
-    made from now on. Raises `CannotHost` where no answer would remain or the file cannot be read, and what
-    `draft_truth` raises.
+
+def choose_answers(
+    *, competition: Competition, names: Collection[str], group: str = "", predict: dict[str, Any] | None = None
+) -> TruthDraft:
+    """Students predict `names` alone; check again, because a whole test set has its features too.
+
+    `group` is one of the other columns, by which the split is made from now on. Raises `CannotHost` where no answer
+    would remain or the file cannot be read, and what `draft_truth` raises.
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
-    taken = taken_for_answers(draft) if draft else []
-    left_out = [name for name in taken if name not in names]
-    group = group if group in left_out else ""
-    if draft is None or len(left_out) == len(taken):
-        raise CannotHost(_("Tick at least one column: without answers nothing can be scored."))
+    possible = possible_answers(draft) if draft else []
+    chosen = [name for name in possible if name in names]
+    if draft is None or not chosen:
+        raise CannotHost(_("Choose at least one column; submissions need answers to be scored."))
     if CONVERTIBLE_PROBLEMS & {one["code"] for one in blocking_in(draft.report)}:
-        raise CannotHost(_("First the file must be one that can be read: correct it and choose it again."))
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "answers.csv"
-        jobs_for_pages.run_page_job(
-            "drop_columns",
-            truth=str(path_of(draft.file_key)),
-            columns=[name for name in left_out if name != group],
-            target=str(target),
-        )
-        draft.group_column = group or draft.group_column
-        return _draft_of_same_split(draft, target.read_bytes())
+        raise CannotHost(_("The file must be readable first. Correct it and choose it again."))
+    told = _choice_of_answers(draft, chosen)
+    draft.group_column = (group if group in told["left_out"] else "") or draft.group_column
+    return _draft_of_same_split(draft, None, {**told, **(predict or {})})
 
 
 def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
@@ -430,11 +470,11 @@ def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "as_meant.csv"
         if draft is None or not spreadsheet_changes(draft, target):
-            raise CannotHost(_("There is no file that could be read in another way. Choose one."))
+            raise CannotHost(_("There is no file to convert. Choose one."))
         return _draft_of_same_split(draft, target.read_bytes())
 
 
-def _draft_of_same_split(draft: TruthDraft, data: bytes) -> TruthDraft:
+def _draft_of_same_split(draft: TruthDraft, data: bytes | None, predict: dict[str, Any] | None = None) -> TruthDraft:
     """What a file that could not be read was checked with is nobody's choice, unless a metric counts already."""
     keeps_split = draft.competition.launched_at is not None
     return draft_truth(
@@ -442,7 +482,8 @@ def _draft_of_same_split(draft: TruthDraft, data: bytes) -> TruthDraft:
         metric=draft.metric if keeps_split else "",
         params=draft.params if keeps_split else {},
         file_name=draft.file_name,
-        chunks=[data],
+        chunks=None if data is None else [data],
+        predict=predict,
         id_column=draft.id_column,
         public_share=draft.public_share,
         seed=draft.seed,

@@ -12,13 +12,14 @@ from django.core.cache import caches
 from django.db.models import OuterRef
 from django.forms import BoundField
 from django.template import Context
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard.common import charts, numbers
+from leaderboard.common import icons, numbers
 from leaderboard.common.display_time import moment
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.markdown import render_formula, render_markdown, render_markdown_line
@@ -49,13 +50,7 @@ OUTCOMES = {
     "failed": ("danger", gettext_lazy("Failed")),
     "invalid": ("warning", gettext_lazy("Invalid")),
 }
-BOARDS = {"plain": gettext_lazy("plain"), "steady": gettext_lazy("steady"), "hidden": gettext_lazy("hidden")}
-ICONS = {
-    "sun": '<circle cx="12" cy="12" r="4"/><path d="M12 2v2m0 16v2M4.9 4.9l1.4 1.4m11.4 11.4 1.4 1.4M2 12h2m16 0h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/>',  # noqa: E501
-    "moon": '<path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5Z"/>',
-    "bell": '<path d="M6 16.5V11a6 6 0 0 1 12 0v5.5l1.5 2h-15zM10 21h4"/>',
-    "lock": '<rect x="5" y="11" width="14" height="9" rx="2"/><path d="M8 11V8a4 4 0 0 1 8 0v3"/>',
-}
+BOARDS = {"plain": gettext_lazy("plain"), "steady": gettext_lazy("rounded"), "hidden": gettext_lazy("hidden")}
 
 
 register.filter("stored_text", stored_text)
@@ -78,10 +73,24 @@ def score_text(value: float | str | None) -> str:
 
 
 @register.filter
+def three_digits(value: float | str | None) -> str:
+    """A number that explains something: more digits would only look exact."""
+    number = number_in(value)
+    return "–" if number is None else f"{number + 0.0:.3g}"
+
+
+@register.filter
 def short(value: float | str | None) -> str:
     """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
     number = number_in(value)
     return "–" if number is None else numbers.rounded_text(number)
+
+
+@register.filter
+def brief(value: float | str | None) -> str:
+    """A score with the digits that a host needs to understand a class."""
+    number = number_in(value)
+    return "–" if number is None or not math.isfinite(number) else numbers.short_text(number)
 
 
 @register.simple_tag
@@ -127,7 +136,7 @@ def percent(share: float) -> str:
 @register.filter
 def interval(uncertainty: Uncertainty | None) -> str:
     """Where a score lies in 95 of 100 cases; "" where nothing is known."""
-    return charts.interval_text(uncertainty.low, uncertainty.high, uncertainty.standard_error) if uncertainty else ""
+    return numbers.interval_text(uncertainty.low, uncertainty.high, uncertainty.standard_error) if uncertainty else ""
 
 
 @register.filter
@@ -151,12 +160,18 @@ def formula(latex: str | None) -> SafeString:
     return render_formula(latex or "")
 
 
+register.simple_tag(icons.icon)
+register.simple_tag(icons.avatar)
+
+
 @register.simple_tag
-def icon(name: str) -> SafeString:
-    return mark_safe(  # noqa: S308 - constants of this file
-        '<svg aria-hidden="true" width="18" height="18" viewBox="0 0 24 24" fill="none" stroke="currentColor"'
-        f' stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round">{ICONS[name]}</svg>'
-    )
+def cover(competition: Competition, style: str = "tile-cover") -> SafeString:
+    """The picture of a competition, or a pattern of its own in its colour."""
+    chosen = competition.cover
+    if chosen.picture_name:
+        address = reverse("cover_picture", args=[competition.slug, chosen.picture_name])
+        return format_html('<img class="cover {}" src="{}" alt="">', style, address)
+    return icons.cover(competition.slug, chosen.colour or icons.colour_of(competition.slug), style)
 
 
 @register.simple_tag(takes_context=True)
@@ -176,16 +191,41 @@ def next_here(context: Context) -> str:
     return "?" + urlencode({"next": here}) if here else ""
 
 
-@register.inclusion_tag("competitions/manage_nav.html", takes_context=True)
-def host_nav(context: Context, page_context: PageContext) -> dict[str, Any]:
-    """The links over a host's page about one competition."""
+@register.inclusion_tag("competitions/competition_tabs.html", takes_context=True)
+def competition_tabs(context: Context, page_context: PageContext) -> dict[str, Any]:
+    """The tabs over a page about one competition."""
+    return {"tabs": navigation.tabs_of(page_context, _url_name(context))}
+
+
+@register.inclusion_tag("competitions/page_switch.html", takes_context=True)
+def page_switch(context: Context, page_context: PageContext) -> dict[str, Any]:
+    """The pages behind the current tab, where there are several."""
+    return {"pages": navigation.pages_of_tab(page_context, _url_name(context))}
+
+
+def _url_name(context: Context) -> str:
     match = getattr(context.get("request"), "resolver_match", None)
-    return {"groups": navigation.groups_of(page_context, match.url_name or "" if match else "")}
+    return (match.url_name or "") if match else ""
+
+
+@register.simple_tag(takes_context=True)
+def sort_head(context: Context, name: str, words: str, style: str = "") -> SafeString:
+    """The head of a column that sorts the table: `?sort=name`, and `?sort=-name` the other way round."""
+    asked = context["request"].GET.copy()
+    now = asked.get("sort", context.get("sort", ""))
+    is_up, is_down = now == name, now == f"-{name}"
+    asked["sort"] = f"-{name}" if is_up else name
+    asked.pop("page", None)
+    order = ' aria-sort="ascending"' if is_up else ' aria-sort="descending"' if is_down else ""
+    return format_html(
+        '<th scope="col" class="sortable {}"{}><a href="?{}">{}<span aria-hidden="true">{}</span></a></th>',
+        style, SafeString(order), asked.urlencode(), words, "▲" if is_up else "▼" if is_down else "",
+    )  # fmt: skip
 
 
 @register.simple_tag
-def state_badge(state: str) -> SafeString:
-    kind, text = STATES[state]
+def state_badge(state: str, paused_at: object = None) -> SafeString:
+    kind, text = ("warning", _("Paused")) if paused_at and state == "live" else STATES[state]
     return format_html('<span class="badge {}">{}</span>', kind, text)
 
 
@@ -222,6 +262,14 @@ def _metric_card(key: str, is_chosen: bool, title: str, summary: str | None, det
         render_markdown_line(summary or ""),
         detail,
     )
+
+
+@register.simple_tag
+def join_code(competition: Competition) -> str:
+    """The join code in two groups, as people read it aloud; both ways of writing it are understood."""
+    code = competition.admission.join_code
+    middle = (len(code) + 1) // 2
+    return f"{code[:middle]} {code[middle:]}" if len(code) > 5 else code
 
 
 @register.simple_tag

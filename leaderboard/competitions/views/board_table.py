@@ -8,11 +8,10 @@ from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common import numbers
-from leaderboard.common.charts import interval_band, interval_text, sparkline
+from leaderboard.common.charts import sparkline
+from leaderboard.common.icons import colour_of, initials
 from leaderboard.common.library_messages import translated_message
 
 from ..models import Competition
@@ -21,71 +20,75 @@ from ..ranking import secondary
 from ..ranking.ladder import Ladder, sign_of
 from ..ranking.rows import BoardRowData
 
-MEDALS = {
-    1: ("first", gettext_lazy("gold")),
-    2: ("second", gettext_lazy("silver")),
-    3: ("third", gettext_lazy("bronze")),
-}
+MEDALS = {1: "first", 2: "second", 3: "third"}
 
 
 def board_table(
-    competition: Competition, split: Split, rows: Sequence[BoardRowData], ladder: Ladder | None
+    competition: Competition,
+    split: Split,
+    rows: Sequence[BoardRowData],
+    ladder: Ladder | None,
+    leader: float | None = None,
 ) -> SafeString:
-    """Some rows of a board; "" for none. `ladder` is that of a public board that does not show exact scores."""
+    """Some rows of a board; "" for none. `ladder` is that of a public board that does not show exact scores, `leader`
+    the score of the first place, wherever it stands."""
     if not rows:
         return SafeString()
     ladder = ladder if split == Split.PUBLIC else None
     ground_truth = competition.ground_truth
     sign = sign_of(ground_truth) if ground_truth else -1.0
-    scale = _scale_of(rows)
+    rails = rails_of(rows)
     context = {
         "split": split.value,
         "secondary_metrics": secondary.secondary_metrics_of(ground_truth),
-        "has_bands": any(row.uncertainty and row.value is not None for row in rows),
         "is_section": any(row.within for row in rows),
         "is_hidden": ladder is not None and ladder.is_hidden,
-        "lines": [board_line(row, split, ladder, scale, sign) for row in rows],
-        "has_ties": any(row.uncertainty and row.uncertainty.tied_from for row in rows),
+        "lines": [board_line(row, rail, ladder, leader, sign) for row, rail in zip(rows, rails, strict=True)],
     }
     return render_to_string("competitions/board_table.html", context)
 
 
-def _scale_of(rows: Sequence[BoardRowData]) -> tuple[float, float]:
-    """From the least to the greatest end of the intervals of a page."""
-    ends = [
-        end
-        for row in rows
-        if row.uncertainty is not None and row.value is not None
-        for end in (row.value, row.uncertainty.low, row.uncertainty.high)
-        if end is not None
-    ]
-    return (min(ends), max(ends)) if ends else (0.0, 1.0)
+def rails_of(rows: Sequence[BoardRowData]) -> list[str]:
+    """The rail at the left of each row ("" for none): it joins teams that are all too close to the first of them to
+    call. Neighbouring rails differ (`a`, `b`)."""
+    bands: list[list[int]] = []
+    first: int | None = None
+    for place, row in enumerate(rows):
+        if row.is_baseline or row.rank is None:
+            continue
+        tied_from = row.uncertainty.tied_from if row.uncertainty else None
+        if first is not None and (row.rank == first or (tied_from is not None and tied_from <= first)):
+            bands[-1].append(place)
+        else:
+            first = row.rank
+            bands.append([place])
+    rails = [""] * len(rows)
+    for number, band in enumerate(places for places in bands if len(places) > 1):
+        for place in range(band[0], band[-1] + 1):
+            ends = " top" * (place == band[0]) + " end" * (place == band[-1])
+            rails[place] = f"rail {'ab'[number % 2]}{ends}"
+    return rails
 
 
 def board_line(
-    row: BoardRowData, split: Split, ladder: Ladder | None, scale: tuple[float, float], sign: float
+    row: BoardRowData, rail: str, ladder: Ladder | None, leader: float | None, sign: float
 ) -> dict[str, Any]:
-    """One row. `scale` is that of the intervals of its page; a `sign` of +1 says that a lower score is better."""
-    medal, medal_words = MEDALS.get(row.rank or 0, ("", ""))
-    arrow, arrow_kind, arrow_words = ("", "", "") if row.is_baseline else movement_parts(row.movement, split)
-    uncertainty = row.uncertainty
+    """One row. A `sign` of +1 says that a lower score is better."""
     return {
         "row": row,
+        "rail": rail,
         "anchor": "" if row.is_baseline else anchor_of(row.name),
-        "initials": "◆" if row.is_baseline else initials(row.name),
-        "medal": medal,
-        "medal_words": medal_words,
-        "score": "–" if row.value is None else _score_text(row.value, is_rounded=ladder is not None),
-        "digits": "" if row.value is None else repr(row.value),
-        "arrow": arrow,
-        "arrow_kind": arrow_kind,
-        "arrow_words": arrow_words,
+        "colour": colour_of(row.name),
+        "initials": initials(row.name),
+        "medal": MEDALS.get(row.rank or 0, ""),
+        "score": "–" if row.value is None else score_text(row.value, is_rounded=ladder is not None),
+        "digits": _digits(row.value, is_rounded=ladder is not None),
+        "gap": gap_text(row.value, leader),
+        "move": "" if not row.movement else "up" if row.movement > 0 else "down",
+        "moved": abs(row.movement or 0),
         "members": "" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members),
-        "trend": sparkline(row.trend, is_rounded=ladder is not None, sign=sign),
+        "trend": sparkline(row.trend, sign=sign),
         "secondary": [_secondary_cell(one) for one in row.secondary],
-        "band": _interval_band(row, scale),
-        # The best rank that this one cannot be distinguished from; none where the next better one is clearly better.
-        "tie": str(uncertainty.tied_from) if uncertainty and uncertainty.tied_from else "",
     }
 
 
@@ -94,17 +97,21 @@ def anchor_of(shown_name: str) -> str:
     return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=6).hexdigest()
 
 
-def _score_text(value: float, *, is_rounded: bool) -> str:
+def score_text(value: float, *, is_rounded: bool) -> str:
     return numbers.rounded_text(value) if is_rounded else numbers.number_text(value)
 
 
-def _interval_band(row: BoardRowData, scale: tuple[float, float]) -> SafeString | None:
-    uncertainty = row.uncertainty
-    if uncertainty is None or row.value is None:
-        return None
-    ends = interval_text(uncertainty.low, uncertainty.high, uncertainty.error) or _("open")
-    words = _("95 %% interval %(ends)s") % {"ends": ends}
-    return interval_band(row.value, uncertainty.low, uncertainty.high, scale, words)
+def _digits(value: float | None, *, is_rounded: bool) -> str:
+    """All digits of a score where the row does not show them."""
+    return "" if value is None or repr(value) == score_text(value, is_rounded=is_rounded) else repr(value)
+
+
+def gap_text(value: float | None, leader: float | None) -> str:
+    """How far a score is from the first place, with three digits; "" for the first place."""
+    if value is None or leader is None or value == leader:
+        return ""
+    gap = float(f"{value - leader:.3g}")
+    return ("−" if gap < 0 else "+") + numbers.rounded_text(abs(gap))
 
 
 def _secondary_cell(one: secondary.ShownSecondaryValue) -> dict[str, str]:
@@ -112,27 +119,5 @@ def _secondary_cell(one: secondary.ShownSecondaryValue) -> dict[str, str]:
     name = one.secondary_metric.words
     if one.value is None:
         return {"name": name, "text": "–", "digits": translated_message(one.problem)}
-    return {"name": name, "text": _score_text(one.value, is_rounded=one.is_rounded), "digits": repr(one.value)}
-
-
-def initials(name: str) -> str:
-    """One or two characters that stand for a team."""
-    words = name.replace("_", " ").replace("-", " ").split()
-    words = [word for word in words if word.lower() not in {"the", "a", "an", "and", "of"}] or words
-    return "".join(word[0] for word in words[:2]).upper() or "?"
-
-
-def movement_parts(gained: int | None, split: Split) -> tuple[str, str, str]:
-    """Arrow with number, its kind, its words. Without an earlier rank a team is new."""
-    is_public = split == Split.PUBLIC
-    if gained is None:
-        return "", "", ""
-    if gained == 0:
-        return "–", "", _("same rank since yesterday") if is_public else _("same rank as on the public board")
-    number = abs(gained)
-    ranks = ngettext("%(number)s rank", "%(number)s ranks", number) % {"number": number}
-    if gained > 0:
-        words = _("up %(ranks)s since yesterday") if is_public else _("up %(ranks)s from the public board")
-        return f"▲{number}", "up", words % {"ranks": ranks}
-    words = _("down %(ranks)s since yesterday") if is_public else _("down %(ranks)s from the public board")
-    return f"▼{number}", "down", words % {"ranks": ranks}
+    text = score_text(one.value, is_rounded=one.is_rounded)
+    return {"name": name, "text": text, "digits": _digits(one.value, is_rounded=one.is_rounded)}

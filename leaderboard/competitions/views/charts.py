@@ -1,232 +1,102 @@
-"""Charts as SVG, each with its numbers in a table next to it: teams of a board, one team, a curve of an example.
-
-Drawings of scores are stretched to their box, so all text is HTML around them; up is better, whatever the metric.
-"""
+"""What the charts of a board and of a team draw, as far as its readers may see it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
-from django.utils.dateformat import format as date_format
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from leaderboard.common import numbers
+import metrics
+from leaderboard.common import charts
+from leaderboard.common.chart_parts import WIDE
+from leaderboard.common.library_messages import translated_message
 
-from ..models import Competition, Team
-from ..ranking import ladder, team_ranks
+from ..access import PageContext
+from ..models import GroundTruth, Team
+from ..models.competition import Split
+from ..ranking import boards, ladder, rows, team_ranks
 
-WIDTH, MARGIN = 1000, 6
-BOARD_HEIGHT, TEAM_HEIGHT = 240, 100
-HEADROOM = 1.5
-FAR = 50.0
-"""What lies outside of the frame of a board's chart is drawn at most so many frames away."""
-MOST_POINTS = 500
-CURVE_WIDTH, CURVE_HEIGHT = 360, 260
-LEFT, RIGHT, TOP, BOTTOM = 46, 350, 12, 232
+SHOWN_INTERVALS = 10
 
 
-def share_between(value: float, start: float, end: float) -> float:
-    """How far a value is on the way from `start` to `end`."""
-    # Halving first keeps the span of two huge numbers of opposite sign finite.
-    span = end / 2 - start / 2
-    return (value / 2 - start / 2) / span if span else 0.5
+def metric_title(ground_truth: GroundTruth) -> str:
+    """What the axis of scores is called; the key of a metric whose file is gone."""
+    try:
+        return translated_message(metrics.get(ground_truth.metric_key).title)
+    except metrics.UnknownMetric:
+        return ground_truth.metric_key
 
 
-# --- the teams of a board ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ChartLine:
-    """One team: `style` names the stroke, in the drawing as in the legend."""
-
-    team: Team
-    style: str
-    is_mine: bool
-    steps: tuple[tuple[datetime, float], ...]
-
-    @property
-    def score(self) -> float:
-        return self.steps[-1][1]
-
-
-@dataclass(frozen=True)
-class BoardChart:
-    drawing: SafeString
-    lines: list[ChartLine]
-    top: str
-    bottom: str
-    first: datetime
-    last: datetime
-
-
-def board_chart(competition: Competition, mine: Team | None, leaders: Sequence[Team] = ()) -> BoardChart | None:
-    """None where there is nothing to draw: on a hidden board, and before a second score. `leaders` are the best teams
-    of the public board, where they are at hand."""
-    ground_truth = competition.ground_truth
+def board_charts(view: str, page_context: PageContext, split: Split, mine: Team | None) -> dict[str, Any]:
+    """The context of `competitions/board_chart.html` (`time`) or `competitions/board_distribution.html`."""
+    ground_truth = page_context.competition.ground_truth
     if ground_truth is None:
-        return None
-    lines = []
-    histories = team_ranks.score_histories(ground_truth, also=mine, leaders=leaders)
-    for place, history in enumerate(histories, start=1):
-        is_mine = history.team == mine
-        lines.append(ChartLine(history.team, f"line-{place}{' line-mine' if is_mine else ''}", is_mine, history.steps))
-    moments = [at for line in lines for at, _ in line.steps]
-    if len(moments) < 2 or min(moments) == max(moments):
-        return None
-    first, last = min(moments), max(moments)
-    sign = ladder.sign_of(ground_truth)
-    best, worst = _frame_of(lines, sign)
-
-    def stair(line: ChartLine) -> str:
-        """From the first receipt to the right edge."""
-        drawn = ""
-        for at, score in line.steps:
-            x = MARGIN + (at - first) / (last - first) * (WIDTH - 2 * MARGIN)
-            share = min(share_between(sign * score, best, worst), FAR)
-            y = MARGIN + share * (BOARD_HEIGHT - 2 * MARGIN)
-            drawn += f"H{x:.1f}V{y:.1f}" if drawn else f"M{x:.1f},{y:.1f}"
-        return f"{drawn}H{WIDTH - MARGIN}"
-
-    # The own line is drawn last, over the others.
-    shapes = [(line.style, stair(line)) for line in sorted(lines, key=lambda line: line.is_mine)]
-    words = _("Public scores of %(count)s teams over time; the table below has them all.") % {"count": len(lines)}
-    drawing = format_html(
-        '<svg viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>',
-        WIDTH, BOARD_HEIGHT, words, format_html_join("", '<path class="{}" d="{}"/>', shapes),
-    )  # fmt: skip
-    text = numbers.rounded_text if ladder.ladder_of(ground_truth) else numbers.number_text
-    return BoardChart(drawing, lines, text(sign * best), text(sign * worst), first, last)
+        return {}
+    if view == "time":
+        return {"over_time": over_time(page_context, ground_truth, mine)}
+    return distribution(ground_truth, split, mine)
 
 
-def _frame_of(lines: Sequence[ChartLine], sign: float) -> tuple[float, float]:
-    """The best and the worst sort key (the smaller, the better) of a frame in which the present scores can be
-    distinguished; early ones that were far worse lie below it."""
-    now = [sign * line.score for line in lines]
-    best, worst = min(now), max(sign * score for line in lines for _, score in line.steps)
-    spread = max(now) / 2 - best / 2
-    if spread > 0:
-        worst = min(worst, max(now) + 2 * HEADROOM * spread)
-    return best, worst
-
-
-# --- one team ---------------------------------------------------------------------------------------------------
-
-
-def score_chart(points: Sequence[tuple[datetime, float]], *, sign: float, is_rounded: bool = False) -> SafeString:
-    """Dots by time of receipt, the newest 500; nothing for fewer than two. `is_rounded`: clear improvements alone, as
-    a steady board rounded them. A `sign` of +1 says that a lower score is better."""
-    points, text = points[-MOST_POINTS:], numbers.rounded_text if is_rounded else numbers.number_text
-    if len(points) < 2:
-        return SafeString()
-    values = [value for _, value in points]
-    low, high = min(values), max(values)
-    best, worst = (low, high) if sign > 0 else (high, low)
-    begin, end = points[0][0], points[-1][0]
-    span = (end - begin).total_seconds()
-    places = []
-    for index, (when, value) in enumerate(points):
-        across = (when - begin).total_seconds() / span if span else index / (len(points) - 1)
-        x = MARGIN + across * (WIDTH - 2 * MARGIN)
-        y = TEAM_HEIGHT - MARGIN - share_between(value, worst, best) * (TEAM_HEIGHT - 2 * MARGIN)
-        places.append(f"{x:.1f},{y:.1f}")
-    title = (
-        _("Clear improvements of your team as the board shows them, up is better")
-        if is_rounded
-        else _("Public scores of your team, up is better")
-    )
-    rows = format_html_join(
-        "",
-        "<tr><td>{}</td><td>{}</td></tr>",
-        (
-            (f"{localtime(when):%Y-%m-%d %H:%M %Z}", numbers.rounded_text(value) if is_rounded else repr(value))
-            for when, value in points
-        ),
-    )
-    words = _("%(number)s scores between %(low)s and %(high)s; a table has them all.")
-    first, last = localtime(begin), localtime(end)
-    # Days, or times of the day where the two ends are on one.
-    clock = "H:i" if first.date() == last.date() else "j M"
-    return format_html(
-        '<figure class="card score-chart"><figcaption>{title}</figcaption>'
-        '<div class="plot"><span class="high">{high}</span><span class="low">{low}</span>'
-        '<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" role="img" aria-label="{words}">'
-        '<polyline points="{line}"/><path d="{dots}"/></svg>'
-        '<span class="first">{first}</span><span class="last">{last}</span></div>'
-        '<div class="visually-hidden"><table><caption>{title}</caption>'
-        '<thead><tr><th scope="col">{received}</th><th scope="col">{score}</th></tr></thead><tbody>{rows}</tbody>'
-        "</table></div></figure>",
-        title=title,
-        high=text(best),
-        low=text(worst) if low < high else "",
-        width=WIDTH,
-        height=TEAM_HEIGHT,
-        words=words % {"number": len(points), "low": text(low), "high": text(high)},
-        line=" ".join(places),
-        # Strokes without length do not stretch.
-        dots=" ".join(f"M{place}h0" for place in places),
-        first=date_format(first, clock),
-        last=date_format(last, clock),
-        received=_("Received"),
-        score=_("Score"),
-        rows=rows,
+def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team | None) -> SafeString:
+    """What the public board showed of its first ten teams and of one's own; empty where it shows no scores."""
+    competition = page_context.competition
+    is_over = page_context.at >= competition.closes_at
+    histories = team_ranks.score_histories(ground_truth, also=mine)
+    return charts.race(
+        [charts.RaceLine(one.team.shown_name, one.steps, one.team == mine) for one in histories],
+        sign=ladder.sign_of(ground_truth),
+        axis=metric_title(ground_truth),
+        opens_at=competition.opens_at,
+        now=competition.closes_at if is_over else page_context.at,
+        marks=_baselines(ground_truth, Split.PUBLIC) if histories else (),
+        is_over=is_over,
     )
 
 
-# --- a curve of a worked example --------------------------------------------------------------------------------
-
-
-def curve_svg(points: Sequence[Sequence[float]], words: str, *, diagonal: bool, filled: bool) -> SafeString:
-    """The line through the points, left to right, in a frame with three numbers on each axis."""
-    across, up = ([point[axis] for point in points] for axis in (0, 1))
-    (left, right), (low, high) = _axis_ends(across), _axis_ends(up)
-    places = [
-        (
-            f"{LEFT + share_between(x, left, right) * (RIGHT - LEFT):.1f}",
-            f"{BOTTOM - share_between(y, low, high) * (BOTTOM - TOP):.1f}",
-        )
-        for x, y in zip(across, up, strict=True)
+def distribution(ground_truth: GroundTruth, split: Split, mine: Team | None) -> dict[str, SafeString]:
+    """How the scores of a board are spread, and the likely ranges of its first teams and of one's own."""
+    if boards.is_hidden(ground_truth, split):
+        return {}
+    in_order = boards.standings_in_order(ground_truth, split).select_related("team")
+    standings = list(rows.with_uncertainty(in_order, ground_truth, split, compares=False))
+    known = rows.uncertainties(standings)
+    shown = [
+        standing
+        for place, standing in enumerate(standings)
+        if str(standing.submission_id) in known and (place < SHOWN_INTERVALS or standing.team == mine)
     ]
-    line = " ".join(f"{x},{y}" for x, y in places)
-    area = f"{places[0][0]},{BOTTOM} {line} {places[-1][0]},{BOTTOM}"
-    return format_html(
-        '<svg class="curve" viewBox="0 0 {} {}" role="img" aria-label="{}">{}{}{}{}<polyline points="{}"/>{}</svg>',
-        CURVE_WIDTH,
-        CURVE_HEIGHT,
-        words,
-        format_html_join(
-            "",
-            '<path class="rule" d="M{},{}V{}"/><text x="{}" y="{}" text-anchor="middle">{}</text>',
-            ((x, TOP, BOTTOM, x, BOTTOM + 20, text) for x, text in _axis_labels(LEFT, RIGHT, left, right)),
+    scale: dict[str, Any] = {"sign": ladder.sign_of(ground_truth), "axis": metric_title(ground_truth)}
+    intervals = []
+    for standing in shown:
+        standing.team.competition = ground_truth.competition
+        found, is_mine = known[str(standing.submission_id)], standing.team == mine
+        name = _("You") if is_mine else standing.team.shown_name
+        intervals.append(charts.Interval(name, standing.value, found.low, found.high, is_mine))
+    return {
+        "distribution": score_histogram(
+            ground_truth,
+            split,
+            [standing.value for standing in standings],
+            next((standing.value for standing in standings if standing.team == mine), None),
         ),
-        format_html_join(
-            "",
-            '<path class="rule" d="M{},{}H{}"/><text x="{}" y="{}" text-anchor="end">{}</text>',
-            ((LEFT, y, RIGHT, LEFT - 8, y + 4, text) for y, text in _axis_labels(BOTTOM, TOP, low, high)),
-        ),
-        format_html('<polygon points="{}"/>', area) if filled else "",
-        format_html('<path class="guess" d="M{},{}L{},{}"/>', LEFT, BOTTOM, RIGHT, TOP) if diagonal else "",
-        line,
-        format_html_join("", '<circle r="3" cx="{}" cy="{}"/>', places),
+        "intervals": charts.interval_rows(intervals, width=WIDE, **scale),
+    }
+
+
+def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[float], mine: float | None) -> SafeString:
+    """How the scores of a board are spread, with one's own and the baselines marked."""
+    return charts.histogram(
+        values,
+        sign=ladder.sign_of(ground_truth),
+        axis=metric_title(ground_truth),
+        mine=mine,
+        marks=_baselines(ground_truth, split),
+        width=WIDE,
     )
 
 
-def _axis_ends(values: Sequence[float]) -> tuple[float, float]:
-    """0 to 1 where all values are shares, otherwise from the least to the greatest."""
-    low, high = min(values), max(values)
-    return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
-
-
-def _axis_labels(start: float, end: float, low: float, high: float) -> list[tuple[float, str]]:
-    """Place and number of both ends and the middle of an axis."""
-    shares = (0.0, 0.5, 1.0)
-    return [(start + share * (end - start), short_number(low * (1 - share) + high * share)) for share in shares]
-
-
-def short_number(value: float) -> str:
-    """A number of an axis or of a figure."""
-    return f"{value:.4g}"
+def _baselines(ground_truth: GroundTruth, split: Split) -> list[tuple[str, float]]:
+    found = boards.baseline_rows(ground_truth, split)
+    return [(row.name, row.value) for row in found if row.value is not None]

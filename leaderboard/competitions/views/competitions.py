@@ -9,25 +9,30 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Count, OuterRef, Q
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.markdown import render_markdown
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.subqueries import count_rows
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CompetitionForm, SlugForm, TeamChangesForm
-from ..models import Competition, Submission, Team
-from ..services import competitions, launches
+from ..models import Archive, Competition, CoverPicture, Submission, Team
+from ..services import archive, competitions, covers, launches
+from ..services.competitions import CannotHost
 from .host_responses import posted_data, save_competition
 
 AUDIT_ENTRIES_PER_PAGE = 50
+MOST_PREVIEWED = 100_000
 NUMBERED = re.compile(r"(team|account) #([0-9]{1,18})")
 
 
@@ -35,8 +40,9 @@ NUMBERED = re.compile(r"(team|account) #([0-9]{1,18})")
 def host(request: HttpRequest) -> HttpResponse:
     """The viewer's own competitions; an operator sees all. Also for co-hosts and assistants who open no new ones."""
     user, now = signed_in_user(request.user), timezone.now()
-    if not user.is_host and not Competition.objects.run_by(user).exists():
-        raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
+    binned = list(Competition.objects.in_bin_of(user))
+    if not user.is_host and not binned and not Competition.objects.run_by(user).exists():
+        raise PermissionDenied(_("Ask your administrator for permission to host competitions."))
     teams = Team.objects.filter(competition=OuterRef("pk"))
     waiting = Submission.objects.filter(competition=OuterRef("pk"), status=Submission.Status.PENDING)
     held = (
@@ -45,20 +51,92 @@ def host(request: HttpRequest) -> HttpResponse:
         .annotate(team_count=count_rows(teams, "competition"), waiting_count=count_rows(waiting, "competition"))
     )
     rows = [(competition, competition.state(now)) for competition in held]
-    lacking = launches.incomplete_launches(competition for competition, _state in rows)
-    return render(request, "competitions/host.html", {"rows": rows, "lacking": lacking})
+    context = {
+        "rows": [row for row in rows if row[0].archive.archived_at is None],
+        "archived": [row for row in rows if row[0].archive.archived_at is not None],
+        "binned": binned,
+        "has_demo": user.is_superuser and any(competition.is_demo for competition, _state in rows),
+        "lacking": launches.incomplete_launches(competition for competition, _state in rows),
+    }
+    return render(request, "competitions/host.html", context)
+
+
+@open_page_to(SiteAudience.SIGNED_IN)
+def host_restore(request: HttpRequest, slug: str) -> HttpResponse:
+    """Bring a deleted competition back."""
+    user = signed_in_user(request.user)
+    competition = get_object_or_404(Competition.objects.in_bin_of(user), slug=slug)
+    if request.method != "POST":
+        return see_other("host", fragment="#bin")
+    archive.restore_competition(competition=competition, user=user)
+    messages.success(request, _("“%(title)s” was restored.") % {"title": competition})
+    return see_other("host_competition", slug=competition.slug)
+
+
+@open_to(Audience.HOSTS)
+def host_archive(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Take a competition from the lists, or bring it back to them."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    try:
+        if request.POST.get("action") == "archive":
+            archive.archive_competition(competition=competition, user=user)
+            messages.success(request, _("Archived. It's no longer listed, but people can still open it."))
+        elif request.POST.get("action") == "unarchive":
+            archive.unarchive_competition(competition=competition, user=user)
+            messages.success(request, _("Listed again."))
+    except competitions.CannotHost as error:
+        messages.error(request, error.message)
+    return see_other("host_settings", fragment="#archive", slug=competition.slug)
+
+
+@open_page_to(SiteAudience.SIGNED_IN)
+def markdown_preview(request: HttpRequest) -> HttpResponse:
+    """The text of a form as its readers will see it; a page of its own for browsers without scripts."""
+    text = request.POST.get(request.POST.get("field", ""), "")[:MOST_PREVIEWED]
+    if getattr(request, "htmx", False):
+        return HttpResponse(format_html('<div class="card prose">{}</div>', render_markdown(text)))
+    return render(request, "markdown_preview.html", {"text": text})
 
 
 @open_to(Audience.HOSTS)
 def host_settings(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     # A copy, because filling the form in changes it and the head of the page must not.
     copy = Competition.objects.get(pk=page_context.competition.pk)
-    form = CompetitionForm(posted_data(request), instance=copy)
-    if changed := save_competition(page_context, form):
+    form = CompetitionForm(posted_data(request), request.FILES or None, instance=copy)
+    if changed := _save_with_picture(page_context, form):
         messages.success(request, _("Saved."))
         return see_other("host_settings", slug=changed.slug)
     context = {"page_context": page_context, "form": form}
     return render(request, "competitions/host_settings.html", context, status=422 if form.errors else 200)
+
+
+def _save_with_picture(page_context: PageContext, form: CompetitionForm) -> Competition | None:
+    """Nothing is saved where the picture cannot be."""
+    if not form.is_valid():
+        return None
+    user, picture = signed_in_user(page_context.user), form.cleaned_data["picture"]
+    try:
+        with transaction.atomic():
+            changed = save_competition(page_context, form)
+            if changed and picture:
+                covers.set_picture(competition=changed, chunks=picture.chunks(), user=user)
+            elif changed and form.cleaned_data["removes_picture"]:
+                covers.remove_picture(competition=changed, user=user)
+            return changed
+    except CannotHost as error:
+        form.add_error("picture", error.message)
+        return None
+
+
+@open_to(Audience.VISITORS)
+def cover_picture(request: HttpRequest, page_context: PageContext, picture: str) -> HttpResponse:
+    """A picture under its name, which changes with its content."""
+    held = CoverPicture.objects.filter(competition=page_context.competition).first()
+    if held is None or page_context.competition.cover.picture_name != picture:
+        raise Http404(_("This competition has no such picture."))
+    answer = HttpResponse(held.content, content_type=covers.KINDS[picture[picture.rindex(".") :]])
+    answer["Cache-Control"] = "private, max-age=31536000, immutable"
+    return answer
 
 
 @open_to(Audience.HOSTS)
@@ -81,10 +159,10 @@ def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse
     competition = page_context.competition
     form = SlugForm(competition.slug, posted_data(request))
     if request.method == "POST" and form.is_valid():
-        title = str(competition)
-        competitions.delete_competition(competition=competition, user=signed_in_user(page_context.user))
-        messages.success(request, _("“%(title)s” is deleted.") % {"title": title})
-        return see_other("host" if signed_in_user(request.user).is_host else "competitions")
+        archive.bin_competition(competition=competition, user=signed_in_user(page_context.user))
+        words = _("“%(title)s” was deleted. You can restore it here for %(days)s days.")
+        messages.success(request, words % {"title": competition, "days": Archive.BIN_DAYS})
+        return see_other("host")
     counted = {status.value: Count("pk", filter=Q(status=status)) for status in Submission.Status}
     files = competition.submissions.filter(team__isnull=False).order_by()
     numbers = {"teams": competition.teams.count(), **files.aggregate(submissions=Count("pk"), **counted)}

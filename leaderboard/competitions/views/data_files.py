@@ -47,16 +47,31 @@ def data_file(request: HttpRequest, page_context: PageContext, name: str) -> Htt
 
 @open_to(Audience.VISITORS)
 def sample_submission(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
+    text = _sample(request, page_context)
+    return csv_response(text, "sample_submission") if text else redirect("data", slug=page_context.competition.slug)
+
+
+@open_to(Audience.VISITORS)
+def data_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
+    """All data files and the sample submission."""
+    competition = page_context.competition
+    if not page_context.has_data:
+        return redirect("data", slug=competition.slug)
+    pieces = data_files.data_zip(competition, _sample(request, page_context))
+    return streamed_zip(pieces, f"{competition.slug}.zip")
+
+
+def _sample(request: HttpRequest, page_context: PageContext) -> bytes:
+    """The sample submission; empty where the visitor has no data yet, or none can be made."""
     ground_truth = page_context.competition.ground_truth
     if not page_context.has_data or ground_truth is None:
-        return redirect("data", slug=page_context.competition.slug)
+        return b""
     try:
-        text = publishing.sample_submission_of(ground_truth)
+        return publishing.sample_submission_of(ground_truth)
     except JobFailed:
         log.exception("sample submission of %s", ground_truth)
-        messages.error(request, _("The sample submission could not be made. Please tell your host."))
-        return redirect("data", slug=page_context.competition.slug)
-    return csv_response(text, "sample_submission")
+        messages.error(request, _("We couldn't create the sample submission. Tell your host."))
+        return b""
 
 
 @open_to(Audience.HOSTS)
@@ -67,7 +82,7 @@ def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         if not is_confirmed(request):
             return ask_first(request, page_context, str(wanted), _("Students can no longer download it."))
         data_files.remove_data_file(data_file=wanted, user=signed_in_user(page_context.user))
-        messages.success(request, _("“%(name)s” is removed.") % {"name": wanted})
+        messages.success(request, _("“%(name)s” was removed.") % {"name": wanted})
         return see_other("host_data", slug=competition.slug)
     form = DataFileForm(posted_data(request), request.FILES or None)
     status = add_posted_file(request, page_context, form) if request.method == "POST" else 200
@@ -94,11 +109,11 @@ def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataF
         )
     except (competitions.CannotHost, TooLarge) as error:
         return add_refusal(form, error)
-    messages.success(request, _("“%(name)s” is there for students.") % {"name": added})
+    messages.success(request, _("Students can now download “%(name)s”.") % {"name": added})
     if is_table_unread(added.name):
         messages.warning(
             request,
-            _("Only CSV files are looked through for answers: make sure that “%(name)s” holds none.") % {"name": added},
+            _("We only check CSV files for answers. Make sure “%(name)s” contains none.") % {"name": added},
         )
     return 303
 

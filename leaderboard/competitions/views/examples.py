@@ -18,12 +18,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 import metrics
+from leaderboard.common import charts
 from leaderboard.common.slow_clients import release_slot_while_waiting
 from leaderboard.scorer import jobs_for_pages
 
 from ..forms.ground_truth import ParameterForm
 from .board_cache import BytesLimitedCache
-from .charts import curve_svg, short_number
 
 MOST_FIGURES = 6
 SIDES = {"truth": gettext_lazy("Truth"), "prediction": gettext_lazy("Prediction")}
@@ -132,8 +132,8 @@ def number_with_digits(value: float, digits: int = 6) -> str:
 def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
     if figure["kind"] == "curve":
         words = _("%(title)s: %(y)s against %(x)s; a table has the points.") % figure
-        svg = curve_svg(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
-        points = [[short_number(number) for number in point] for point in figure["points"]]
+        svg = charts.curve(figure["points"], words, diagonal=figure["diagonal"], filled=figure["filled"])
+        points = [[number_with_digits(number, 4) for number in point] for point in figure["points"]]
         return {**figure, "svg": svg, "points": points}
     marked = {tuple(place) for place in figure["marked"]}
     lines = [
@@ -227,10 +227,10 @@ class ExampleDraft:
         example = metric.example
         has_cells = "t" in query and "s" in query
         if has_cells:
-            self.truth = ExampleTable.typed("t", _("Ground truth"), query)
+            self.truth = ExampleTable.typed("t", _("Answers"), query)
             self.submission = ExampleTable.typed("s", _("Submission"), query)
         else:
-            self.truth = ExampleTable.read("t", _("Ground truth"), example.truth)
+            self.truth = ExampleTable.read("t", _("Answers"), example.truth)
             self.submission = ExampleTable.read("s", _("Submission"), example.submission)
         self.sheets = (self.truth, self.submission)
         given = {p.name: query[f"param-{p.name}"] for p in metric.parameters if f"param-{p.name}" in query}

@@ -1,9 +1,7 @@
-"""The front page, with all competitions that somebody may open, and the page with one's own teams."""
+"""All competitions that somebody may open, with search."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,15 +13,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.accounts.models import User, Viewer
+from leaderboard.accounts.models import Viewer
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.responses import signed_in_user
 
 from ..models import Competition, Membership
 from ..models.competition import CompetitionQuerySet
 from ..ranking import team_ranks
-from ..ranking.rows import Placing
-from ..services import submit_conditions
 
 PER_PAGE = 24
 CHIPS = (
@@ -46,14 +41,13 @@ def competitions(request: HttpRequest) -> HttpResponse:
         "chips": chips,
         "show": show if show in dict(chips) else "",
         "q": text,
-        "is_new": not page.object_list and user.is_anonymous and not User.objects.exists(),
     }
     return render(request, "competitions/competitions.html", context)
 
 
 def _find_competitions(user: Viewer, show: str, text: str, at: datetime) -> CompetitionQuerySet:
     """Of the public ones and one's own; even an operator finds the private ones elsewhere."""
-    found = Competition.objects.filter(launched_at__isnull=False)
+    found = Competition.objects.outside_bin().filter(launched_at__isnull=False, archive__archived_at=None)
     public = Q(admission__is_listed=True)
     if user.is_anonymous:
         found = found.filter(public)
@@ -71,7 +65,7 @@ def _find_competitions(user: Viewer, show: str, text: str, at: datetime) -> Comp
         found = found.filter(Q(title__icontains=text) | Q(subtitle__icontains=text) | Q(course__icontains=text))
     # What can be entered now comes first, then what comes next, then what is over.
     turn = Case(When(states["live"], then=0), When(states["upcoming"], then=1), default=2)
-    return found.select_related("ground_truth").order_by(turn, "-opens_at", "slug")
+    return found.select_related("ground_truth", "limits").order_by(turn, "-opens_at", "slug")
 
 
 def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[dict[str, Any]]:
@@ -87,66 +81,13 @@ def _cards(shown: list[Competition], user: Viewer, at: datetime) -> list[dict[st
     cards = []
     for competition in shown:
         team = mine.get(competition.pk)
-        passed = (at - competition.opens_at) / (competition.closes_at - competition.opens_at)
         cards.append(
             {
                 "competition": competition,
                 "state": competition.state(at),
                 "teams": numbers.get(competition.pk, 0),
-                # The share of its time that is over.
-                "passed": round(passed, 3),
                 "team": team.name if team else "",
                 "placing": placings.get(team.pk) if team else None,
             }
         )
     return cards
-
-
-@dataclass(frozen=True)
-class MyTeam:
-    """One team of the viewer, with the names of its other members."""
-
-    membership: Membership
-    placing: Placing | None
-    allowance: submit_conditions.AttemptAllowance
-    mates: list[str]
-    at: datetime
-
-    @property
-    def competition(self) -> Competition:
-        return self.membership.competition
-
-    @property
-    def state(self) -> str:
-        """As the competition's; still `live` for who has more time than the others."""
-        state = self.competition.state(self.at)
-        return "live" if state == "closed" and self.at < self.allowance.closes_at else state
-
-    @property
-    def is_running(self) -> bool:
-        return self.state in ("live", "upcoming")
-
-
-@open_page_to(SiteAudience.SIGNED_IN)
-def my_teams(request: HttpRequest) -> HttpResponse:
-    """What still runs comes first, the nearest deadline on top; then what is over, the latest on top."""
-    user, at = signed_in_user(request.user), timezone.now()
-    # What a line of the table says of its competition.
-    related = ("competition__ground_truth", "competition__board", "competition__limits")
-    found = Membership.objects.filter(user=user, competition__launched_at__isnull=False)
-    held = list(found.select_related("team", *related))
-    teams = {one.team_id: one.competition for one in held}
-    placings, allowances = team_ranks.placings_now(teams, at), submit_conditions.allowances_of_teams(teams, at)
-    mates: dict[int, list[str]] = defaultdict(list)
-    others = Membership.objects.filter(team__in=list(teams)).exclude(user=user)
-    for team_id, name in others.values_list("team_id", "user__username"):
-        mates[team_id].append(name)
-    rows = [
-        MyTeam(one, placings.get(one.team_id), allowances[one.team_id], mates[one.team_id], at)
-        for one in sorted(held, key=lambda one: allowances[one.team_id].closes_at)
-    ]
-    context = {
-        "running": [row for row in rows if row.is_running],
-        "over": [row for row in reversed(rows) if not row.is_running],
-    }
-    return render(request, "competitions/my_teams.html", context)

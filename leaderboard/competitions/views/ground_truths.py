@@ -19,16 +19,16 @@ from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import ApplyForm
 from ..models import TruthCheck
 from ..models.competition import Split
-from ..services import competitions, rescoring, truth_drafts
-from .wizard_truth import metric_or_none
+from ..services import competitions, findings, rescoring, truth_drafts
+from .truth_reports import metric_or_none
 
 MOVES_PER_PAGE = 50
 # Words → codes of the findings that are about it. What is in no line blocks reading at all.
 CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
-    (gettext_lazy("The first line names the columns"), frozenset({"header_like_row"})),
-    (gettext_lazy("Every id is there once"), frozenset({"repeated_ids", "blank_id", "similar_ids", "swallowed_rows"})),
+    (gettext_lazy("The first line has the column names"), frozenset({"header_like_row"})),
+    (gettext_lazy("No duplicate ids"), frozenset({"repeated_ids", "blank_id", "similar_ids", "swallowed_rows"})),
     (
-        gettext_lazy("No id changes when a spreadsheet or pandas reads it as a number or date"),
+        gettext_lazy("No id changes in a spreadsheet or in pandas"),
         frozenset({"leading_zeros", "ids_like_decimals", "long_ids", "ids_like_dates", "ids_like_nothing"}),
     ),
     (
@@ -40,15 +40,15 @@ CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
         gettext_lazy("The metric can score both parts, and a perfect file gets the best value"),
         frozenset({"unscorable", "empty_split", "self_test", "constant_is_best", "unknown_usage"}),
     ),
-    (gettext_lazy("The answers of both parts are distributed alike"), frozenset({"distribution_gap"})),
-    (gettext_lazy("No group has rows in both parts"), frozenset({"group_in_both_parts"})),
-    (gettext_lazy("The rows are not sorted by the answer"), frozenset({"sorted_by_answer"})),
-    (gettext_lazy("The ids tell nothing about the answers"), frozenset({"id_tells_answer"})),
+    (gettext_lazy("Both parts have similar answers"), frozenset({"distribution_gap"})),
+    (gettext_lazy("No group is in both parts"), frozenset({"group_in_both_parts"})),
+    (gettext_lazy("Rows aren't sorted by the answer"), frozenset({"sorted_by_answer"})),
+    (gettext_lazy("Ids don't give away the answers"), frozenset({"id_tells_answer"})),
     (
-        gettext_lazy("The ids are those of the files for students"),
+        gettext_lazy("Ids match the files for students"),
         frozenset({"ids_differ", "sample_differs", "other_ids"}),
     ),
-    (gettext_lazy("No file for students holds the answers"), frozenset({"answers_in_data", "data_unread"})),
+    (gettext_lazy("No file for students contains the answers"), frozenset({"answers_in_data", "data_unread"})),
 )
 
 
@@ -57,7 +57,7 @@ def host_truth_file(request: HttpRequest, page_context: PageContext, number: int
     """The answers, for hosts and assistants alone, with the split that was published."""
     ground_truth = page_context.competition.ground_truths.filter(number=number).first()
     if ground_truth is None:
-        raise Http404(_("This competition has no such ground truth."))
+        raise Http404(_("This competition has no such answers."))
     return as_download(ground_truth.file_key, f"{page_context.competition.slug}-truth-{number}.csv")
 
 
@@ -67,12 +67,15 @@ def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpRes
     competition, ground_truth = page_context.competition, page_context.competition.ground_truth
     if ground_truth is None:
         return redirect("host_truth", slug=competition.slug)
+    if key := request.POST.get("accept"):
+        findings.accept_finding(competition=competition, user=signed_in_user(page_context.user), key=key)
+        return see_other("host_truth_check", fragment="#warnings", slug=competition.slug)
     if request.method == "POST":
         try:
             truth_drafts.recheck_ground_truth(competition=competition)
             messages.success(request, _("Checked again."))
         except JobFailed:
-            messages.error(request, _("The check did not work. Try it again in a moment."))
+            messages.error(request, _("The check failed. Try again in a moment."))
         return see_other("host_truth_check", fragment="#check", slug=competition.slug)
     check = TruthCheck.objects.filter(ground_truth=ground_truth).first()
     report = check.report if check else {"findings": ground_truth.findings}
@@ -81,6 +84,7 @@ def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpRes
         "ground_truth": ground_truth,
         "check": check,
         "report": report,
+        "found": findings.shown_findings(check or TruthCheck(report=report)),
         "metric": metric_or_none(ground_truth.metric_key),
         "looked_for": _check_topics(report["findings"]),
     }
@@ -142,13 +146,14 @@ def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             )
             messages.success(
                 request,
-                _("The board stands on ground truth %(number)s now. People told: %(people)s.")
+                _("Now using answers no. %(number)s. People notified: %(people)s.")
                 % {"number": number, "people": notified},
             )
         elif action == "discard":
             rescoring.discard_candidate(competition=competition, user=signed_in_user(page_context.user))
             messages.info(
-                request, _("Ground truth %(number)s is discarded; the board stays as it is.") % {"number": number}
+                request,
+                _("Answers no. %(number)s were discarded. The leaderboard stays as it is.") % {"number": number},
             )
     except competitions.CannotHost as error:
         messages.error(request, error.message)

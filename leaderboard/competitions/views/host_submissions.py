@@ -114,23 +114,22 @@ def host_submission(request: HttpRequest, page_context: PageContext, submission_
     files = competition.submissions.filter(team__isnull=False).select_related("team", "user")
     submission = files.annotate(listed_as=hooks.roster.name_on_roster()).filter(pk=submission_id).first()
     if submission is None:
-        raise Http404(_("No team of this competition handed in such a file."))
+        raise Http404(_("No team here has submitted such a file."))
     form = ReasonForm(request.POST if request.POST.get("action") == "hide" else None)
     status, done = 422 if request.method == "POST" else 200, ""
     try:
         if request.POST.get("action") == "show":
             competitions.show_submission(submission=submission, user=user)
-            done = _("The file is shown again.")
+            done = _("The submission is visible again.")
         elif form.is_valid():
             competitions.hide_submission(submission=submission, user=user, reason=form.cleaned_data["reason"])
-            done = _("The file is hidden; its team reads why.")
+            done = _("The submission is hidden; its team sees the reason.")
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
     if done:
         messages.success(request, done)
         return see_other("host_submission", slug=competition.slug, submission_id=submission.pk)
-    found = dict(submission.scores.filter(ground_truth=competition.ground_truth).values_list("split", "value"))
-    scores = {split: found.get(split) for split in Split.values}
+    (scores,) = _submission_rows(competition, [submission])
     context = {"page_context": page_context, "submission": submission, "form": form, "scores": scores}
     return render(request, "competitions/host_submission.html", context, status=status)
 
@@ -148,7 +147,9 @@ def host_score_again(request: HttpRequest, page_context: PageContext) -> HttpRes
         except competitions.CannotHost as error:
             refusal, status = error.message, 409
         else:
-            words = ngettext("%(number)d file is scored again.", "%(number)d files are scored again.", done)
+            words = ngettext(
+                "%(number)d submission is being rescored.", "%(number)d submissions are being rescored.", done
+            )
             messages.success(request, words % {"number": done})
             return see_other("host_submissions", slug=page_context.competition.slug)
     ended = {
@@ -184,10 +185,10 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
     if request.POST.get("action") == "remove":
         wanted = get_object_or_404(competition.baselines, name=request.POST.get("name", ""))
         if not is_confirmed(request):
-            consequence = _("It leaves the board, with its file and its scores.")
+            consequence = _("It leaves the leaderboard with its file and scores.")
             return ask_first(request, page_context, str(wanted), consequence)
         boards.remove_baseline(baseline=wanted, user=user)
-        messages.success(request, _("“%(name)s” is removed from the board.") % {"name": wanted})
+        messages.success(request, _("“%(name)s” was removed from the leaderboard.") % {"name": wanted})
         return see_other("host_baselines", slug=competition.slug)
     form = BaselineForm(posted_data(request), request.FILES or None)
     status = 200 if request.method != "POST" else 422

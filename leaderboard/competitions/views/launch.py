@@ -14,17 +14,22 @@ from leaderboard.scorer.job_slots import JobFailed
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CloneForm, ReasonForm, ScheduleForm, SlugForm
 from ..models import StudentPreview, TruthCheck
-from ..services import boards, competitions, copying, launches, publishing
+from ..services import boards, competitions, copying, findings, launches, publishing
 from .host_responses import add_refusal, posted_data
 from .overview import competition_metric
-from .wizard import checklist_of, wizard_context, wizard_step
+from .setup import checklist_of, until_launch
+from .truth_reports import draft_of
 
 
 @open_to(Audience.HOSTS)
-@wizard_step("launch")
+@until_launch("host_competition")
 def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Everything once more, what is missing, and the launch; POST plans it for a time, or takes that back."""
+    """Everything once more, what is missing, and the launch; POST plans it for a time, or takes that back, or accepts a
+    warning."""
     competition, status = page_context.competition, 200
+    if key := request.POST.get("accept"):
+        findings.accept_finding(competition=competition, user=signed_in_user(page_context.user), key=key)
+        return see_other("host_setup_launch", fragment="#warnings", slug=competition.slug)
     if request.POST.get("action") == "cancel":
         return _cancel(request, page_context)
     form = ScheduleForm(competition, posted_data(request))
@@ -36,7 +41,7 @@ def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpRe
             status = add_refusal(form, error)
             competition.refresh_from_db()
         else:
-            messages.success(request, _("The launch is planned."))
+            messages.success(request, _("Launch scheduled."))
             return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
     return _review(request, page_context, form, status=422 if form.errors and status == 200 else status)
 
@@ -51,9 +56,9 @@ def _cancel(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         competition.refresh_from_db()
         return _review(request, page_context, ScheduleForm(competition), status=409, problem=error.message)
     if is_cancelled:
-        messages.info(request, _("The launch is cancelled. The competition stays a draft."))
+        messages.info(request, _("Launch cancelled. The competition stays a draft."))
     else:
-        messages.info(request, _("No launch is planned any more. The competition is a draft."))
+        messages.info(request, _("No launch is scheduled. The competition is a draft."))
     return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
 
 
@@ -63,8 +68,13 @@ def _review(
     competition = page_context.competition
     needs = checklist_of(competition)
     check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
+    draft = draft_of(competition)
     context = {
-        **wizard_context(request, page_context, "launch"),
+        "page_context": page_context,
+        "found": findings.shown_findings(check),
+        "is_changed": bool(
+            draft and competition.ground_truth and draft.uploaded_at > competition.ground_truth.published_at
+        ),
         "form": form,
         "problem": problem,
         "checklist": needs,
@@ -88,7 +98,7 @@ def host_preview(request: HttpRequest, page_context: PageContext) -> HttpRespons
         except competitions.CannotHost as error:
             messages.error(request, error.message)
         except JobFailed:
-            messages.error(request, _("The sample submission could not be made. Try it again in a moment."))
+            messages.error(request, _("We couldn't create the sample submission. Try again in a moment."))
         return see_other("host_preview", fragment="#sent", slug=competition.slug)
     student_preview = StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first()
     context = {
@@ -124,8 +134,8 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A new draft of one's own from this competition."""
     source, user = page_context.competition, signed_in_user(page_context.user)
     if not user.is_host:
-        raise PermissionDenied(_("Ask the operator of this site for the right to host competitions."))
-    form = CloneForm(posted_data(request), initial={"title": source.title})
+        raise PermissionDenied(_("Ask your administrator for permission to host competitions."))
+    form = CloneForm(posted_data(request), initial={"title": copying.next_title(source.title)})
     status = 422 if request.method == "POST" else 200
     if request.method == "POST" and form.is_valid():
         try:
@@ -133,7 +143,7 @@ def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         except (ValidationError, competitions.CannotHost) as error:
             status = add_refusal(form, error)
         except JobFailed:
-            form.add_error(None, _("The answers could not be checked. Try it again in a moment."))
+            form.add_error(None, _("We couldn't check the answers. Try again in a moment."))
             status = 503
         else:
             messages.success(request, _("“%(title)s” is a new draft.") % {"title": copy})
@@ -151,14 +161,14 @@ def host_pause(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     try:
         if request.POST.get("action") == "resume":
             competitions.resume_competition(competition=competition, user=signed_in_user(page_context.user))
-            messages.success(request, _("Files are taken again."))
+            messages.success(request, _("Resumed. Students can submit again."))
             return see_other("host_pause", slug=competition.slug)
         if form.is_valid():
             reason = form.cleaned_data["reason"]
             competitions.pause_competition(
                 competition=competition, user=signed_in_user(page_context.user), reason=reason
             )
-            messages.success(request, _("Paused: no files are taken until you end the pause."))
+            messages.success(request, _("Paused. Students can't submit until you resume."))
             return see_other("host_pause", slug=competition.slug)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
@@ -175,7 +185,7 @@ def host_reveal(request: HttpRequest, page_context: PageContext) -> HttpResponse
         except competitions.CannotHost as error:
             status = add_refusal(form, error)
         else:
-            messages.success(request, _("The private board is open."))
+            messages.success(request, _("The private leaderboard is open."))
             return see_other("leaderboard", slug=page_context.competition.slug)
     has_choice = page_context.state == "closed" and page_context.last_deadline <= page_context.at
     review = boards.review_before_reveal(page_context.competition) if has_choice else None

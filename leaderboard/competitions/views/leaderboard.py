@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -29,14 +28,14 @@ from leaderboard.common import display_time
 from .. import hooks
 from ..access import Audience, PageContext, open_to
 from ..context_processors import theme_of
-from ..models import Team
 from ..models.competition import Split
 from ..ranking import boards as boards_module
 from ..ranking import rows, team_ranks, team_search
 from ..services import boards
 from . import board_cache
-from .board_table import anchor_of, board_table
-from .charts import BoardChart, board_chart
+from .board_facts import BoardFacts, board_facts
+from .board_table import MEDALS, anchor_of, board_table, rails_of
+from .charts import board_charts
 from .host_responses import csv_response
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
@@ -51,9 +50,12 @@ class RenderedBoard:
     page: int
     pages: int
     total: int
-    placings: Mapping[int, rows.Placing] = field(default_factory=dict)
-    """Of the teams in it; empty where some teams alone were asked for, and on a hidden board."""
-    leaders: tuple[Team, ...] = ()
+    rows: tuple[rows.BoardRowData, ...] = ()
+    """Empty where some teams alone were asked for."""
+    has_rails: bool = False
+    """Some teams are too close to call."""
+    picked: tuple[str, ...] = ()
+    """Teams whose final submissions were chosen automatically."""
     within: Mapping[int, int] = field(default_factory=dict)
     """Ranks among all teams of the section that was asked for; empty where none was, and on a hidden board."""
     among: int = 0
@@ -71,6 +73,7 @@ class BoardQuery:
         self.ground_truth = page_context.competition.ground_truth
         self.team = page_context.membership.team if page_context.membership else None
         self.split = Split(asked) if asked in Split.values else default
+        self.view = view if (view := request.GET.get("view", "")) in ("time", "distribution") else ""
         self.page = int(page) if page.isascii() and page.isdecimal() and len(page) < 7 else 1
         self.text = request.GET.get("q", "").strip()[:60]
         # Of the roster; empty where the visitor may not ask for one.
@@ -88,14 +91,14 @@ class BoardQuery:
 
     @cached_property
     def key(self) -> tuple[Hashable, ...]:
-        """Names one state of one table; movement compares with the last UTC midnight, so the day is part of it."""
+        """Names one state of one table; movement compares with the last midnight, so the day is part of it."""
         return (
             self.competition.pk,
             self.competition.ground_truth_id,
             self.competition.board_version,
             self.split.value,
             self.page,
-            self.page_context.at.astimezone(UTC).date().toordinal(),
+            self.competition.day_of(self.page_context.at).toordinal(),
             self.sees_names,
             get_current_timezone_name(),
         )
@@ -145,8 +148,10 @@ class BoardQuery:
             sees_names=self.sees_names,
             people=self._people,
         )
-        html = board_table(self.competition, self.split, found.rows, self.page_context.ladder)
-        return RenderedBoard(html, found.page, found.pages, found.total, found.placings, found.leaders)
+        html = board_table(self.competition, self.split, found.rows, self.page_context.ladder, found.leader)
+        picked = tuple(row.name for row in found.rows if row.is_picked_by_system)
+        rails = any(rails_of(found.rows))
+        return RenderedBoard(html, found.page, found.pages, found.total, found.rows, rails, picked)
 
     def _render_search(self) -> RenderedBoard:
         found = team_search.find_teams(
@@ -159,21 +164,17 @@ class BoardQuery:
             sees_names=self.sees_names,
             people=self._people,
         )
-        html = board_table(self.competition, self.split, found.rows, self.page_context.ladder)
+        html = board_table(self.competition, self.split, found.rows, self.page_context.ladder, found.leader)
         return RenderedBoard(html, found.page, found.pages, found.total, within=found.within, among=found.among)
 
     def placing(self, table: RenderedBoard) -> rows.Placing | None:
         """Where the visitor's own team stands."""
         if self.team is None or self.ground_truth is None:
             return None
-        return table.placings.get(self.team.pk) or team_ranks.placing_of(self.team, self.ground_truth, self.split)
-
-    def chart(self, table: RenderedBoard) -> BoardChart | None:
-        """Scores over time, under the first page of the public board alone: private ones have no history that anybody
-        saw."""
-        if self.split == Split.PRIVATE or self.is_selection or table.page > 1:
-            return None
-        return board_chart(self.competition, self.team, table.leaders)
+        here = next((row for row in table.rows if row.team_id == self.team.pk), None)
+        if here is None or here.rank is None or here.value is None:
+            return team_ranks.placing_of(self.team, self.ground_truth, self.split)
+        return rows.Placing(here.rank, table.total, here.value, here.submission_id)
 
     def etag(self, request: HttpRequest, *, is_part: bool) -> str:
         """Names the bytes of an answer: the board, who looks, and for a whole page its frame with the minute shown."""
@@ -199,6 +200,8 @@ class BoardQuery:
 @open_to(Audience.VISITORS)
 def leaderboard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     query = BoardQuery(request, page_context)
+    if query.competition.is_demo:
+        hooks.demo_looked_at(competition=query.competition)
     is_part = request.headers.get("HX-Request") == "true"
     etag = query.etag(request, is_part=is_part)
 
@@ -243,28 +246,30 @@ def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) ->
         "q": query.text,
         "is_locked": query.is_locked,
         "section": query.section,
+        "view": query.view,
+        "is_part": is_part,
     }
     if not is_part:
         context |= {"sections": query.sections, "own_section": query.own_section}
     if query.ground_truth is None or query.is_locked:
         return context
+    if query.view and not is_part:
+        return context | board_charts(query.view, query.page_context, query.split, query.team)
     table = query.table()
     placing = query.placing(table)
-    above = placing.rank - 1 if placing else 0
-    if query.team and query.team.pk in table.within:
-        above = list(table.within).index(query.team.pk)
     public = round(100 * query.ground_truth.public_share)
     return context | {
         "table": table,
         "html": _with_own_row(table.html, query),
         "placing": placing,
+        "facts": BoardFacts(placing)
+        if query.is_selection
+        else board_facts(query.page_context, query.split, table, placing),
         "own_within": table.within.get(query.team.pk) if query.team else None,
-        "own_anchor": anchor_of(query.team.shown_name) if query.team else "",
-        # The page of the board, or of the section shown, that the visitor's team stands on.
-        "own_page": above // boards_module.PAGE_SIZE + 1,
+        "podium": _podium(query, table),
+        "own_address": _own_address(query, table, placing),
         "public_percent": public,
         "private_percent": 100 - public,
-        "chart": None if is_part else query.chart(table),
         "asked": query.query_string(),
         "poll": f"{request.path}?{query.query_string(page=query.page)}",
         # What a poll for the table alone would be named now.
@@ -272,16 +277,34 @@ def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) ->
     }
 
 
+def _podium(query: BoardQuery, table: RenderedBoard) -> list[rows.BoardRowData]:
+    """The first three ranks, over the final ranking."""
+    is_final = query.split == Split.PRIVATE and query.page_context.state == "revealed"
+    ranked = table.rows if is_final and table.page == 1 else ()
+    return [row for row in ranked[: 2 * len(MEDALS)] if row.rank is not None and row.rank <= len(MEDALS)]
+
+
+def _own_address(query: BoardQuery, table: RenderedBoard, placing: rows.Placing | None) -> str:
+    """Where the visitor's team stands: a page of the board, or of the section shown."""
+    if query.team is None or placing is None:
+        return ""
+    in_section = query.team.pk in table.within
+    above = list(table.within).index(query.team.pk) if in_section else placing.rank - 1
+    page = above // boards_module.PAGE_SIZE + 1
+    asked = query.query_string(page=page if page > 1 else "", **({} if in_section else {"section": "", "q": ""}))
+    return f"?{asked}#{anchor_of(query.team.shown_name)}"
+
+
 def _with_own_row(html: str, query: BoardQuery) -> SafeString:
-    """The shared table with the visitor's team marked; its markers hold no person's text.
+    """The shared table with the visitor's team marked. Nobody's text ends a cell: it is escaped.
 
     Behind a pseudonym the team reads its own name as well.
     """
     if query.team is not None:
         anchor = anchor_of(query.team.shown_name)
-        html = html.replace(f'<tr id="{anchor}"', f'<tr id="{anchor}" class="mine"', 1)
-        mark = format_html('<span class="badge">{}</span>', _("You"))
+        before, begin, row = html.partition(f'<tr id="{anchor}"')
+        mark = format_html(' <span class="you">{}</span>', _("You"))
         if query.competition.board.uses_pseudonyms:
-            mark += format_html('<span class="own-name">{}</span>', query.team.name)
-        html = html.replace(f"<!--you {anchor}-->", mark, 1)
+            mark = format_html(" <small>{}</small>", query.team.name) + mark
+        html = before + begin.replace("<tr", '<tr aria-current="true"') + row.replace("</th>", f"{mark}</th>", 1)
     return mark_safe(html)  # noqa: S308 - rendered by our template, which escapes

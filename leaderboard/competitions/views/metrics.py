@@ -38,8 +38,7 @@ CHANGES_PER_PERSON = 60
 CHANGES_PER_ADDRESS = 15
 CHANGES_OF_STRANGERS = 30
 TOO_MANY_EXAMPLES_TEXT = gettext_lazy(
-    "Many examples were computed within a minute. Wait a little and press Compute again. People who are signed in can "
-    "have more."
+    "Too many examples within a minute. Wait a little and press Compute again. Signed-in people can compute more."
 )
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
@@ -168,7 +167,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
     try:
         shown = library.get(key)
     except library.UnknownMetric:
-        raise Http404(_("There is no metric of this name.")) from None
+        raise Http404(_("There is no metric with this name.")) from None
     draft = ExampleDraft(shown, request.GET)
     if what := request.GET.get("do", ""):
         return redirect(f"{request.path}?{draft.change(what)}#change")
@@ -211,21 +210,21 @@ def _example_outcome(request: HttpRequest, draft: ExampleDraft) -> dict[str, Any
     """What came of the example: `worked`, or the `problems` and whose they are, or a `refusal` in a sentence
     (`is_form_at_fault`: the form says it better)."""
     if draft.params is None:
-        return {"refusal": _("A parameter is at fault."), "is_form_at_fault": True}
+        return {"refusal": _("A parameter is wrong."), "is_form_at_fault": True}
     if sentence := _example_refusal(request, draft):
         return {"refusal": sentence}
     try:
         answer = draft.answer()
     except jobs_for_pages.JobFailed as error:
         log.warning("no worked example of %s: %s", draft.metric.key, error)
-        return {"refusal": _("The example cannot be computed at this moment. Everything else on this page holds.")}
+        return {"refusal": _("We can't compute the example right now. The rest of this page is correct.")}
     if answer["faults_of"] in ("truth", "submission"):
         return {"problems": answer["problems"], "faults_of": answer["faults_of"]}
     if answer["faults_of"] and (limit := answer.get("limit")):
-        words = _("{limit} Longer than that no example is computed, so there is nothing to show.")
+        words = _("{limit} Examples stop after that, so there's no result.")
         return {"refusal": words.format(limit=limit)}
     if answer["faults_of"]:
-        words = _("The code of this metric, which the operator of this site added, cannot score these files.")
+        words = _("This metric's code, which your administrator added, can't score these files.")
         return {"refusal": words}
     return {"worked": WorkedExample(answer)}
 
@@ -236,7 +235,7 @@ def _example_refusal(request: HttpRequest, draft: ExampleDraft) -> str:
     if not draft.is_changed:
         if draft.metric.example.truth:
             return ""
-        return _("This metric came without an example. Type two small files below to see what it makes of them.")
+        return _("This metric has no example. Type two small files below to try it.")
     if draft.too_much or draft.is_known:
         return draft.too_much
     if request.user.is_authenticated:
@@ -255,4 +254,4 @@ def _spoken(outcome: dict[str, Any]) -> str:
         return _("The score is %(score)s.") % {"score": worked.line[-1]}
     if outcome.get("refusal"):
         return str(outcome["refusal"])
-    return _("The truth cannot be read.") if outcome["faults_of"] == "truth" else _("The submission cannot be read.")
+    return _("The answers can't be read.") if outcome["faults_of"] == "truth" else _("The submission can't be read.")

@@ -7,29 +7,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import NamedTuple
 
 from django.db.models import F, Q, Subquery
+from django.template.defaultfilters import filesizeformat
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 import metrics
 from leaderboard.common import numbers
 from metrics.core.uncertainty import probability_better
 
 from ..access import PageContext
-from ..models import Score, Submission, Uncertainty
+from ..models import Score, Standing, Submission, Uncertainty
 from ..models.competition import Split
+from ..ranking import boards, secondary, team_ranks
 from ..ranking import ladder as ladder_module
-from ..ranking import secondary, team_ranks
 from ..ranking.rows import Placing
-from ..services import submit_conditions
+from ..services import converting, submit_conditions
+from .board_facts import Neighbour
+from .board_table import gap_text
+from .charts import score_histogram
 
 PATIENCE = timedelta(seconds=60)
 USUAL_WAIT = timedelta(seconds=10)
 MISSING_SCORE_TEXTS = {
     "hidden": gettext_lazy("valid; scores are hidden until the end"),
-    "late": gettext_lazy("late; its score is shown after the end"),
-    "off_board": gettext_lazy("scored; on no board"),
+    "late": gettext_lazy("late; you'll see its score after the end"),
+    "off_board": gettext_lazy("scored; not on the leaderboard"),
     "unclear": gettext_lazy("no clear improvement"),
 }
 ENDS = {
@@ -152,6 +158,14 @@ class TodayCard:
         return team_ranks.placing_of(membership.team_id, ground_truth, Split.PUBLIC)
 
 
+class Step(NamedTuple):
+    """One step of a file; `state` is `done`, `current`, `failed` or `todo`."""
+
+    label: str
+    state: str
+    detail: str
+
+
 @dataclass
 class SubmissionProgress:
     """One file as its team sees it now. Public scores alone: what is private goes through `shown_scores_of`."""
@@ -163,6 +177,14 @@ class SubmissionProgress:
     @property
     def is_over(self) -> bool:
         return self.submission.status != Submission.Status.PENDING
+
+    @cached_property
+    def conversion(self) -> converting.ConversionOffer | None:
+        """How the file would be read that a spreadsheet saved in its own way; for its own team."""
+        membership = self.page_context.membership
+        if membership is None or membership.team_id != self.submission.team_id:
+            return None
+        return converting.offer_conversion(self.submission)
 
     @cached_property
     def is_being_scored(self) -> bool:
@@ -192,20 +214,33 @@ class SubmissionProgress:
         return waits and not self.scorer_is_down
 
     @property
-    def steps(self) -> list[tuple[str, str]]:
-        """The steps of a file: the label, and the class of the list item."""
-        labels = [_("Uploaded"), _("Checked"), _("Scoring"), _("On the board")]
-        done = 1
-        if self.submission.status == Submission.Status.SCORED:
-            done = 4
-            off_board = _("On no board") if self.is_off_board else _("On the board")
-            labels[2:] = [_("Scored"), _("Late, not ranked") if self.submission.is_late else off_board]
-        elif not self.is_over and self.is_being_scored:
-            done = 2
-        states = ["done"] * done + ["todo"] * (4 - done)
-        if not self.is_over:
-            states[done] = "current"
-        return list(zip(labels, states, strict=True))
+    def steps(self) -> list[Step]:
+        """The four steps of a file, the same wherever it is."""
+        file, status = self.submission, Submission.Status
+        took = f"{(file.finished_at - file.received_at).total_seconds():.1f} s" if file.finished_at else ""
+        rows = self.page_context.competition.ground_truth
+        read = ngettext("%(n)s row", "%(n)s rows", rows.rows) % {"n": f"{rows.rows:,}"} if rows else ""
+        labels = [_("Uploaded"), _("Checked"), _("Scoring"), _("On the leaderboard")]
+        details = [filesizeformat(file.size), read, "", ""]
+        states = ["done", "todo", "todo", "todo"]
+        if file.status == status.SCORED:
+            states = ["done"] * 4
+            labels[2], details[2] = _("Scored"), took
+            if file.is_late or self.is_off_board:
+                labels[3] = _("Late, not ranked") if file.is_late else _("Not on the leaderboard")
+            elif self.placing:
+                details[3] = _("rank %(rank)s") % {"rank": self.placing.rank}
+        elif file.status == status.INVALID:
+            states[1], labels[2] = "failed", _("Scored")
+            details[1] = ngettext("%(n)s problem", "%(n)s problems", len(file.problems)) % {"n": len(file.problems)}
+        elif file.status == status.FAILED:
+            states[1:3], labels[2] = ["done", "failed"], _("Not scored")
+        elif self.is_being_scored:
+            states[1:3] = ["done", "current"]
+        else:
+            states[1] = "current"
+            details[1] = _("%(n)s ahead of you") % {"n": self.ahead} if self.ahead else ""
+        return [Step(*step) for step in zip(labels, states, details, strict=True)]
 
     @property
     def pause(self) -> str:
@@ -350,12 +385,80 @@ class SubmissionProgress:
         ground_truth, team_id = self.page_context.competition.ground_truth, self.submission.team_id
         if ground_truth is None or team_id is None:
             return None
-        best = None if self.page_context.competition.revealed_at is not None else self.earlier_best
+        # A board that rounds compares what it shows, and not the exact scores that the team reads here.
+        is_rounded = self.page_context.ladder is not None and self.ladder is None
+        is_over = self.page_context.competition.revealed_at is not None
+        best = None if is_over or is_rounded else self.earlier_best
         earlier = (ladder_module.sign_of(ground_truth) * best.value, best.received_at) if best else None
-        found = team_ranks.placing_of(team_id, ground_truth, Split.PUBLIC, earlier=earlier)
+        mine = next((row for row in self._board if row.team_id == team_id), None)
+        found = None
+        if mine is not None:
+            before = [row for row in self._board if row.team_id != team_id and earlier and _key(row) < earlier]
+            found = Placing(
+                rank=self._ranks[self._board.index(mine)],
+                total=len(self._board),
+                value=mine.value,
+                submission_id=str(mine.submission_id),
+                rank_before=1 + len(before) if earlier else None,
+            )
+        elif not self._board:
+            found = team_ranks.placing_of(team_id, ground_truth, Split.PUBLIC, earlier=earlier)
         if self.page_context.membership is not None and self.page_context.membership.team_id == team_id:
             self.today.placing = found
         return found
+
+    @property
+    def is_personal_best(self) -> bool:
+        """Whether the board has moved the team up for this file."""
+        return bool(self.difference and self.difference > 0 and not self.submission.is_late and not self.is_off_board)
+
+    @property
+    def gain(self) -> str:
+        """To the earlier best with its sign, in three digits."""
+        if self.earlier_best is None or self.public_score is None:
+            return ""
+        return gap_text(self.public_score, self.earlier_best.value) or "0"
+
+    @property
+    def ranks_won(self) -> int:
+        """Negative when lost."""
+        found = self.placing
+        return found.rank_before - found.rank if found and found.rank_before else 0
+
+    @cached_property
+    def _board(self) -> list[Standing]:
+        """The public board, for the place of this file on it; none where there is no such place."""
+        ground_truth = self.page_context.competition.ground_truth
+        if ground_truth is None or self.public_score is None or self.submission.is_late or self.is_off_board:
+            return []
+        in_order = boards.standings_in_order(ground_truth, Split.PUBLIC).select_related("team")
+        return [] if boards.is_hidden(ground_truth, Split.PUBLIC) else list(in_order)
+
+    @cached_property
+    def _ranks(self) -> list[int]:
+        ground_truth = self.page_context.competition.ground_truth
+        return boards.shared_ranks([*map(boards.rank_order(ground_truth), self._board)]) if ground_truth else []
+
+    @cached_property
+    def next_better(self) -> Neighbour | None:
+        """The team before this one on the public board."""
+        ground_truth, own = self.page_context.competition.ground_truth, self.placing
+        if ground_truth is None or own is None:
+            return None
+        before = [(rank, row) for rank, row in zip(self._ranks, self._board, strict=True) if rank < own.rank]
+        if not before:
+            return None
+        rank, row = before[-1]
+        row.team.competition = self.page_context.competition
+        return Neighbour(rank, row.team.shown_name, row.value, abs(row.value - own.value))
+
+    @cached_property
+    def histogram(self) -> SafeString:
+        """Where the score is among those of the board."""
+        ground_truth = self.page_context.competition.ground_truth
+        if ground_truth is None or not self._board:
+            return SafeString()
+        return score_histogram(ground_truth, Split.PUBLIC, [row.value for row in self._board], self.public_score)
 
     @cached_property
     def same_as(self) -> Submission | None:
@@ -383,3 +486,7 @@ class SubmissionProgress:
 
 def _uncertainty_of(score: Score) -> Uncertainty | None:
     return getattr(score, "uncertainty", None)
+
+
+def _key(row: Standing) -> tuple[float, datetime]:
+    return row.sort_key, row.received_at

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.common import charts
 from leaderboard.common.responses import as_download, see_other, signed_in_user
 
 from ..access import Audience, PageContext, open_to
@@ -23,7 +24,7 @@ from ..models import GroundTruth, Refusal, Rescoring, Score, Submission, Team
 from ..models.competition import Split
 from ..ranking import ladder, reveal, shake_up, standings, team_ranks
 from ..services import receipts, submit_conditions, submitting
-from .charts import score_chart
+from .charts import metric_title
 from .host_responses import csv_response, own_submission, problems_csv
 from .submission_progress import NO_SCORES, SubmissionProgress, TodayCard, shown_scores_of
 
@@ -140,10 +141,10 @@ def _chart(page_context: PageContext) -> SafeString:
     if page_context.ladder is not None and not page_context.sees_exact:
         answers = page_context.ladder_answers(membership.team_id)
         points = [(one.received_at, one.shown) for one in answers if one.is_new and one.shown is not None]
-        return score_chart(points, sign=sign, is_rounded=True)
+        return charts.history(points, sign=sign, axis=metric_title(ground_truth))
     scores = ladder.ranked_scores(ground_truth, Split.PUBLIC, teams=[membership.team_id])
     times = scores.order_by("submission__received_at").values_list("submission__received_at", "value")
-    return score_chart(list(times), sign=sign)
+    return charts.history(list(times), sign=sign, axis=metric_title(ground_truth))
 
 
 def _is_uuid(text: str) -> bool:
@@ -165,7 +166,7 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
             raise Http404(_("You have no submission with this number."))
         if form.is_valid():
             submitting.save_note(submission=found, note=form.cleaned_data["note"])
-            messages.success(request, _("The note is saved."))
+            messages.success(request, _("Note saved."))
             return see_other("submission", slug=page_context.competition.slug, submission_id=found.pk)
     progress = SubmissionProgress(page_context, found, TodayCard(page_context))
     ground_truth = page_context.competition.ground_truth
@@ -218,12 +219,14 @@ def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             at=page_context.at,
         )
     except submit_conditions.SubmissionRefused as refusal:
-        messages.error(request, _("%(message)s Nothing was changed.") % {"message": refusal.message})
+        messages.error(request, _("%(message)s Nothing changed.") % {"message": refusal.message})
         ticks = urlencode([("show", "scored"), *(("tick", pk) for pk in wanted)])
         return see_other("submissions", query=f"?{ticks}", slug=page_context.competition.slug)
     else:
         words = (
-            _("Your final picks are saved.") if wanted else _("You picked none: your best public ones will be taken.")
+            _("Your final submissions are saved.")
+            if wanted
+            else _("You chose none, so your best public submissions will be used.")
         )
         messages.success(request, words)
     return see_other("finals", slug=page_context.competition.slug)

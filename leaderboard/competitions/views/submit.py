@@ -22,7 +22,7 @@ from leaderboard.scorer.job_slots import JobFailed
 from ..access import Audience, PageContext, open_to
 from ..forms.student import DuplicateForm, UploadForm
 from ..models import Submission
-from ..services import checking, submit_conditions, submitting
+from ..services import checking, converting, submit_conditions, submitting
 from .host_responses import own_submission, problems_csv
 from .submission_progress import SubmissionProgress, TodayCard
 
@@ -51,7 +51,7 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             submission = _hand_in_again(page_context, DuplicateForm(request.POST))
         elif not form.is_valid():
             return _submit_page(request, page_context, form, status=422)
-        elif form.cleaned_data["check_only"]:
+        elif form.cleaned_data["check_only"] and "now" not in request.POST:
             checked = _check_upload(page_context, form.cleaned_data["file"])
             return _submit_page(request, page_context, fresh, checked=checked)
         else:
@@ -85,6 +85,26 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
     context = {"page_context": page_context, "progress": progress, "today": card, "is_poll": True}
     status = STOP_POLLING if progress.is_over else 200
     return render(request, "competitions/submission_progress.html", context, status=status)
+
+
+@open_to(Audience.MEMBERS)
+def submission_convert(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
+    """Hand in what the offered conversion makes of a file."""
+    original = own_submission(page_context, submission_id)
+    if request.method != "POST":
+        return see_other("submission", slug=page_context.competition.slug, submission_id=submission_id)
+    if page_context.membership is None or original.team_id != page_context.membership.team_id:
+        raise Http404(_("You have no submission with this number."))
+    try:
+        submission = converting.submit_converted(submission=original, user=signed_in_user(page_context.user))
+    except submit_conditions.SubmissionRefused as error:
+        fresh, status = UploadForm.fresh(), HOW_REFUSED.get(error.code, 409)
+        return _submit_page(request, page_context, fresh, not_taken=error.message, status=status)
+    except JobFailed:
+        words = _("We couldn't convert the file. Try again in a minute.")
+        return _submit_page(request, page_context, UploadForm.fresh(), not_taken=words, status=503)
+    query = f"?submission={submission.pk}"
+    return see_other("submit", query=query, fragment="#progress", slug=page_context.competition.slug)
 
 
 def _hand_in(page_context: PageContext, form: UploadForm) -> Submission:
@@ -130,7 +150,7 @@ def _hand_in_again(page_context: PageContext, form: DuplicateForm) -> Submission
     try:
         file = path_of(earlier.file_key, earlier.sha256).open("rb")
     except FileNotFoundError:
-        raise UploadRefused(_("The earlier file is gone from the server. Choose yours again."), 409) from None
+        raise UploadRefused(_("The earlier file isn't on the server any more. Choose yours again."), 409) from None
     with file:
         return submitting.submit_file(
             competition=page_context.competition,
@@ -150,9 +170,7 @@ def _check_upload(page_context: PageContext, file: UploadedFile[Any]) -> dict[st
             competition=page_context.competition, user=user, chunks=file.chunks()
         )
     except JobFailed as error:
-        raise UploadRefused(
-            _("The check did not work, through no fault of your file. Try it again in a moment."), 503
-        ) from error
+        raise UploadRefused(_("The check failed through no fault of your file. Try again in a moment."), 503) from error
     team_id = page_context.membership.team_id if page_context.membership else None
     return {
         "file_name": file.name or "",
@@ -197,6 +215,7 @@ def _submit_page(
             competition, page_context.membership, page_context.at, card.allowance
         ),
         "progress": SubmissionProgress(page_context, shown, card) if shown else None,
+        "is_result": shown is not None and not outcome,
         **outcome,
         "largest": min(competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES),
         "action": reverse("submit", kwargs={"slug": competition.slug}),

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('title', models.CharField(max_length=120, verbose_name='title')),
                 ('text', models.TextField(max_length=10000, verbose_name='text')),
-                ('audience', models.CharField(choices=[('all', 'Everybody in the competition'), ('no_valid_file', 'Who has no valid file yet'), ('section', 'One section'), ('below_baseline', 'Who is below the best baseline on the public board')], default='all', max_length=20)),
+                ('audience', models.CharField(choices=[('all', 'Everyone in the competition'), ('no_valid_file', 'Teams without a valid file'), ('section', 'One section'), ('below_baseline', 'Teams below the best baseline'), ('team', 'One team')], default='all', max_length=20)),
                 ('section', models.CharField(blank=True, max_length=200)),
                 ('is_pinned', models.BooleanField(default=False, verbose_name='pinned')),
                 ('key', models.CharField(editable=False, max_length=100, unique=True)),
@@ -89,7 +89,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(max_length=40)),
-                ('delivery', models.CharField(choices=[('at_once', 'Page and mail at once'), ('digest', 'Page and one mail a day'), ('page', 'Page only'), ('none', 'Not at all')], max_length=10)),
+                ('delivery', models.CharField(choices=[('at_once', 'On site and by e-mail'), ('digest', 'On site and in the daily e-mail'), ('page', 'On site only'), ('none', 'Off')], max_length=10)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notice_choices', to=settings.AUTH_USER_MODEL)),
             ],
             options={

@@ -11,6 +11,7 @@ from ..models import Announcement
 
 register = template.Library()
 register.simple_tag(notices.header_of)
+register.simple_tag(notices.latest_of, name="latest_notices")
 
 MOST_ANNOUNCEMENTS = 30
 

@@ -12,9 +12,11 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from leaderboard.common.display_time import moment_text
+from leaderboard.common.form_widgets import MarkdownText
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
-from leaderboard.competitions.models import Competition
+from leaderboard.competitions.models import Competition, Team
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
@@ -32,10 +34,10 @@ class AnnouncementTextForm(forms.ModelForm):  # type: ignore[type-arg]
         labels: ClassVar = {
             "title": gettext_lazy("Title"),
             "text": gettext_lazy("Text"),
-            "is_pinned": gettext_lazy("Keep it at the top of the overview"),
+            "is_pinned": gettext_lazy("Pin to the overview"),
         }
-        help_texts: ClassVar = {"text": gettext_lazy("Markdown, formulas between <code>$</code>.")}
-        widgets: ClassVar = {"text": forms.Textarea(attrs={"rows": 8})}
+        help_texts: ClassVar = {"text": gettext_lazy("Supports Markdown, and formulas between <code>$</code>.")}
+        widgets: ClassVar = {"text": MarkdownText(attrs={"rows": 8})}
 
     def clean_title(self) -> str:
         return " ".join(str(self.cleaned_data["title"]).split())
@@ -45,21 +47,19 @@ class AnnouncementForm(AnnouncementTextForm):
     """The words, and whom they are for with how many that are now."""
 
     audience = forms.ChoiceField(
-        label=gettext_lazy("Who gets it"),
+        label=gettext_lazy("To"),
         widget=forms.RadioSelect,
         initial=OPTIONS.ALL,
         error_messages={
-            "invalid_choice": gettext_lazy(
-                "Nobody can be meant by this choice now: the public board shows no baseline, or nobody is in the "
-                "section any more. Choose again who gets it; nothing was sent."
-            )
+            "invalid_choice": gettext_lazy("This group is empty now. Nothing was sent; choose another group.")
         },
     )
     key = forms.RegexField(r"^announcement:[0-9a-f]{32}$", required=False, widget=forms.HiddenInput)
 
-    def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, competition: Competition, *args: Any, team: Team | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial["key"] = Announcement.new_key()
+        self.team = team
         counts = [
             (option.value, str(option.label), announcements.announcement_readers(competition, option).count())
             for option in announcements.available_audiences(competition)
@@ -67,6 +67,10 @@ class AnnouncementForm(AnnouncementTextForm):
         ]
         for name, number in announcements.section_sizes(competition).items():
             counts.append((f"section:{name}", _("Section “%(name)s”") % {"name": name}, number))
+        if team is not None:
+            number = announcements.announcement_readers(competition, OPTIONS.TEAM, team=team).count()
+            counts.insert(0, (f"team:{team.pk}", _("Team “%(name)s”") % {"name": team.name}, number))
+            self.initial["audience"] = f"team:{team.pk}"
         self.fields["audience"].choices = [  # type: ignore[attr-defined]
             (value, f"{label} ({_people(number)})") for value, label, number in counts
         ]
@@ -75,8 +79,10 @@ class AnnouncementForm(AnnouncementTextForm):
     @property
     def for_verb(self) -> dict[str, Any]:
         """What `announcements.announce` takes."""
-        audience, _separator, section = self.cleaned_data["audience"].partition(":")
-        return {**self.cleaned_data, "audience": audience, "section": section}
+        audience, _separator, which = self.cleaned_data["audience"].partition(":")
+        is_team = audience == OPTIONS.TEAM
+        to = {"team": self.team if is_team else None, "section": "" if is_team else which}
+        return {**self.cleaned_data, "audience": audience, **to}
 
 
 def _people(number: int) -> str:
@@ -87,7 +93,13 @@ def _people(number: int) -> str:
 def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Write an announcement; all that were written, withdrawn ones too."""
     competition, status = page_context.competition, 200
-    form = AnnouncementForm(competition, posted_data(request))
+    wanted = request.POST.get("audience", "").removeprefix("team:") or request.GET.get("team", "")
+    team = (
+        competition.teams.filter(pk=int(wanted)).first()
+        if wanted.isascii() and wanted.isdecimal() and len(wanted) < 16
+        else None
+    )
+    form = AnnouncementForm(competition, posted_data(request), team=team, initial=_proposal(request, page_context))
     if request.method == "POST":
         status = 422
         if form.is_valid():
@@ -105,6 +117,22 @@ def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpR
     return render(request, "notifications/host_announcements.html", context, status=status)
 
 
+def _proposal(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
+    """The words that remind those without a valid file, for the host to check."""
+    if request.GET.get("for") != OPTIONS.NO_VALID_FILE:
+        return {}
+    text = _(
+        "Your team has no valid submission yet. The deadline is %(deadline)s.\n\n"
+        "Download the sample submission from the Data page, upload it, and improve it from there."
+    )
+    deadline = moment_text(page_context.competition.closes_at, page_context.competition.zone)
+    return {
+        "audience": OPTIONS.NO_VALID_FILE,
+        "title": _("No valid submission yet"),
+        "text": text % {"deadline": deadline},
+    }
+
+
 @open_to(Audience.ASSISTANTS)
 def host_announcement(request: HttpRequest, page_context: PageContext, number: int) -> HttpResponse:
     """Change the words of one announcement, or take it back."""
@@ -116,12 +144,10 @@ def host_announcement(request: HttpRequest, page_context: PageContext, number: i
         try:
             if is_withdrawing:
                 announcements.withdraw_announcement(announcement=announcement, user=user)
-                words = _("The announcement is withdrawn; its notices say so.")
+                words = _("Withdrawn.")
             else:
                 announcements.edit_announcement(announcement=announcement, user=user, **form.cleaned_data)
-                words = _(
-                    "The announcement is changed, also in people's notices. E-mails that have left stay as they were."
-                )
+                words = _("Saved. Notifications show the new text; e-mails already sent stay as they were.")
             messages.success(request, words)
         except competitions.CannotHost as error:
             messages.error(request, str(error))

@@ -50,7 +50,7 @@ def my_calendar(request: HttpRequest, secret: str) -> HttpResponse:
     """For a calendar program, which cannot sign in: whoever has the address sees titles and dates."""
     owner = CalendarAddress.owner_of(secret)
     if owner is None:
-        raise Http404(_("There is no calendar here, or not any more."))
+        raise Http404(_("This calendar link doesn't work or was deleted."))
     dates = [(one, closes_at, _address(request, one)) for one, closes_at in _competitions_of(owner)]
     answer = as_calendar(_("My competitions"), dates, database_now())
     answer["Cache-Control"] = "private, no-store"
@@ -73,7 +73,7 @@ def _competitions_of(user: User) -> Iterator[tuple[Competition, datetime]]:
     deadline = Greatest(F("closes_at"), Coalesce(Subquery(held.values("granted")[:1]), F("closes_at")))
     joined = Competition.objects.filter(memberships__user=user, launched_at__isnull=False).values("pk")
     hosted, assisted = user.hosted_competitions.values("pk"), user.assisted_competitions.values("pk")
-    mine = Competition.objects.filter(Q(pk__in=joined) | Q(pk__in=hosted) | Q(pk__in=assisted))
+    mine = Competition.objects.outside_bin().filter(Q(pk__in=joined) | Q(pk__in=hosted) | Q(pk__in=assisted))
     found = mine.annotate(own=deadline).order_by("closes_at")
     own = dict(found.values_list("pk", "own"))
     for competition in found:

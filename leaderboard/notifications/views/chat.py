@@ -27,24 +27,24 @@ class ChatForm(forms.Form):
     completely."""
 
     address = forms.CharField(
-        label=gettext_lazy("Address of the channel"),
+        label=gettext_lazy("Webhook URL"),
         required=False,
         max_length=600,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     events = forms.MultipleChoiceField(
-        label=gettext_lazy("What the channel hears"), choices=ChatEvent.choices, widget=forms.CheckboxSelectMultiple
+        label=gettext_lazy("Events to post"), choices=ChatEvent.choices, widget=forms.CheckboxSelectMultiple
     )
-    is_on = forms.BooleanField(label=gettext_lazy("Messages are sent"), required=False)
+    is_on = forms.BooleanField(label=gettext_lazy("Post messages"), required=False)
 
     def __init__(self, hook: Webhook | None, data: Any = None) -> None:
         usual = {"events": hook.events, "is_on": hook.is_on} if hook else {"events": ChatEvent.values, "is_on": True}
         super().__init__(data, initial=usual)
         self.fields["address"].required = hook is None
         self.fields["address"].help_text = (
-            _("Leave it empty to keep %(address)s.") % {"address": hook.shown_address}
+            _("Leave empty to keep %(address)s.") % {"address": hook.shown_address}
             if hook
-            else _("The https address that the service gives for an incoming webhook (in Teams: of a workflow).")
+            else _("The https URL of the service's incoming webhook (in Teams: of a workflow).")
         )
 
 
@@ -83,10 +83,10 @@ def _do_chat_action(request: HttpRequest, page_context: PageContext, form: ChatF
     action = request.POST.get("action")
     if action == "test":
         chat_sending.send_test(competition=competition)
-        return _("A test is on its way; below you see what becomes of it.")
+        return _("Sending a test message. See its status below.")
     if action == "remove":
         chat_sending.remove_webhook(competition=competition, user=user)
-        return _("The channel's address is forgotten; nothing more is sent.")
+        return _("Channel removed. No more messages are sent.")
     if form.is_bound and form.is_valid():
         chat_sending.set_webhook(competition=competition, user=user, **form.cleaned_data)
         return _("Saved.")

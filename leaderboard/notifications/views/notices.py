@@ -25,10 +25,11 @@ from .. import emails, notices
 from ..models import Delivery, NoticeKind
 
 PER_PAGE = 25
+MAILED = (Delivery.AT_ONCE, Delivery.DIGEST)
 
 
 class PreferencesForm(forms.Form):
-    """A person's clocks and keys, and how they want to be notified, one choice for each kind that can reach them."""
+    """A person's time zone and language, and which notices reach them on the site and by e-mail."""
 
     def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -38,26 +39,59 @@ class PreferencesForm(forms.Form):
             label=_("Time zone"),
             widget=LongSelect,
             required=False,
-            choices=[("", _("That of my browser")), *((zone, zone.replace("_", " ")) for zone in known)],
+            choices=[("", _("Same as my browser")), *((zone, zone.replace("_", " ")) for zone in known)],
             initial=user.zone,
-            help_text=_("Of all pages and of the daily e-mail. Hosts' forms are in the competition's own."),
+            help_text=_("For all pages and the daily e-mail. Host forms use the competition's time zone."),
         )
         if len(settings.LANGUAGES) > 1:
             self.fields["language"] = forms.ChoiceField(
                 label=_("Language"),
                 required=False,
-                choices=[("", _("That of my browser")), *settings.LANGUAGES],
+                choices=[("", _("Same as my browser")), *settings.LANGUAGES],
                 initial=user.language if user.language in dict(settings.LANGUAGES) else "",
-                help_text=_("Of all pages, notices and e-mails."),
+                help_text=_("For all pages, notifications and e-mails."),
             )
-        chosen = notices.notice_choices_of(user)
-        for kind in self.kinds:
-            ways = [(way.value, way.label) for way in Delivery if way != Delivery.NONE or kind.may_be_silent]
-            self.fields[kind.value] = forms.ChoiceField(label=kind.label, choices=ways, initial=chosen[kind])
+        self.chosen = notices.notice_choices_of(user)
+        self.can_mail = notices.sends_mail() and bool(user.email)
+        choices = [(kind.value, kind.label) for kind in self.kinds]
+        shown = [kind.value for kind in self.kinds if self.chosen[kind] != Delivery.NONE]
+        self.fields["on_site"] = forms.MultipleChoiceField(choices=choices, required=False, initial=shown)
+        if self.can_mail:
+            mailed = [kind.value for kind in self.kinds if self.chosen[kind] in MAILED]
+            self.fields["by_mail"] = forms.MultipleChoiceField(choices=choices, required=False, initial=mailed)
+            self.fields["is_daily"] = forms.ChoiceField(
+                label=_("Send e-mails"),
+                choices=[("", _("At once")), ("1", _("Once a day, at 7 in the morning"))],
+                widget=forms.RadioSelect,
+                required=False,
+                initial="1" if Delivery.DIGEST in self.chosen.values() else "",
+            )
 
     @property
-    def of_notices(self) -> list[forms.BoundField]:
-        return [self[kind.value] for kind in self.kinds]
+    def rows(self) -> list[dict[str, Any]]:
+        """What the table of notices shows: without mail only what can be switched off."""
+        shown, mailed = self["on_site"].value() or (), self["by_mail"].value() or () if self.can_mail else ()
+        return [
+            {"kind": kind, "is_shown": kind.value in shown or not kind.may_be_silent, "is_mailed": kind.value in mailed}
+            for kind in self.kinds
+            if self.can_mail or kind.may_be_silent
+        ]
+
+    def deliveries(self) -> dict[NoticeKind, Delivery]:
+        """The choice for each kind. An e-mail comes with the notice on the site; while the site sends none, the choice
+        of e-mails stays as it was."""
+        shown, mailed = self.cleaned_data["on_site"], self.cleaned_data.get("by_mail", ())
+        at_once = Delivery.DIGEST if self.cleaned_data.get("is_daily") else Delivery.AT_ONCE
+        found = {}
+        for kind in self.kinds:
+            is_shown = kind.value in shown or not kind.may_be_silent
+            if kind.value in mailed:
+                found[kind] = at_once
+            elif not self.can_mail and is_shown and self.chosen[kind] in MAILED:
+                found[kind] = Delivery(self.chosen[kind])
+            else:
+                found[kind] = Delivery.PAGE if is_shown else Delivery.NONE
+        return found
 
 
 @open_page_to(SiteAudience.SIGNED_IN)
@@ -66,7 +100,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     user = signed_in_user(request.user)
     if request.method == "POST":
         number = notices.mark_read(user=user)
-        words = ngettext("%(number)s notice is marked as read.", "%(number)s notices are marked as read.", number)
+        words = ngettext("%(number)s notification marked as read.", "%(number)s notifications marked as read.", number)
         messages.success(request, words % {"number": number})
         return see_other("notifications")
     found = user.notices.select_related("competition").order_by(
@@ -93,8 +127,8 @@ def preferences(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         own = {name: form.cleaned_data[name] for name in ("zone", "language") if name in form.fields}
         User.objects.filter(pk=user.pk).update(**own)
-        notices.save_choices(user=user, choices={kind: form.cleaned_data[kind.value] for kind in form.kinds})
-        messages.success(request, _("Your preferences are kept."))
+        notices.save_choices(user=user, choices=form.deliveries())
+        messages.success(request, _("Saved."))
         return see_other("preferences")
     return render(request, "notifications/preferences.html", {"form": form}, status=422 if form.errors else 200)
 
@@ -108,6 +142,6 @@ def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
     """
     kinds = emails.unsubscribe_kinds(token, stop=request.method == "POST")
     if not kinds:
-        raise Http404(_("This link is not one of ours, or not whole."))
+        raise Http404(_("This link is invalid or incomplete."))
     context = {"kinds": kinds, "is_stopped": request.method == "POST"}
     return render(request, "notifications/stop_mail.html", context)

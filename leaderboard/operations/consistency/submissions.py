@@ -9,12 +9,21 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db.models import Case, Count, F, Max, Q, When
 
 from leaderboard.common.clock import database_now
 from leaderboard.common.storage import StorageUnreachable, open_stored
-from leaderboard.competitions.models import DailyAttempts, GroundTruth, Refusal, Score, Standing, Submission
+from leaderboard.competitions.models import (
+    Competition,
+    DailyAttempts,
+    GroundTruth,
+    Refusal,
+    Score,
+    Standing,
+    Submission,
+)
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import team_deadline
 from leaderboard.competitions.models.submission import waiting_since
@@ -164,12 +173,14 @@ COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
 
 
 def check_attempts(findings: CheckRun) -> Iterator[str]:
-    """Days are those of UTC, by the receipt."""
+    """Days are those of the competition's zone, by the receipt."""
+    zones = {zone: ZoneInfo(zone) for zone in Competition.objects.order_by().values_list("zone", flat=True).distinct()}
     counted: Counter[tuple[int, date]] = Counter()
     files = Submission.objects.filter(team__isnull=False, status__in=COUNTING).order_by()
-    for team, received_at in files.values_list("team", "received_at").iterator(chunk_size=5000):
+    facts = files.values_list("team", "received_at", "competition__zone")
+    for team, received_at, zone in facts.iterator(chunk_size=5000):
         assert team is not None
-        counted[team, received_at.astimezone(UTC).date()] += 1
+        counted[team, received_at.astimezone(zones[zone]).date()] += 1
         findings.looked_at += 1
     for team, day, used, carried, limit in DailyAttempts.objects.values_list(
         "team", "day", "used", "carried_over", "limit"

@@ -1,25 +1,29 @@
-"""Three competitions to look at: one live, one finished, one that opens next week.
+"""Three competitions to look at: one live, one finished, and a draft that is ready to launch.
 
 Each folder here is a competition in the import format. The folder `digits` also holds a class: `teams.csv`,
-`submissions.csv` and the files in `submissions.zip`.
+`submissions.csv` and the files in `submissions.zip`. The same class takes part in the live competition, with files
+that are made up here; while somebody looks at its leaderboard, one more arrives each minute.
 
 Everything is marked: competitions by `is_demo`, people by an address in `demo.invalid`. None of these people can sign
-in. A competition is launched last, so a demo competition without a launch was interrupted and is made again.
+in. The mark `is_demo` is set last, so a competition of the demo's host without it was interrupted and is made again.
 """
 
 from __future__ import annotations
 
 import csv
 import fcntl
+import io
 import os
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from zipfile import ZipFile
 
 from django.conf import settings
+from django.core.cache import caches
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -27,20 +31,37 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import store_file
 from leaderboard.competitions import tasks
-from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Submission, Team
+from leaderboard.competitions.models import Competition, DailyAttempts, Membership, StudentPreview, Submission, Team
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import competitions as competitions_services
-from leaderboard.competitions.services import folders, launches
+from leaderboard.competitions.services import folders, launches, publishing, submitting
+from leaderboard.competitions.services.submit_conditions import SubmissionRefused
 
-__all__ = ["CLASS", "TEAMS", "demo_lock", "make_demo", "make_demo_competition", "remove_demo", "score_here"]
+__all__ = [
+    "CLASS",
+    "DRAFT",
+    "LIVE",
+    "TEAMS",
+    "demo_competitions",
+    "demo_lock",
+    "is_submission_due",
+    "make_demo",
+    "make_demo_competition",
+    "remove_demo",
+    "score_here",
+    "submit_next",
+]
 
 FOLDER = Path(__file__).parent
 EMAIL_DOMAIN = "demo.invalid"
 HOST = "demo-host"
-CLASS = "digits"
+CLASS, LIVE, DRAFT = "digits", "bike-rides", "plant-pathology-2021"
 TEAMS = 24
 """In the class."""
+SECONDS_BETWEEN = 60
+MOST_SUBMISSIONS = 2000
+"""A demo that is never removed stops growing."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +73,9 @@ class DemoDates:
 
 
 CALENDARS = {
-    "plant-pathology-2021": DemoDates(opens=-7, closes=60),
-    "bike-rides": DemoDates(opens=7, closes=35),
+    LIVE: DemoDates(opens=-9, closes=60),
     CLASS: DemoDates(opens=-23, closes=-2),
+    DRAFT: DemoDates(opens=0, closes=21),
 }
 
 
@@ -72,19 +93,22 @@ def make_demo(*, teams: int, report: Callable[[str], None]) -> list[Competition]
 
 
 def make_demo_competition(slug: str, *, teams: int = TEAMS) -> Competition:
-    """Import a folder and launch it; the first `teams` of the class take part in its competition."""
+    """Import a folder and launch it, or test it as its host would; the first `teams` of the class take part."""
     now = timezone.now().replace(minute=0, second=0, microsecond=0)
     calendar = CALENDARS[slug]
     opens_at, closes_at = now + timedelta(days=calendar.opens), now + timedelta(days=calendar.closes)
     competition = folders.import_folder(FOLDER / slug, user=demo_user(HOST))
     # A launch wants a deadline to come, so that of a finished competition is set after it.
-    _set_demo_dates(competition, is_demo=True, opens_at=opens_at, closes_at=max(closes_at, now + timedelta(days=1)))
-    if slug == CLASS:
+    _set_demo_dates(competition, opens_at=opens_at, closes_at=max(closes_at, now + timedelta(days=1)))
+    if slug == DRAFT:
+        publishing.start_preview(competition=competition, user=demo_user(HOST))
+    else:
         with transaction.atomic():
             _enrol_teams(competition, teams)
-            _store_past_submissions(competition)
-    launches.launch_competition(competition=competition)
-    _set_demo_dates(competition, launched_at=min(opens_at, now), closes_at=closes_at)
+            _store_past_submissions(competition, _class_files() if slug == CLASS else _made_up_files(competition))
+        launches.launch_competition(competition=competition)
+        _set_demo_dates(competition, launched_at=min(opens_at, now), closes_at=closes_at)
+    _set_demo_dates(competition, is_demo=True)
     return competition
 
 
@@ -94,19 +118,56 @@ def score_here() -> int:
     keys = list(waiting.order_by("received_at").values_list("pk", flat=True))
     for key in keys:
         score.score_submission(key)
+    unfinished = StudentPreview.objects.filter(ground_truth__competition__is_demo=True, finished_at=None)
+    for ground_truth in unfinished.values_list("ground_truth", flat=True):
+        score.measure_preview(ground_truth)
     for competition in Competition.objects.filter(is_demo=True, slug=CLASS, revealed_at=None):
         reveal.reveal_private_board(competition, competition.closes_at)
     return len(keys)
 
 
+def demo_competitions() -> list[Competition]:
+    """Those that a demo made, also half."""
+    of_a_demo = Q(is_demo=True) | Q(hosts__email=f"{HOST}@{EMAIL_DOMAIN}")
+    return list(Competition.objects.filter(of_a_demo).distinct())
+
+
 def remove_demo() -> int:
     """Delete everything that a demo ever made; gives the number of competitions."""
-    of_a_demo = Q(is_demo=True) | Q(hosts__email=f"{HOST}@{EMAIL_DOMAIN}", launched_at=None)
-    competitions = list(Competition.objects.filter(of_a_demo).distinct())
+    competitions = demo_competitions()
     for competition in competitions:
         competitions_services.delete_competition(competition=competition)
     User.objects.filter(email__endswith=f"@{EMAIL_DOMAIN}").delete()
     return len(competitions)
+
+
+def is_submission_due(competition: Competition) -> bool:
+    """Whether the live competition takes its next file now. Says so once a minute, to one of all who ask."""
+    if competition.slug != LIVE or competition.state(timezone.now()) != "live":
+        return False
+    return caches["default"].add("demo-submission", 1, timeout=SECONDS_BETWEEN)
+
+
+def submit_next() -> Submission | None:
+    """Submit a file of one of the teams; None where there is no live demo, or the team has used its attempts."""
+    competition = Competition.objects.filter(is_demo=True, slug=LIVE).first()
+    if competition is None:
+        return None
+    number = competition.submissions.count()
+    # The same next file, however often this is called.
+    team = random.Random(number).choice(list(competition.teams.order_by("pk")))  # noqa: S311 - a demo
+    if number >= MOST_SUBMISSIONS or team.captain is None:
+        return None
+    earlier = team.submissions.count()
+    try:
+        return submitting.submit_file(
+            competition=competition,
+            user=team.captain,
+            file_name=f"try_{earlier + 1}.csv",
+            chunks=[made_up_file(team.name, earlier)],
+        )
+    except SubmissionRefused:
+        return None
 
 
 @contextmanager
@@ -138,7 +199,7 @@ def _is_wanted(slug: str, report: Callable[[str], None]) -> bool:
     existing = Competition.objects.filter(slug=slug).first()
     if existing is None:
         return True
-    if existing.launched_at is None and existing.hosts.filter(email=f"{HOST}@{EMAIL_DOMAIN}").exists():
+    if not existing.is_demo and existing.hosts.filter(email=f"{HOST}@{EMAIL_DOMAIN}").exists():
         competitions_services.delete_competition(competition=existing)
         return True
     report(f"“{existing}” is there already.")
@@ -151,14 +212,66 @@ def _set_demo_dates(competition: Competition, **fields: bool | datetime) -> None
     competition.refresh_from_db()
 
 
+@dataclass(frozen=True)
+class PastFile:
+    """A file as a team handed it in, some time after the opening."""
+
+    team: str
+    name: str
+    content: bytes
+    minutes: int
+    user: str = ""
+    """The captain's name where it is empty."""
+    note: str = ""
+    is_selected: bool = False
+
+
 def _rows(name: str) -> list[dict[str, str]]:
-    with (FOLDER / CLASS / name).open(newline="", encoding="utf-8") as file:
+    with (FOLDER / name).open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def _class_files() -> Iterator[PastFile]:
+    with ZipFile(FOLDER / CLASS / "submissions.zip") as files:
+        for row in _rows(f"{CLASS}/submissions.csv"):
+            yield PastFile(
+                row["team"],
+                row["file"],
+                files.read(f"{row['team']}/{row['file']}"),
+                int(row["minutes_after_opening"]),
+                row["user"],
+                row["note"],
+                row["is_selected"] == "1",
+            )
+
+
+def _made_up_files(competition: Competition) -> Iterator[PastFile]:
+    """Two to five files of each team, from the opening to an hour ago."""
+    length = int((timezone.now() - competition.opens_at).total_seconds() / 60) - 60
+    for team in competition.teams.order_by("pk"):
+        dice = random.Random(team.name)  # noqa: S311 - a demo
+        times = sorted(dice.randrange(60, length) for _file in range(dice.randint(2, 5)))
+        for number, minutes in enumerate(times):
+            yield PastFile(team.name, f"try_{number + 1}.csv", made_up_file(team.name, number), minutes)
+
+
+def made_up_file(team: str, number: int) -> bytes:
+    """What a team predicts at its next try, the first being 0: the answers with errors, which shrink from try to try
+    towards what this team is able to."""
+    dice = random.Random(f"{team} {number}")  # noqa: S311 - a demo
+    least = random.Random(team).uniform(0.1, 0.35)  # noqa: S311 - a demo
+    error = least + (0.7 - least) * 0.75**number * dice.uniform(0.7, 1.1)
+    text = io.StringIO()
+    text.write("id,rides\n")
+    for row in _rows(f"{LIVE}/truth.csv"):
+        rides = float(row["rides"])
+        text.write(f"{row['id']},{max(0.0, rides * (1 + dice.gauss(0, error)) + dice.gauss(0, 4)):.1f}\n")
+    return text.getvalue().encode()
 
 
 def _enrol_teams(competition: Competition, teams: int) -> None:
     members: dict[str, list[str]] = {}
-    for row in _rows("teams.csv"):
+    for row in _rows(f"{CLASS}/teams.csv"):
         members.setdefault(row["team"], []).append(row["user"])
     for name, people in list(members.items())[:teams]:
         users = [demo_user(person) for person in people]
@@ -176,29 +289,31 @@ def _enrol_teams(competition: Competition, teams: int) -> None:
         )
 
 
-def _store_past_submissions(competition: Competition) -> None:
-    """Store the files of the class as they were received in the past: `submitting` knows only the present."""
-    teams = {team.name: team for team in competition.teams.all()}
+def _store_past_submissions(competition: Competition, files: Iterable[PastFile]) -> None:
+    """Store files as they were received in the past: `submitting` knows only the present."""
+    teams = {team.name: team for team in competition.teams.select_related("captain")}
     used: list[tuple[int, date]] = []
-    with ZipFile(FOLDER / CLASS / "submissions.zip") as files:
-        for row in _rows("submissions.csv"):
-            if (team := teams.get(row["team"])) is None:
-                continue
-            received_at = competition.opens_at + timedelta(minutes=int(row["minutes_after_opening"]))
-            stored = store_file([files.read(f"{team.name}/{row['file']}")], f"submissions/{competition.pk}")
-            Submission.objects.create(
-                competition=competition,
-                team=team,
-                user=demo_user(row["user"]),
-                note=row["note"],
-                file_name=row["file"],
-                file_key=stored.key,
-                sha256=stored.sha256,
-                size=stored.size,
-                received_at=received_at,
-                upload_key=f"demo:{team.pk}:{row['file']}",
-                is_selected=row["is_selected"] == "1",
-            )
-            used.append((team.pk, received_at.astimezone(UTC).date()))
+    now = timezone.now()
+    for file in files:
+        if (team := teams.get(file.team)) is None:
+            continue
+        received_at = competition.opens_at + timedelta(minutes=file.minutes)
+        stored = store_file([file.content], f"submissions/{competition.pk}")
+        Submission.objects.create(
+            competition=competition,
+            team=team,
+            user=demo_user(file.user) if file.user else team.captain,
+            note=file.note,
+            file_name=file.name,
+            file_key=stored.key,
+            sha256=stored.sha256,
+            size=stored.size,
+            received_at=received_at,
+            # Or each would seem to have waited for its score since then.
+            rescored_requested_at=now,
+            upload_key=f"demo:{team.pk}:{file.name}",
+            is_selected=file.is_selected,
+        )
+        used.append((team.pk, competition.day_of(received_at)))
     # The worker gives the attempts of invalid files back, as it does for any file.
     DailyAttempts.create_for(used, competition.limits.daily_attempts)

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import quote
 
+from leaderboard.common import fonts
 from manage import Trouble
 
 from . import children
@@ -28,6 +29,7 @@ from .place import BASE, SiteFolders, allowed_hosts, claim_port, url_of
 LOOK_EVERY = 0.1
 START_WITHIN = 60.0
 PREPARE_WITHIN = 3600.0
+FONTS_WITHIN = 10.0
 DEATHS_WHILE_STARTING = 4
 TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
 TIME_TO_SAVE = 0.5
@@ -201,7 +203,9 @@ def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
     try:
         if not os.environ.get("REDIS_URL"):
             supervisor.add(children.broker_process(place, broker_socket))
+        making = start_making_fonts(supervisor)
         link = prepare_database(supervisor)
+        supervisor.wait_until(lambda: making is None or making.returncode is not None, FONTS_WITHIN)
         web, worker = children.web_process(options.host, options.port), children.worker_process(place, options.workers)
         supervisor.add(web, worker, children.scheduler(place))
         supervisor.wait_for_start()
@@ -234,6 +238,14 @@ def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> 
     return env
 
 
+def start_making_fonts(supervisor: Supervisor) -> subprocess.Popen[bytes] | None:
+    """The process that makes the site's fonts at its first start; None where they are. Pages do without them."""
+    folder = supervisor.place.var / "static" / "fonts"
+    if (folder / fonts.STYLES).exists():
+        return None
+    return supervisor.run_once("fonts", [sys.executable, "-m", "leaderboard.common.fonts", str(folder)], {})
+
+
 def prepare_database(supervisor: Supervisor) -> str | None:
     """Bring the database up to date; the secret of the setup link while the site has no operator."""
     password = {"ADMIN_PASSWORD": os.environ.get("ADMIN_PASSWORD", "")}
@@ -256,7 +268,7 @@ def print_welcome(url: str, link: str | None, place: SiteFolders) -> str:
     url = url.rstrip("/") + "/"
     lines = [f"Leaderboard runs at {url}", ""]
     if link:
-        lines += ["Nobody operates it yet. Who opens this link first becomes the operator:", ""]
+        lines += ["Not set up yet. The first person to open this link becomes the administrator:", ""]
         lines += [f"{url}setup/{link}/", ""]
     if os.environ.get("EMAIL_URL") and not os.environ.get("SITE_URL"):
         lines += ["E-mails hold no whole links: set SITE_URL to the address that students type.", ""]

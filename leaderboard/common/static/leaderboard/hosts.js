@@ -1,15 +1,25 @@
-// Comfort only: a new competition starts in the host's own time zone, and its address follows its title.
+// Comfort only: a new competition gets the zone of its host's browser, dropped files are sent at once, and what takes
+// long says so.
 (() => {
   "use strict";
 
-  const form = document.querySelector("form[data-browser-zone]");
+  const form = document.querySelector("form[data-setup]");
   if (!form) return;
 
-  const zone = form.elements.zone;
-  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (form.dataset.browserZone === "yes" && [...zone.options].some((option) => option.value === here)) zone.value = here;
+  const zone = form.querySelector("input[type=hidden][name=zone]");
+  if (zone) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-  const { title, slug } = form.elements;
-  const made = (text) => text.normalize("NFKD").replace(/[^\w\s-]/g, "").trim().toLowerCase().replace(/[-\s]+/g, "-").slice(0, 60);
-  title.addEventListener("input", () => { slug.placeholder = made(title.value); });
+  const working = document.querySelector("[data-working]");
+  form.addEventListener("submit", () => {
+    if (working) working.hidden = false;
+    // After the browser has read which button was pressed.
+    setTimeout(() => form.querySelectorAll("button").forEach((button) => { button.disabled = true; }));
+  });
+  addEventListener("pageshow", () => {
+    if (working) working.hidden = true;
+    form.querySelectorAll("button").forEach((button) => { button.disabled = false; });
+  });
+
+  const files = form.querySelector("input[type=file]");
+  files?.addEventListener("change", () => { if (files.files.length) form.requestSubmit(); });
 })();

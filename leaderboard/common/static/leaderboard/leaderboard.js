@@ -49,7 +49,7 @@
       if (time.textContent !== words) time.textContent = words;
       if (!time.dataset.utc) {
         time.dataset.utc = time.title;
-        if (!time.title.includes(timeZone)) time.title = `${absolute.format(then)} (${timeZone}; ${time.title})`;
+        if (!time.title.includes(timeZone)) time.title = `${absolute.format(then)} (${[timeZone, time.title].filter(Boolean).join("; ")})`;
       }
     }
   };

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         host = User.objects.filter(username__iexact=options["host"], is_active=True).first()
         if host is None:
-            raise CommandError(f"Nobody here is called “{options['host']}”.")
+            raise CommandError(f"There is no account named “{options['host']}”.")
         try:
             competition = folders.import_folder(options["folder"], user=host, launch=options["launch"])
         except competitions.CannotHost as error:

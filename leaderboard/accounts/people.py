@@ -1,0 +1,51 @@
+"""What operators do for people: find and add accounts, let people host, hand out password links."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Lower
+
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent
+
+from . import password_links, personal_data
+from .models import User
+
+
+def find_people(text: str) -> QuerySet[User]:
+    """Everyone whose names or address hold each word of the text."""
+    found = User.objects.order_by(Lower("username"))
+    for word in text.split():
+        found = found.filter(
+            Q(username__icontains=word)
+            | Q(email__icontains=word)
+            | Q(first_name__icontains=word)
+            | Q(last_name__icontains=word)
+        )
+    return found
+
+
+@transaction.atomic
+def add_person(*, username: str, email: str, can_host: bool, user: User) -> User:
+    """A new account without a password; its owner chooses one by a password link."""
+    account = User.objects.create_user(username, email, can_host=can_host)
+    personal_data.log_rights_changes(account=account, before={}, user=user)
+    return account
+
+
+@transaction.atomic
+def set_can_host(*, account: User, can_host: bool, user: User) -> None:
+    """Give or take the right to open competitions; those that they host already stay theirs."""
+    held = User.objects.select_for_update().get(pk=account.pk)
+    before = personal_data.rights_of(held)
+    held.can_host = can_host
+    held.save(update_fields=["can_host"])
+    personal_data.log_rights_changes(account=held, before=before, user=user)
+
+
+@transaction.atomic
+def make_password_link(*, account: User, user: User) -> str:
+    """The token of a link for any active account."""
+    AuditEntry.append(AuditEvent.PASSWORD_LINK, user=user, account=account)
+    return password_links.make_password_link(account, by_operator=True)

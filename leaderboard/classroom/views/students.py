@@ -1,0 +1,168 @@
+"""All that a host does for one student."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from leaderboard.accounts import password_links
+from leaderboard.common import charts, responses
+from leaderboard.common.chart_parts import THREE
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.competitions.access import Audience, PageContext, open_to
+from leaderboard.competitions.forms.host import MomentField, moment_in
+from leaderboard.competitions.models import Competition, Membership, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models.extension import extended_deadline
+from leaderboard.competitions.ranking import team_ranks
+from leaderboard.competitions.ranking.ladder import sign_of
+from leaderboard.competitions.services.competitions import CannotHost
+from leaderboard.competitions.views.charts import metric_title
+
+from .. import extensions, hooks
+from ..models import RosterEntry, name_on_roster
+
+SHOWN_FILES = 8
+MORE_DAYS = (1, 3)
+
+
+class DeadlineForm(forms.Form):
+    closes_at = MomentField(label=gettext_lazy("New deadline"))
+
+    def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        self.competition = competition
+
+    def clean_closes_at(self) -> datetime:
+        return moment_in(self.cleaned_data["closes_at"], self.competition.zone)
+
+
+@open_to(Audience.ASSISTANTS)
+def host_student(request: HttpRequest, page_context: PageContext, user_id: int) -> HttpResponse:
+    """A student's place, files, team and deadline; POST gives more time, or makes a password link."""
+    mates = _team_of(page_context.competition, user_id)
+    member = next((mate for mate in mates if mate.user_id == user_id), None)
+    if member is None:
+        raise Http404(_("No such student in this competition."))
+    action, link, status = request.POST.get("action", ""), "", 200
+    refusal = ""
+    form = DeadlineForm(page_context.competition, request.POST if action == "date" else None)
+    if action == "password":
+        link = responses.absolute_url(request, "password_link", _make_password_link(page_context, member))
+    elif action:
+        status = 422
+        try:
+            if _give_time(page_context, member, request, form):
+                messages.success(request, _("Extension given."))
+                return see_other("host_student", slug=page_context.competition.slug, user_id=user_id)
+        except ValidationError as error:
+            refusal = " ".join(error.messages)
+        except CannotHost as error:
+            refusal = error.message
+    context = {
+        "page_context": page_context,
+        "member": member,
+        "mates": mates,
+        "form": form,
+        "refusal": refusal,
+        "password_link": link,
+        **_facts_about(page_context, member),
+    }
+    response = render(request, "classroom/host_student.html", context, status=status)
+    if link:
+        response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _team_of(competition: Competition, user_id: int) -> list[Membership]:
+    """The members of a student's team, with their names and the deadline that it was granted."""
+    team = competition.memberships.filter(user=user_id).values("team")[:1]
+    found = competition.memberships.filter(team__in=team).select_related("user", "team")
+    return list(found.annotate(listed_as=name_on_roster(), extended_to=extended_deadline("team")))
+
+
+def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any]:
+    competition, team = page_context.competition, member.team
+    files = list(_files_of(member))
+    ranked = [one for one in files if one.public is not None and not one.is_late and one.hidden_at is None]
+    sign = sign_of(competition.ground_truth) if competition.ground_truth else 1.0
+    facts = hooks.student_facts(competition=competition, user=member.user) if page_context.grades else []
+    extended_to = getattr(member, "extended_to", None)
+    return {
+        "entry": RosterEntry.objects.filter(competition=competition, user=member.user_id).first(),
+        "placing": team_ranks.placings_now({team.pk: competition}, page_context.at).get(team.pk),
+        "best": min(ranked, key=lambda one: sign * one.public, default=None),
+        "files": files[:SHOWN_FILES],
+        "file_count": len(files),
+        "invalid_count": sum(one.status == Submission.Status.INVALID for one in files),
+        "facts": [fact for fact in facts if fact],
+        "is_extended": extended_to is not None,
+        "closes_at": max(extended_to or competition.closes_at, competition.closes_at),
+        "can_extend": competition.revealed_at is None and team.disqualified_at is None,
+        "more_days": MORE_DAYS,
+        "chart": charts.history(
+            [(one.received_at, one.public) for one in reversed(ranked)],
+            sign=sign,
+            axis=metric_title(competition.ground_truth) if competition.ground_truth else "",
+            width=THREE,
+        ),
+        "can_have_link": page_context.is_host and password_links.may_have_password_link(member.user),
+    }
+
+
+def _files_of(member: Membership) -> QuerySet[Submission, Any]:
+    """The team's files with their public score, newest first."""
+    scores = Score.objects.filter(
+        submission=OuterRef("pk"), ground_truth=OuterRef("competition__ground_truth"), split=Split.PUBLIC
+    )
+    return (
+        Submission.objects.filter(team=member.team_id)
+        .annotate(public=Subquery(scores.values("value")[:1]))
+        .only("file_name", "received_at", "status", "is_late", "hidden_at")
+        .order_by("-received_at")
+    )
+
+
+def _give_time(page_context: PageContext, member: Membership, request: HttpRequest, form: DeadlineForm) -> bool:
+    """Move the team's deadline to a date, or by some days: from now on where it has passed."""
+    if request.POST.get("action") == "date":
+        if not form.is_valid():
+            return False
+        closes_at = form.cleaned_data["closes_at"]
+    elif request.POST.get("days", "") in {str(days) for days in MORE_DAYS}:
+        granted = getattr(member, "extended_to", None) or page_context.at
+        closes_at = max(granted, page_context.competition.closes_at, page_context.at) + timedelta(
+            days=int(request.POST["days"])
+        )
+    else:
+        return False
+    extensions.grant_extension(
+        team=member.team, user=signed_in_user(page_context.user), reason=_("Extension"), closes_at=closes_at
+    )
+    return True
+
+
+def _make_password_link(page_context: PageContext, member: Membership) -> str:
+    """Hosts alone, for those who only compete; the audit log says for whom."""
+    if not page_context.is_host or not password_links.may_have_password_link(member.user):
+        raise PermissionDenied(_("You can't make a password link for this account."))
+    with transaction.atomic():
+        AuditEntry.append(
+            AuditEvent.PASSWORD_LINK,
+            user=signed_in_user(page_context.user),
+            competition=page_context.competition,
+            account=member.user,
+        )
+    return password_links.make_password_link(member.user)

@@ -1,0 +1,311 @@
+"""From a host's files to a draft: which holds the answers, what students predict, and which files they get."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import clean_name, path_of
+from leaderboard.scorer import jobs_for_pages
+from metrics.reading.headers import USAGE
+
+from ..models import Competition, StudentPreview, TruthDraft
+from . import competitions, data_files, publishing, truth_drafts
+from .competitions import CannotHost
+from .copying import NEW_TITLE, file_chunks, free_slug
+
+ANSWER_FILE = re.compile(r"answer|solution|truth|gold|label|(^|[^a-z])key([^a-z]|$)")
+ANSWER_COLUMNS = (
+    "target", "label", "labels", "y", "class", "answer", "answers", "outcome", "response", "truth", "prediction",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """A file that a host brings, on this machine, as far as it is a table."""
+
+    name: str
+    path: Path
+    columns: tuple[str, ...] = ()
+    is_sound: bool = False
+
+    @property
+    def word(self) -> str:
+        return self.name.casefold()
+
+
+def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str, Iterable[bytes]]]) -> list[str]:
+    """Give each file its role and check the answers; gives what was refused, in sentences.
+
+    The file with the answers becomes the draft; all others go to the students, and of a test set with answers a copy
+    without them. Raises `storage.TooLarge`, and `JobFailed` where the check broke.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        found = [_stored(Path(folder), number, name, chunks) for number, (name, chunks) in enumerate(files)]
+        answers = _file_with_answers(found, has_answers=_has_answers(competition))
+        refused = [
+            refusal
+            for file in found
+            if file is not answers and (refusal := _give_students(competition, user, file.name, file.path))
+        ]
+        if answers is not None:
+            set_answers(competition=competition, user=user, file=answers)
+        elif found:
+            with suppress(jobs_for_pages.JobFailed):  # what was found before still stands
+                truth_drafts.recheck_draft(competition=competition)
+    return refused
+
+
+def set_answers(*, competition: Competition, user: User, file: NewFile) -> TruthDraft:
+    """Take a file for the answers: what students predict in it is proposed, and asked where more than one could be."""
+    draft = truth_drafts.draft_truth(
+        competition=competition,
+        metric="",
+        params={},
+        file_name=file.name,
+        chunks=file_chunks(file.path),
+        predict=propose_answers(file, students_columns(competition)),
+        wants_fits=True,
+    )
+    update_students_copy(competition=competition, user=user)
+    _name_draft(competition, user, draft)
+    return draft
+
+
+def use_as_answers(*, competition: Competition, user: User, name: str) -> TruthDraft:
+    """A file of the students holds the answers: they get it no more. Raises as `draft_truth` does."""
+    given = competition.data_files.filter(name=name).first()
+    if given is None:
+        raise CannotHost(_("There is no file “%(name)s”.") % {"name": name})
+    path = path_of(given.file_key, given.sha256)
+    with tempfile.TemporaryDirectory() as folder:
+        file = _stored(Path(folder), 0, given.name, file_chunks(path))
+        data_files.remove_data_file(data_file=given, user=user)
+        _remove_copy(competition, user)
+        return set_answers(competition=competition, user=user, file=file)
+
+
+def give_answers_to_students(*, competition: Competition, user: User) -> None:
+    """The file taken for the answers is one for students."""
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is None:
+        raise CannotHost(_("There is no file with answers."))
+    _remove_copy(competition, user)
+    with tempfile.TemporaryDirectory() as folder:
+        file = _stored(Path(folder), 0, draft.file_name, file_chunks(path_of(draft.file_key)))
+        truth_drafts.discard_draft(competition=competition)
+        if refusal := _give_students(competition, user, file.name, file.path):
+            raise CannotHost(refusal)
+
+
+def drop_file(*, competition: Competition, user: User, name: str) -> None:
+    """Use a file no more: the answers' without a name, else one of the students'."""
+    if not name:
+        _remove_copy(competition, user)
+        truth_drafts.discard_draft(competition=competition)
+        return
+    for given in competition.data_files.filter(name=name):
+        data_files.remove_data_file(data_file=given, user=user)
+    truth_drafts.recheck_draft(competition=competition)
+
+
+def predict(*, competition: Competition, user: User, names: Sequence[str], group: str = "") -> TruthDraft:
+    """Students predict these columns; their copy of the file is made again. Raises as `choose_answers` does."""
+    _remove_copy(competition, user)  # it may hold the new answers
+    try:
+        draft = truth_drafts.choose_answers(competition=competition, names=names, group=group)
+    finally:
+        update_students_copy(competition=competition, user=user)
+    draft.refresh_from_db()
+    return draft
+
+
+def update_students_copy(*, competition: Competition, user: User) -> None:
+    """Give students the answers' file without the answers, where it has features and they have no such file."""
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    chosen: dict[str, Any] = draft.report.get("predict", {}) if draft else {}
+    has_test = any("test" in name.casefold() for name in _names(competition))
+    if draft is None or not chosen.get("left_out") or has_test or not draft.report.get("rows"):
+        return
+    stem = PurePath(draft.file_name).name.split(".")[0]
+    name = clean_name(f"{stem if 'test' in stem.casefold() else 'test'}.csv")
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "students.csv"
+        columns = [*chosen["columns"], *([USAGE] if USAGE in truth_drafts.header_of_draft(draft) else [])]
+        jobs_for_pages.run_page_job(
+            "drop_columns", truth=str(path_of(draft.file_key)), columns=columns, target=str(target)
+        )
+        data_files.add_data_file(competition=competition, file_name=name, chunks=[target.read_bytes()], user=user)
+    draft.report["predict"] = {**chosen, "copy": name}
+    truth_drafts.note_safe_file(draft)  # its ids are those of the answers
+    draft.save(update_fields=["report"])
+
+
+def propose_answers(file: NewFile, students: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """What students predict, by the names alone: `columns`, the others that are `left_out`, whether the host
+    `is_asked`, and `why`. Empty where all columns are answers, or the file is no sound table."""
+    free = [name for name in file.columns[1:] if name != USAGE]
+    if not file.is_sound or len(free) < 2:
+        return {}
+    # A file for students that shares features with this one says by its gaps what is asked.
+    tests = [columns for columns in students if set(columns) & set(free) and not set(free) <= set(columns)]
+    absent = [name for name in free if tests and all(name not in columns for columns in tests)]
+    among = absent or free
+    named = [name for name in among if name.strip().casefold() in ANSWER_COLUMNS]
+    if len(absent) == 1:
+        chosen, why = absent, "absent"
+    elif named:
+        chosen, why = named[:1], "name"
+    elif absent:
+        chosen, why = absent[-1:], "last"
+    elif len(free) > MOST_ANSWERS or any(set(free) <= set(columns) for columns in students):
+        chosen, why = free[-1:], "last"
+    else:
+        return {}
+    return {
+        "columns": chosen,
+        "left_out": [name for name in free if name not in chosen],
+        "is_asked": why != "absent",
+        "why": why,
+    }
+
+
+MOST_ANSWERS = 2
+"""A file with more columns and no other sign is a test set with its features, and the last column the answers."""
+
+
+def propose_again(*, competition: Competition, user: User) -> None:
+    """What students predict in a file that can be read only now."""
+    draft = TruthDraft.objects.get(competition=competition)
+    with tempfile.TemporaryDirectory() as folder:
+        file = _stored(Path(folder), 0, draft.file_name, file_chunks(path_of(draft.file_key)))
+    proposed = propose_answers(file, students_columns(competition))
+    if proposed:
+        truth_drafts.choose_answers(competition=competition, names=proposed["columns"], predict=proposed)
+    update_students_copy(competition=competition, user=user)
+    draft.refresh_from_db()
+    _name_draft(competition, user, draft)
+
+
+def remove_leaks(*, competition: Competition, user: User) -> None:
+    """Take the files that hold the answers from the students."""
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    found = truth_drafts.blocking_in(draft.report) if draft else []
+    leaks = [one["message"] for one in found if one["code"] == data_files.ANSWERS_IN_DATA]
+    for given in competition.data_files.all():
+        if any(f"“{given.name}”" in message for message in leaks):
+            data_files.remove_data_file(data_file=given, user=user)
+    truth_drafts.recheck_draft(competition=competition)
+
+
+def students_columns(competition: Competition) -> list[list[str]]:
+    """The columns of the tables that students get, as far as they are stored."""
+    return [file.head[0] for file in competition.data_files.all() if file.head]
+
+
+def _stored(folder: Path, number: int, name: str, chunks: Iterable[bytes]) -> NewFile:
+    path = folder / f"{number}"
+    with path.open("wb") as target:
+        for chunk in chunks:
+            target.write(chunk)
+    try:
+        found = jobs_for_pages.run_page_job("describe_table", truth=str(path))
+    except jobs_for_pages.JobFailed:
+        return NewFile(clean_name(name), path)
+    return NewFile(clean_name(name), path, tuple(found["columns"]), found["is_sound"])
+
+
+def _file_with_answers(files: Sequence[NewFile], *, has_answers: bool) -> NewFile | None:
+    """The one of the new files that holds the answers; none where there is one already and no name says otherwise."""
+    by_name = [file for file in files if ANSWER_FILE.search(file.word) and not _is_sample(file)]
+    if by_name or has_answers:
+        return by_name[0] if by_name else None
+    train = [file for file in files if "train" in file.word]
+    others = [file for file in files if file not in train and not _is_sample(file)]
+    known = {name for file in train for name in file.columns}
+    whole = [file for file in others if known and known <= {*file.columns, *_ids(files)}]
+    split = [file for file in others if USAGE in file.columns]
+    if len(others) == 1 and known and not whole and ("test" in others[0].word or len(others[0].columns) > 2):
+        return None  # a test set without its answers
+    narrow = sorted(others, key=lambda file: (len(file.columns) < 2, len(file.columns)))
+    return next(iter([*split, *whole, *narrow]), None)
+
+
+def _ids(files: Sequence[NewFile]) -> set[str]:
+    return {file.columns[0] for file in files if file.columns}
+
+
+def _is_sample(file: NewFile) -> bool:
+    return "sample" in file.word and "sub" in file.word
+
+
+def _has_answers(competition: Competition) -> bool:
+    return competition.ground_truth_id is not None or TruthDraft.objects.filter(competition=competition).exists()
+
+
+def _names(competition: Competition) -> list[str]:
+    return list(competition.data_files.values_list("name", flat=True))
+
+
+def _give_students(competition: Competition, user: User, name: str, path: Path) -> str:
+    """Why a file was refused; empty where they have it."""
+    try:
+        data_files.add_data_file(competition=competition, file_name=name, chunks=file_chunks(path), user=user)
+    except CannotHost as error:
+        return " ".join([error.message, *error.details])
+    return ""
+
+
+def _remove_copy(competition: Competition, user: User) -> None:
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    name = draft.report.get("predict", {}).pop("copy", "") if draft else ""
+    if draft is None or not name:
+        return
+    draft.save(update_fields=["report"])
+    for given in competition.data_files.filter(name=name):
+        data_files.remove_data_file(data_file=given, user=user)
+
+
+def _name_draft(competition: Competition, user: User, draft: TruthDraft) -> None:
+    """A draft that its host has not named yet is called after what it asks for."""
+    answers = draft.report.get("target_columns") or draft.report.get("predict", {}).get("columns")
+    if competition.title != NEW_TITLE or not answers:
+        return
+    words = {"columns": ", ".join(answers)[:80]}
+    title = _("Predict %(columns)s") % words
+    changed = competitions.change_competition(
+        competition=competition,
+        user=user,
+        title=title,
+        slug=free_slug(title),
+        subtitle=competition.subtitle or _("Predict %(columns)s for each row of the test data.") % words,
+    )
+    competition.title, competition.slug, competition.subtitle = changed.title, changed.slug, changed.subtitle
+
+
+def make_ready(*, competition: Competition, user: User, is_confirmed: bool = False) -> None:
+    """Publish what was proposed, and send the sample submission as a student would: then all is there for a launch.
+
+    Raises `CannotHost` where something blocks, and `JobFailed`.
+    """
+    draft = TruthDraft.objects.filter(competition=competition).first()
+    if draft is None and competition.ground_truth is None:
+        raise CannotHost(_("Add the answer file first."))
+    published = competition.ground_truth.published_at if competition.ground_truth else None
+    if draft is not None and (published is None or draft.uploaded_at > published):
+        publishing.publish_draft(competition=competition, user=user, is_confirmed=is_confirmed, keeps_draft=True)
+    if not competition.overview.strip():
+        overview = competition.subtitle or competition.title
+        competitions.change_competition(competition=competition, user=user, overview=overview)
+        competition.refresh_from_db()
+    tested = StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first()
+    if tested is None or (tested.finished_at and not tested.is_good):
+        publishing.start_preview(competition=competition, user=user)

@@ -1,0 +1,107 @@
+"""The projector: how to join while the class comes in, the live leaderboard, and the reveal place by place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from leaderboard.common import qr_codes, responses
+
+from .. import hooks
+from ..access import Audience, PageContext, open_to
+from ..models import Competition
+from ..models.competition import Split
+from ..ranking import boards
+from ..ranking.rows import BoardRowData
+from .charts import over_time
+
+SHOWN_NAMES = 24
+LIVE_ROWS = 10
+REVEALED_ROWS = 8
+HIDDEN_ROWS = 2
+MOST_STEPS = 100
+"""A reveal begins here where more teams compete: the others stand on the final ranking."""
+
+
+@open_to(Audience.ASSISTANTS)
+def host_projector(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """`show` is `join`, `live` or `reveal`; without it what fits the state of the competition."""
+    usual = {"live": "live", "closed": "live", "revealed": "reveal"}.get(page_context.state, "join")
+    if usual == "live" and not page_context.competition.submissions.filter(team__isnull=False).exists():
+        usual = "join"
+    asked = request.GET.get("show", "")
+    show = asked if asked in SCREENS else usual
+    context = {"page_context": page_context, "show": show, **SCREENS[show](request, page_context)}
+    return render(request, f"competitions/projector_{show}.html", context)
+
+
+def _join_screen(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
+    competition = page_context.competition
+    code = competition.admission.join_code
+    names, joined = _newest_names(competition), competition.memberships.count()
+    return {
+        "qr": qr_codes.qr_code(responses.absolute_url(request, "join_code", code)),
+        "site": request.get_host(),
+        "code": " ".join(code[begin : begin + 4] for begin in range(0, len(code), 4)),
+        "names": names,
+        "joined": joined,
+        "more": joined - len(names) if names else 0,
+    }
+
+
+def _newest_names(competition: Competition) -> list[str]:
+    """Of those who joined last, the last one first; none beside pseudonyms, whose order would tell who is who."""
+    if competition.board.uses_pseudonyms:
+        return []
+    found = competition.memberships.order_by("-joined_at", "-pk").values_list("user__username", flat=True)
+    return list(found[:SHOWN_NAMES])
+
+
+def _live_screen(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
+    competition = page_context.competition
+    if competition.ground_truth is None:
+        return {}
+    if competition.is_demo:
+        hooks.demo_looked_at(competition=competition)
+    board = boards.board_page(competition, Split.PUBLIC, at=page_context.at)
+    rows = [row for row in board.rows if row.rank is not None]
+    return {
+        "rows": rows[:LIVE_ROWS],
+        "latest": max(rows, key=lambda row: row.received_at, default=None),
+        "race": over_time(page_context, competition.ground_truth, None),
+    }
+
+
+def _reveal_screen(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
+    """Places from the last to the first; `step` is how many are shown. Nothing private before the reveal."""
+    competition = page_context.competition
+    if competition.ground_truth is None or not competition.is_revealed(page_context.at):
+        return {"is_locked": True}
+    board = boards.board_page(competition, Split.PRIVATE, at=page_context.at)
+    rows = [row for row in board.rows if row.rank is not None][:MOST_STEPS]
+    step = _step(request.GET.get("step", ""), len(rows))
+    hidden, shown = rows[: len(rows) - step], rows[len(rows) - step :]
+    return {
+        "step": step,
+        "steps": len(rows),
+        "current": shown[0] if shown else None,
+        "before": _public_rank(shown[0]) if shown else None,
+        "shown": shown[:REVEALED_ROWS],
+        "hidden": [row.rank for row in hidden[-HIDDEN_ROWS:]],
+        "next": step + 1 if step < len(rows) else None,
+        "previous": step - 1 if step else None,
+        "plays": "play" in request.GET and step < len(rows),
+    }
+
+
+def _step(text: str, most: int) -> int:
+    return min(int(text), most) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+
+
+def _public_rank(row: BoardRowData) -> int | None:
+    return row.rank + row.movement if row.rank is not None and row.movement is not None else None
+
+
+SCREENS = {"join": _join_screen, "live": _live_screen, "reveal": _reveal_screen}

@@ -1,0 +1,348 @@
+"""One page from files to a competition: what was found in the files, what is proposed, and the launch behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from leaderboard.common import responses
+from leaderboard.common.access import SiteAudience, open_page_to
+from leaderboard.common.display_time import known_zones, viewer_zone
+from leaderboard.common.names import slug_from_title
+from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.storage import TooLarge
+from leaderboard.scorer.job_slots import JobFailed
+
+from ..access import Audience, PageContext, open_to
+from ..forms.ground_truth import AnswersForm
+from ..forms.host import FolderForm, SetupForm
+from ..models import Competition, TruthDraft
+from ..services import competitions, copying, findings, folders, launches, setup_files, truth_drafts
+from ..services.competitions import CannotHost
+from .answer_scale import answer_scales
+from .host_responses import add_refusal, ask_first, is_confirmed, refuse_too_large, save_competition
+from .truth_reports import BROKEN, draft_of, fitting_metrics, last_check_report, metric_or_none, secondary_of
+
+PageView = Callable[..., HttpResponse]
+METRICS_PROPOSED = 3
+ANSWERS_PROPOSED = 5
+WHERE = {
+    "truth": "host_setup",
+    "overview": "host_settings",
+    "deadline": "host_setup",
+    "step": "host_settings",
+    "candidate": "host_candidate",
+    "student_preview": "host_preview",
+}
+
+
+@dataclass(frozen=True)
+class ChecklistItem:
+    """What a launch needs; `page` is the URL name of where it is put right."""
+
+    text: str
+    is_there: bool
+    page: str
+
+
+def checklist_of(competition: Competition) -> list[ChecklistItem]:
+    needs = launches.launch_needs(competition)
+    return [ChecklistItem(need.text, need.is_there, WHERE[need.key]) for need in needs]
+
+
+def until_launch(page: str) -> Callable[[PageView], PageView]:
+    """A page of drafts; afterwards it leads to where the same is managed."""
+
+    def declare(view: PageView) -> PageView:
+        @wraps(view)
+        def guarded(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+            if page_context.competition.launched_at is None:
+                return view(request, page_context)
+            return redirect(page, slug=page_context.competition.slug)
+
+        return guarded
+
+    return declare
+
+
+# --- a new one --------------------------------------------------------------------------------------------------
+
+
+@open_page_to(SiteAudience.SITE_HOSTS)
+def host_new(request: HttpRequest) -> HttpResponse:
+    """Drop files, start empty (`action=empty`) or import a competition (`action=import`)."""
+    if request.POST.get("action") == "import" or "folder" in request.FILES:
+        return _import_zip(request)
+    status = 200
+    if request.method == "POST":
+        try:
+            refuse_too_large(request)
+            files = request.FILES.getlist("files")
+            if files or request.POST.get("action") == "empty":
+                return _start(request, files)
+            messages.error(request, _("Choose one or more files."))
+            status = 422
+        except TooLarge as error:
+            messages.error(request, str(error))
+            status = 413
+    return render(request, "competitions/host_new.html", {"folder_form": FolderForm()}, status=status)
+
+
+def _start(request: HttpRequest, files: list[Any]) -> HttpResponse:
+    user, zone = signed_in_user(request.user), request.POST.get("zone", "")
+    zone = viewer_zone(request) or (zone if zone in known_zones() else "UTC")
+    title = copying.NEW_TITLE
+    made = copying.create_default_draft(user=user, title=title, slug=copying.free_slug(title), zone=zone)
+    _take_files(request, made, files)
+    return see_other("host_setup", slug=made.slug)
+
+
+def _take_files(request: HttpRequest, competition: Competition, files: list[Any]) -> None:
+    """Read what came; what is wrong with a file is said on the next page."""
+    try:
+        named = [(file.name or "", file.chunks()) for file in files]
+        user = signed_in_user(request.user)
+        for refusal in setup_files.add_files(competition=competition, user=user, files=named):
+            messages.error(request, refusal)
+    except JobFailed:
+        messages.error(request, str(BROKEN))
+
+
+def _import_zip(request: HttpRequest) -> HttpResponse:
+    """A draft of a folder that was exported somewhere."""
+    form, status = FolderForm(request.POST, request.FILES), 422
+    try:
+        refuse_too_large(request)
+        if form.is_valid():
+            chunks = form.cleaned_data["folder"].chunks()
+            # An export of last year's is imported beside it, and nobody can write another address into a zip file here.
+            made = folders.import_zip(chunks=chunks, user=signed_in_user(request.user), finds_address=True)
+            words = _("“%(title)s” is a draft that only you see, at /c/%(slug)s/.")
+            messages.success(request, words % {"title": made, "slug": made.slug})
+            return see_other("host_setup", slug=made.slug)
+    except (CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    return render(request, "competitions/host_new.html", {"folder_form": form}, status=status)
+
+
+# --- the draft --------------------------------------------------------------------------------------------------
+
+
+@open_to(Audience.HOSTS)
+@until_launch("host_settings")
+def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """GET shows what was found and proposed. Each button of the page saves its fields and does one thing more; what it
+    does is in its name: `add`, `drop`, `students`, `answers`, `predict`, `split`, `metric`, `fix`, `accept`,
+    `discard`, `create`."""
+    if request.method != "POST":
+        return _setup_page(request, page_context, _form_of(page_context.competition))
+    if request.POST.get("discard") or is_confirmed(request):
+        return _discard(request, page_context)
+    try:
+        refuse_too_large(request)
+        form = _saved_form(request, page_context)
+        if form is not None and form.errors:
+            return _setup_page(request, page_context, form, status=422)
+        if "create" in request.POST:
+            return _create(request, page_context)
+        fragment = _do(request, page_context.competition)
+    except (CannotHost, TooLarge) as error:
+        lines = [error.message, *error.details] if isinstance(error, CannotHost) else [str(error)]
+        messages.error(request, " ".join(lines))
+        fragment = "#files"
+    except JobFailed:
+        messages.error(request, str(BROKEN))
+        fragment = "#files"
+    return see_other("host_setup", fragment=fragment, slug=page_context.competition.slug)
+
+
+def _form_of(competition: Competition, request: HttpRequest | None = None) -> SetupForm:
+    # A copy, because filling the form in changes it and the head of the page must not.
+    copy = Competition.objects.get(pk=competition.pk) if request else competition
+    return SetupForm(request.POST if request else None, instance=copy)
+
+
+def _saved_form(request: HttpRequest, page_context: PageContext) -> SetupForm | None:
+    """The fields of the page, saved; None where a program sent none of them."""
+    if "title" not in request.POST:
+        return None
+    form = _form_of(page_context.competition, request)
+    if changed := save_competition(page_context, form):
+        page_context.competition.refresh_from_db()
+        _follow_title(request, page_context.competition, changed.title)
+    return form
+
+
+def _follow_title(request: HttpRequest, competition: Competition, title: str) -> None:
+    """An address that was made from a title is made from the new one, as long as no student can know it."""
+    if "title" in request.POST and competition.slug.startswith(("new-competition", "predict-")):
+        wanted = slug_from_title(title)[:50].strip("-")
+        if wanted and not competition.slug.startswith(wanted):
+            user = signed_in_user(request.user)
+            competitions.change_competition(competition=competition, user=user, slug=copying.free_slug(title))
+            competition.refresh_from_db()
+
+
+def _do(request: HttpRequest, competition: Competition) -> str:
+    """What the pressed button says; gives where on the page its effect is seen."""
+    posted, user = request.POST, signed_in_user(request.user)
+    if files := request.FILES.getlist("files"):
+        _take_files(request, competition, files)
+        return "#files"
+    if "drop" in posted:
+        setup_files.drop_file(competition=competition, user=user, name=posted["drop"])
+        return "#files"
+    if "students" in posted:
+        setup_files.give_answers_to_students(competition=competition, user=user)
+        return "#files"
+    if "answers" in posted:
+        setup_files.use_as_answers(competition=competition, user=user, name=posted["answers"])
+        return "#files"
+    names = posted.getlist("column") if "predict_these" in posted else posted.getlist("predict")
+    if names or "predict_these" in posted:
+        setup_files.predict(competition=competition, user=user, names=names)
+        return "#proposal"
+    if "split" in posted or "metric" in posted:
+        _check_again(request, competition)
+        return "#proposal"
+    if "accept" in posted:
+        findings.accept_finding(competition=competition, user=user, key=posted["accept"])
+        return "#warnings"
+    if "fix" in posted:
+        _fix(competition, request)
+        return "#warnings"
+    if "title" in posted:
+        messages.success(request, _("Saved."))
+    return ""
+
+
+def _check_again(request: HttpRequest, competition: Competition, *, redraws: bool = False) -> None:
+    """With another split, id column or metric; everything else stays as it is."""
+    draft, posted = draft_of(competition), request.POST
+    held = draft or competition.ground_truth
+    if held is None:
+        raise CannotHost(_("Add the answer file first."))
+    form = AnswersForm(posted, request.FILES, has_file=held.file_name, has_split=True)
+    if "split" in posted and not form.is_valid():
+        raise CannotHost(
+            _("The split didn't change."), [str(error) for found in form.errors.values() for error in found]
+        )
+    split = form.split if "split" in posted else truth_drafts.split_of(draft) if draft else {}
+    key = posted.get("metric", held.metric)
+    params = held.params
+    if key != held.metric:
+        if metric_or_none(key) is None:
+            raise CannotHost(_("There is no such metric."))
+        fits = draft.report.get("fits", ()) if draft else ()
+        fitting: dict[str, Any] = next((fit["params"] for fit in fits if fit["key"] == key), {})
+        params = {**fitting, **truth_drafts.proposed_parameters(key)}
+    truth_drafts.draft_truth(
+        competition=competition,
+        metric=key,
+        params=params,
+        id_column=form.cleaned_data["id_column"] if "split" in posted else held.id_column,
+        **split,
+        secondary=secondary_of(held),
+        wants_fits=True,
+        redraws_split=redraws or ("split" in posted and form.cleaned_data.get("redraws_split", False)),
+    )
+
+
+def _fix(competition: Competition, request: HttpRequest) -> None:
+    user = signed_in_user(request.user)
+    match request.POST["fix"]:
+        case "convert":
+            truth_drafts.apply_spreadsheet_conversion(competition=competition)
+            setup_files.propose_again(competition=competition, user=user)
+        case "redraw":
+            _check_again(request, competition, redraws=True)
+        case "remove_leaks":
+            setup_files.remove_leaks(competition=competition, user=user)
+
+
+def _create(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition, user = page_context.competition, signed_in_user(request.user)
+    setup_files.make_ready(competition=competition, user=user, is_confirmed=bool(request.POST.get("is_confirmed")))
+    return see_other("host_setup_launch", slug=competition.slug)
+
+
+def _discard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """A draft has no students, so one question is enough."""
+    competition = page_context.competition
+    if not is_confirmed(request):
+        return ask_first(request, page_context, str(competition), _("The draft and its files were deleted."))
+    competitions.delete_competition(competition=competition, user=signed_in_user(request.user))
+    messages.info(request, _("The draft was discarded."))
+    return see_other("host")
+
+
+def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm, *, status: int = 200) -> HttpResponse:
+    competition = page_context.competition
+    about = last_check_report(competition)
+    draft: TruthDraft | None = about["draft"]
+    report = about["report"] or {}
+    predict = report.get("predict") or {}
+    held = about["checked"]
+    fits = fitting_metrics(draft, held.metric) if held else None
+    context = {
+        **about,
+        "page_context": page_context,
+        "form": form,
+        "report": report,
+        "files": list(competition.data_files.all()),
+        "copy": predict.get("copy", ""),
+        "predict": predict,
+        "answer_choices": _answer_choices(draft) if draft else [],
+        "columns": truth_drafts.header_of_draft(draft) if draft else [],
+        "found": findings.shown_findings(about["held_check"], may_fix=True),
+        "split_form": _split_form(draft, competition),
+        "metrics": (fits["best"][:METRICS_PROPOSED] if fits else []),
+        "is_proposed_metric": any(one.key == held.metric for one, _reason in fits["best"][:METRICS_PROPOSED])
+        if held and fits
+        else False,
+        "lacks": _lacks(competition),
+        "metric_count": len(fits["best"]) + len(fits["others"]) if fits else 0,
+        "scales": answer_scales(report),
+        "join_link": responses.absolute_url(request, "join_code", competition.admission.join_code),
+    }
+    return render(request, "competitions/host_setup.html", context, status=status)
+
+
+def _lacks(competition: Competition) -> list[str]:
+    """What would leave the draft unlaunched at its planned time."""
+    if competition.launch_plan.launches_at is None:
+        return []
+    return [item.text for item in checklist_of(competition) if not item.is_there]
+
+
+def _answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
+    """The columns offered as answers, each with whether it is one: those that are, then the last of the others."""
+    names = truth_drafts.possible_answers(draft)
+    chosen = draft.report.get("predict", {}).get("columns") or draft.report.get("target_columns") or []
+    others = [name for name in reversed(names) if name not in chosen]
+    shown = [*(name for name in names if name in chosen), *others][: max(ANSWERS_PROPOSED, len(chosen))]
+    return [(name, name in chosen) for name in shown]
+
+
+def _split_form(draft: TruthDraft | None, competition: Competition) -> AnswersForm | None:
+    """How the rows are drawn, as it was asked for."""
+    held = draft or competition.ground_truth
+    if held is None:
+        return None
+    has_split = draft is None or not draft.report["is_split_by_system"]
+    initial: dict[str, Any] = {"id_column": held.id_column}
+    if draft is not None:
+        initial |= {
+            "public_percent": round(draft.public_share * 100),
+            "seed": draft.seed,
+            "split_by": "grouped" if draft.group_column else "stratified" if draft.is_stratified else "random",
+            "group_column": draft.group_column,
+        }
+    return AnswersForm(initial=initial, has_file=held.file_name, has_split=has_split)

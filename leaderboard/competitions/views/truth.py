@@ -1,0 +1,149 @@
+"""The answers under Manage: a correction is checked here, and all that were published are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.storage import TooLarge
+from leaderboard.scorer.job_slots import JobFailed
+
+from ..access import Audience, PageContext, open_to
+from ..forms.ground_truth import AnswersForm
+from ..models import Competition
+from ..services import competitions, findings, truth_drafts
+from .host_responses import add_refusal, refuse_too_large
+from .truth_reports import BROKEN, draft_of, last_check_report, secondary_of
+
+
+@open_to(Audience.HOSTS)
+def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """GET shows; POST checks an answer file with its split, takes it as its spreadsheet meant it (`action=as_meant`) or
+    with some of its columns (`keep`), or throws what was checked away (`discard`); `accept` notes that its host
+    lives with a warning."""
+    if request.method != "POST":
+        return _data_page(request, page_context, answers_form(page_context.competition))
+    if key := request.POST.get("accept"):
+        user = signed_in_user(page_context.user)
+        findings.accept_finding(competition=page_context.competition, user=user, key=key)
+        return _see_data(page_context.competition, "#check")
+    actions = {"as_meant": _convert_draft, "keep": _convert_draft, "discard": _discard}
+    return actions.get(request.POST.get("action", ""), _check_answers)(request, page_context)
+
+
+def answers_form(
+    competition: Competition, request: HttpRequest | None = None, kind: Callable[..., AnswersForm] = AnswersForm
+) -> AnswersForm:
+    """As the last look was asked for, or as it is asked for now."""
+    draft = draft_of(competition)
+    has_split = competition.ground_truth_id is not None if draft is None else not draft.report["is_split_by_system"]
+    # A check without upload would take the last file.
+    last = draft or competition.ground_truths.order_by("number").last()
+    about_file: dict[str, Any] = {
+        "has_file": last.file_name if last else "",
+        # Once students compete, each row keeps its part.
+        "has_split": has_split and competition.launched_at is None,
+    }
+    if request is not None:
+        return kind(request.POST, request.FILES, **about_file)
+    if draft is None:
+        id_column = competition.ground_truth.id_column if competition.ground_truth else ""
+        return kind(initial={"id_column": id_column}, **about_file)
+    initial = {
+        "id_column": draft.id_column,
+        "public_percent": round(draft.public_share * 100),
+        "seed": draft.seed,
+        "split_by": "grouped" if draft.group_column else "stratified" if draft.is_stratified else "random",
+        "group_column": draft.group_column,
+    }
+    return kind(initial=initial, **about_file)
+
+
+def _check_answers(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    competition = page_context.competition
+    form, status = answers_form(competition, request), 422
+    try:
+        refuse_too_large(request)
+        if form.is_valid():
+            _draft_from_form(competition, form)
+            return _see_data(competition, "#check")
+    except (competitions.CannotHost, TooLarge) as error:
+        status = add_refusal(form, error)
+    except JobFailed:
+        form.add_error(None, BROKEN)
+        status = 503
+    return _data_page(request, page_context, form, status=status)
+
+
+def _draft_from_form(competition: Competition, form: AnswersForm) -> None:
+    """Look at a file. Before the launch a new one gets the metric that is most usual for its answers, until another is
+    chosen; a correction keeps the metric that counts."""
+    filled, file = form.cleaned_data, form.cleaned_data["file"]
+    is_new = file and competition.launched_at is None
+    held = None if is_new else draft_of(competition) or competition.ground_truth
+    truth_drafts.draft_truth(
+        competition=competition,
+        metric=held.metric if held else "",
+        params=held.params if held else {},
+        file_name=file.name if file else "",
+        chunks=file.chunks() if file else None,
+        id_column=filled["id_column"],
+        **form.split,
+        secondary=secondary_of(held),
+        wants_fits=True,
+        redraws_split=filled.get("redraws_split", False) and not file,
+    )
+
+
+def _see_data(competition: Competition, fragment: str = "") -> HttpResponse:
+    return see_other("host_truth", fragment=fragment, slug=competition.slug)
+
+
+def _convert_draft(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """Read a spreadsheet's file as the page offered to, or take some of its columns alone as answers."""
+    competition, status = page_context.competition, 422
+    form = answers_form(competition)
+    try:
+        if request.POST["action"] == "as_meant":
+            truth_drafts.apply_spreadsheet_conversion(competition=competition)
+        else:
+            names, group = request.POST.getlist("answers"), request.POST.get("group", "")
+            truth_drafts.choose_answers(competition=competition, names=names, group=group)
+        return _see_data(competition, "#check")
+    except competitions.CannotHost as error:
+        messages.error(request, str(error))
+    except JobFailed:
+        messages.error(request, str(BROKEN))
+        status = 503
+    return _data_page(request, page_context, form, status=status)
+
+
+def _discard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    truth_drafts.discard_draft(competition=page_context.competition)
+    messages.info(request, _("The checked file was discarded."))
+    return _see_data(page_context.competition)
+
+
+def _data_page(
+    request: HttpRequest,
+    page_context: PageContext,
+    form: AnswersForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    competition = page_context.competition
+    about = last_check_report(competition)
+    context = {
+        "page_context": page_context,
+        **about,
+        "found": findings.shown_findings(about["held_check"]),
+        "form": form,
+        "history": competition.ground_truths.select_related("published_by").order_by("-number"),
+    }
+    return render(request, "competitions/host_truth.html", context, status=status)

@@ -1,0 +1,194 @@
+"""The metric of a file that was checked, among all of them: for a draft, and for a correction under Manage."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+import metrics
+from leaderboard.common.library_messages import translated_message
+from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.sandbox import outside_metrics
+from leaderboard.scorer.job_slots import JobFailed
+
+from ..access import Audience, PageContext, open_to
+from ..forms.ground_truth import MetricForm, ParameterForm, PublishForm, SecondaryForm
+from ..models import Competition, TruthDraft
+from ..services import competitions, findings, publishing, truth_drafts
+from .examples import with_params
+from .host_responses import add_refusal
+from .setup import until_launch
+from .truth_reports import BROKEN, draft_of, fitting_metrics, last_check_report, metric_or_none, secondary_of
+
+
+@open_to(Audience.HOSTS)
+@until_launch("host_truth_metric")
+def host_setup_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """For the proposal of a draft: the metric is taken, and nothing is published."""
+    return _metric_step(request, page_context, Pages("host_setup", "host_setup_metric", "competitions/setup.html"))
+
+
+@open_to(Audience.HOSTS)
+def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    return _metric_step(request, page_context, Pages("host_truth", "host_truth_metric", "competitions/manage.html"))
+
+
+class Pages(NamedTuple):
+    """Where the answers are, this page, and its frame."""
+
+    data: str
+    metric: str
+    frame: str
+
+    @property
+    def publishes(self) -> bool:
+        return self.data == "host_truth"
+
+
+def _metric_step(request: HttpRequest, page_context: PageContext, pages: Pages) -> HttpResponse:
+    """GET shows (`?metric=` chooses); POST measures with another metric (`look`, `parameters` without a script), or
+    takes the metric and goes on."""
+    competition = page_context.competition
+    draft, action = draft_of(competition), request.POST.get("action", "")
+    held = draft or competition.ground_truth
+    asked = (request.POST if request.method == "POST" else request.GET).get("metric", "")
+    known = [key for key in (asked, held.metric if held else "") if metric_or_none(key)]
+    key = known[0] if known else "accuracy"
+    if request.method == "POST" and action != "parameters":
+        return _choose_metric(request, page_context, pages, key, goes_on=action != "look")
+    parameters = parameter_form(competition, key)
+    if getattr(request, "htmx", False):
+        context = {"metric": metrics.get(key), "parameters": parameters}
+        return render(request, "competitions/parameters.html", context)
+    return _metric_page(request, page_context, pages, MetricForm(initial={"metric": key}), parameters)
+
+
+def parameter_form(competition: Competition, key: str) -> ParameterForm:
+    """The parameters of a metric, as held, else as they fit the answers."""
+    draft = draft_of(competition)
+    held = draft or competition.ground_truth
+    if held and held.metric == key:
+        values = dict(held.params)
+    else:
+        fits: list[dict[str, Any]] = draft.report.get("fits", []) if draft else []
+        fitting: dict[str, Any] = next((fit["params"] for fit in fits if fit["key"] == key), {})
+        values = {**fitting, **truth_drafts.proposed_parameters(key)}
+    return ParameterForm(key, values=values, columns=truth_drafts.columns_at_hand(competition))
+
+
+def _choose_metric(
+    request: HttpRequest, page_context: PageContext, pages: Pages, key: str, *, goes_on: bool
+) -> HttpResponse:
+    """Measure with what was chosen, unless that was done already; then publish, where nothing stands against it."""
+    competition, draft = page_context.competition, draft_of(page_context.competition)
+    held = draft or competition.ground_truth
+    form, secondary, publish_form = MetricForm(request.POST), SecondaryForm(request.POST), PublishForm(request.POST)
+    parameters, status = posted_parameters(request, form, key, truth_drafts.columns_at_hand(competition)), 422
+    try:
+        if all([form.is_valid(), parameters.is_valid(), secondary.is_valid(), publish_form.is_valid()]):
+            params = parameters.cleaned_data
+            also = [(name, dict(given)) for name, given in secondary.cleaned_data["asked"]]
+            if held is None or (held.metric, held.params, secondary_of(held)) != (key, params, also):
+                draft = truth_drafts.draft_truth(
+                    competition=competition,
+                    metric=key,
+                    params=params,
+                    id_column=held.id_column if held else "",
+                    public_share=draft.public_share if draft else 0.3,
+                    seed=draft.seed if draft else 0,
+                    is_stratified=draft.is_stratified if draft else True,
+                    group_column=draft.group_column if draft else "",
+                    secondary=also,
+                    wants_fits=True,
+                )
+            if not goes_on or (draft and not draft.report["ok"]):
+                return see_other(pages.metric, fragment="#check", slug=competition.slug)
+            if not pages.publishes:
+                return see_other(pages.data, fragment="#proposal", slug=competition.slug)
+            return _publish(request, page_context, draft, publish_form)
+    except competitions.CannotHost as error:
+        status = add_refusal(form, error)
+    except JobFailed:
+        form.add_error(None, BROKEN)
+        status = 503
+    return _metric_page(request, page_context, pages, form, parameters, secondary, status=status)
+
+
+def posted_parameters(request: HttpRequest, form: Form, key: str, columns: list[str]) -> ParameterForm:
+    """What was filled in; for another metric than the one whose parameters were shown, the defaults to look at."""
+    metric = metrics.get(key)
+    if not metric.parameters or request.POST.get("parameters_of") == key:
+        return ParameterForm(key, request.POST, columns=columns)
+    words = _("%(metric)s has parameters. Review them, then check the file.")
+    form.add_error("metric", words % {"metric": translated_message(metric.title)})
+    return ParameterForm(key, values=truth_drafts.proposed_parameters(key), columns=columns)
+
+
+def _publish(
+    request: HttpRequest, page_context: PageContext, draft: TruthDraft | None, form: PublishForm
+) -> HttpResponse:
+    """Publish the draft, where there is one; what is published already stays as it is."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
+    if draft is not None:
+        ground_truth = publishing.publish_draft(competition=competition, user=user, **form.cleaned_data)
+        words = (
+            _(
+                "Answers no. %(number)s are pending. Submissions are being scored with them; the leaderboard "
+                "stays until you apply them."
+            )
+            if competition.candidate_id == ground_truth.pk
+            else _("Answers no. %(number)s are published.")
+        )
+        messages.success(request, words % {"number": ground_truth.number})
+    following = "host_truth" if competition.launched_at else "host_setup_launch"
+    return see_other("host_candidate" if competition.candidate_id else following, slug=competition.slug)
+
+
+def _metric_page(
+    request: HttpRequest,
+    page_context: PageContext,
+    pages: Pages,
+    form: MetricForm,
+    parameters: ParameterForm,
+    secondary: SecondaryForm | None = None,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    competition, draft = page_context.competition, draft_of(page_context.competition)
+    held = draft or competition.ground_truth
+    about = last_check_report(competition)
+    held_metric = metric_or_none(held.metric) if held else None
+    context = {
+        "page_context": page_context,
+        "frame": pages.frame,
+        "data_page": pages.data,
+        "metric_page": pages.metric,
+        "publishes": pages.publishes,
+        **about,
+        "found": findings.shown_findings(about["held_check"]),
+        "metric": metrics.get(parameters.key),
+        "parameters": parameters,
+        "form": form,
+        "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
+        "outside_off": outside_metrics.why_outside_metrics_are_off(),
+        "groups": _metric_groups(parameters.key),
+        "fits": fitting_metrics(draft, parameters.key),
+        "chosen": parameters.key,
+        "publish_form": PublishForm(request.POST or None),
+        "example": with_params(held_metric, held.params) if held and held_metric else None,
+    }
+    return render(request, "competitions/host_truth_metric.html", context, status=status)
+
+
+def _metric_groups(chosen: str) -> list[tuple[str, bool, list[metrics.Metric]]]:
+    """All metrics of the chooser by their groups: title, whether it stands open, because it has the chosen one, and
+    the metrics."""
+    groups: dict[str, list[metrics.Metric]] = {}
+    for metric in outside_metrics.selectable_metrics():
+        groups.setdefault(metric.group, []).append(metric)
+    return [(title, any(one.key == chosen for one in members), members) for title, members in groups.items()]

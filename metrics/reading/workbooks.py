@@ -1,0 +1,188 @@
+"""Excel workbooks (.xlsx) and Parquet files as CSV bytes. No formula is computed and no link is followed: an Excel cell
+is what Excel last showed as its value.
+
+The first sheet that holds anything is read. A line of the CSV is a row of the sheet, so messages name Excel's rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from ..core.errors import Problem, Refused
+from ..core.messages import Message
+
+MOST_CELLS = 50_000_000
+SPARSE = 20
+"""A sheet may span this many times the cells that it fills: the reader makes room for the whole rectangle."""
+LONGEST_WHOLE = 1e15
+"""Excel stores all numbers as floats of 64 bits; below this those without a fraction are whole numbers."""
+_CHUNK = 1 << 20
+_CELL = re.compile(rb'<c\b[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
+_OVERLAP = 256
+
+
+def xlsx_to_csv(data: bytes, limit: int) -> bytes:
+    """The first sheet that holds anything. Raises ``Refused`` for what is no workbook, and for one that is damaged,
+    protected, or larger than ``limit`` bytes."""
+    import python_calamine as calamine
+
+    _check_size(data, limit)
+    try:
+        with calamine.load_workbook(io.BytesIO(data)) as workbook:
+            for name in workbook.sheet_names:
+                rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
+                if any(cell not in ("", None) for row in rows for cell in row):
+                    return _csv_of_rows(rows, limit)
+    except calamine.PasswordError:
+        raise Refused(_broken(Message("The Excel file is protected by a password. Save it without one."))) from None
+    except (calamine.CalamineError, OSError, ValueError):
+        raise Refused(_broken(Message("The Excel file cannot be read. Save it as CSV (UTF-8, comma)."))) from None
+    raise Refused(Problem("empty", Message("The Excel file has no filled cell.")))
+
+
+def _check_size(data: bytes, limit: int) -> None:
+    """Unpack the sheets without keeping them, and measure what they would take."""
+    total = 0
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = archive.namelist()
+            if "xl/workbook.xml" not in names:
+                message = Message("This is an Office file, but no Excel workbook. Save the table as CSV or .xlsx.")
+                raise Refused(_broken(message))
+            for name in names:
+                cells = width = height = 0
+                for piece, count, right, bottom in _pieces(archive, name):
+                    total += piece
+                    if total > limit:
+                        raise Refused(_too_large(limit))
+                    cells, width, height = cells + count, max(width, right), max(height, bottom)
+                if width * height > min(MOST_CELLS, SPARSE * cells + 100_000):
+                    message = Message(
+                        "A sheet of the Excel file is mostly empty or too large. Delete what lies far off the table."
+                    )
+                    raise Refused(_broken(message))
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
+        raise Refused(_broken(Message("The Excel file is damaged or encrypted."))) from None
+
+
+def _pieces(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[int, int, int, int]]:
+    """For each piece of a member: its bytes, the cells that begin in it, and the last column and row of these."""
+    is_sheet = name.startswith("xl/worksheets/")
+    rest = b""
+    with archive.open(name) as stream:
+        while piece := stream.read(_CHUNK):
+            found = _CELL.findall(rest + piece) if is_sheet else []
+            right = max((_column_number(letters) for letters, _row in found), default=0)
+            bottom = max((int(row) for _letters, row in found), default=0)
+            yield len(piece), len(found), right, bottom
+            rest = piece[-_OVERLAP:]
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def _csv_of_rows(rows: Sequence[Sequence[Any]], limit: int) -> bytes:
+    """Rows without the empty columns at the right; an empty row is an empty line."""
+    width = max((place + 1 for row in rows for place, cell in enumerate(row) if cell not in ("", None)), default=0)
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    for row in rows:
+        cells = [cell_text(cell) for cell in row[:width]]
+        if any(cells):
+            writer.writerow(cells)
+        else:
+            out.write("\n")
+        if out.tell() > limit:
+            raise Refused(_too_large(limit))
+    return out.getvalue().encode("utf-8", "surrogatepass")
+
+
+def cell_text(cell: object) -> str:
+    """What a cell says, as CSV files write it.
+
+    >>> cell_text(3.0), cell_text(0.1), cell_text(True), cell_text(None)
+    ('3', '0.1', 'True', '')
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < LONGEST_WHOLE else repr(cell)
+    if isinstance(cell, datetime):
+        return cell.isoformat(sep=" ")
+    if isinstance(cell, date | time):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return str(cell.total_seconds())
+    return str(cell)
+
+
+def parquet_to_csv(data: bytes, limit: int) -> bytes:
+    """All columns of a Parquet file. Raises ``Refused`` for a damaged file, columns that are no plain values, and more
+    than ``limit`` bytes."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(pa.BufferReader(data))
+        if sum(file.metadata.row_group(place).total_byte_size for place in range(file.metadata.num_row_groups)) > limit:
+            raise Refused(_too_large(limit))
+        out = io.BytesIO()
+        names = [name for name in file.schema_arrow.names if not _is_index(name)]
+        for place, batch in enumerate(file.iter_batches(columns=names)):
+            columns = [_writable(batch.column(name), name) for name in names]
+            options = pyarrow.csv.WriteOptions(include_header=not place, quoting_style="needed")
+            pyarrow.csv.write_csv(pa.table(columns, names=names), out, options)
+            if out.tell() > limit:
+                raise Refused(_too_large(limit))
+        if not file.metadata.num_rows:
+            csv_header = io.StringIO(newline="")
+            csv.writer(csv_header, lineterminator="\n").writerow(names)
+            return csv_header.getvalue().encode()
+        return out.getvalue()
+    except (pa.ArrowException, OSError, ValueError):
+        raise Refused(
+            _broken(Message("The Parquet file is damaged or of a kind that is not read. Save it as CSV."))
+        ) from None
+
+
+def _is_index(name: str) -> bool:
+    """Whether pandas wrote row numbers or an index without a name into this column."""
+    return re.fullmatch(r"__index_level_[0-9]+__", name) is not None
+
+
+def _writable(column: Any, name: str) -> Any:
+    """A column for the CSV writer, which gives numbers the fewest digits that give them back. Truth values are written
+    as Python writes them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.dictionary_decode()
+        kind = column.type
+    if pa.types.is_boolean(kind):
+        return pc.if_else(column, "True", "False")
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        message = Message("Column {name} of the Parquet file holds lists or other nested values.", name=f'"{name}"')
+        raise Refused(_broken(message))
+    return column if pa.types.is_integer(kind) or pa.types.is_floating(kind) else column.cast(pa.string())
+
+
+def _broken(message: Message) -> Problem:
+    return Problem("container", message)
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem("too_large", Message("The file is larger than {size} MB when unpacked.", size=f"{limit / 1e6:,.0f}"))

@@ -1,0 +1,193 @@
+"""Tables as Excel and Parquet save them: read as they are shown, refused within limits, never computed."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import time
+import zipfile
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import metrics
+from metrics.reading.containers import read_container
+
+TRUTH = b"id,y,Usage\n1,0.5,Public\n2,1.5,Private\n3,-2,Public\n"
+LIMIT = 100_000_000
+_TYPES = (
+    '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Default Extension="xml" ContentType="application/xml"/></Types>'
+)
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def cell(place: str, value: object) -> str:
+    if isinstance(value, str) and value.startswith("="):
+        return f'<c r="{place}"><f>{value[1:]}</f><v>7</v></c>'
+    if isinstance(value, str):
+        return f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>'
+    return f'<c r="{place}"><v>{value}</v></c>'
+
+
+def workbook(*sheets: str, extra: tuple[tuple[str, bytes], ...] = ()) -> bytes:
+    """An Excel file of sheets, each given as the XML of its rows."""
+    listed = "".join(f'<sheet name="S{n}" sheetId="{n}" r:id="r{n}"/>' for n in range(1, len(sheets) + 1))
+    led = "".join(
+        f'<Relationship Id="r{n}" Type="{_RELATION}/worksheet" Target="worksheets/sheet{n}.xml"/>'
+        for n in range(1, len(sheets) + 1)
+    )
+    package = "http://schemas.openxmlformats.org/package/2006/relationships"
+    members: list[tuple[str, str | bytes]] = [
+        ("[Content_Types].xml", _TYPES),
+        (
+            "_rels/.rels",
+            f'<Relationships xmlns="{package}"><Relationship Id="a" Type="{_RELATION}/officeDocument"'
+            ' Target="xl/workbook.xml"/></Relationships>',
+        ),
+        ("xl/workbook.xml", f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATION}"><sheets>{listed}</sheets></workbook>'),
+        ("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}">{led}</Relationships>'),
+        *(
+            (f"xl/worksheets/sheet{n}.xml", f'<worksheet xmlns="{_MAIN}"><sheetData>{rows}</sheetData></worksheet>')
+            for n, rows in enumerate(sheets, 1)
+        ),
+        *extra,
+    ]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def rows(*lines: tuple[object, ...], first: int = 1) -> str:
+    return "".join(
+        f'<row r="{number}">'
+        + "".join(cell(f"{chr(65 + place)}{number}", value) for place, value in enumerate(line) if value is not None)
+        + "</row>"
+        for number, line in enumerate(lines, first)
+    )
+
+
+def parquet(**columns: object) -> bytes:
+    out = io.BytesIO()
+    pa.parquet.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def problem_of(data: bytes, limit: int = LIMIT) -> metrics.Problem:
+    with pytest.raises(metrics.SubmissionError) as caught:
+        read_container(data, limit)
+    (problem,) = caught.value.problems
+    return problem
+
+
+GOOD = rows(("id", "y"), (1, 0.5), (2, 1.5), (3, -2))
+
+
+def test_an_excel_file_scores_as_its_csv_does() -> None:
+    as_csv = metrics.evaluate("rmse", TRUTH, b"id,y\n1,0.5\n2,1.5\n3,-1\n")
+    as_excel = metrics.evaluate("rmse", TRUTH, workbook(rows(("id", "y"), (1, 0.5), (2, 1.5), (3, -1))))
+    assert as_excel.public == as_csv.public
+    assert as_excel.private == as_csv.private
+
+
+def test_a_parquet_file_scores_as_its_csv_does() -> None:
+    as_csv = metrics.evaluate("rmse", TRUTH, b"id,y\n1,0.1\n2,1.5\n3,-1\n")
+    as_parquet = metrics.evaluate("rmse", TRUTH, parquet(id=[1, 2, 3], y=[0.1, 1.5, -1]))
+    assert as_parquet.public == as_csv.public
+    assert as_parquet.private == as_csv.private
+
+
+def test_a_truth_may_be_either() -> None:
+    good = b"id,y\n1,0.5\n2,1.5\n3,-2\n"
+    sheet = workbook(rows(("id", "y", "Usage"), (1, 0.5, "Public"), (2, 1.5, "Private"), (3, -2, "Public")))
+    table = parquet(id=[1, 2, 3], y=[0.5, 1.5, -2], Usage=["Public", "Private", "Public"])
+    assert metrics.evaluate("rmse", sheet, good).public == 0
+    assert metrics.evaluate("rmse", table, good).private == 0
+
+
+def test_numbers_keep_all_their_digits() -> None:
+    values = [0.1, 1e-7, 123456789.123456789, float(np.nextafter(1, 2)), 2.0**60]
+    assert [
+        float(line.split(b",")[1]) for line in read_container(parquet(id=range(5), y=values), LIMIT).splitlines()[1:]
+    ] == values
+    sheet = workbook(rows(("id", "y"), *((n, repr(value).strip("'")) for n, value in enumerate(values))))
+    assert [float(line.split(b",")[1]) for line in read_container(sheet, LIMIT).splitlines()[1:]] == values
+
+
+def test_cells_are_written_as_csv_files_write_them() -> None:
+    table = parquet(
+        id=pa.array(["a", "b"]).dictionary_encode(),
+        yes=[True, None],
+        day=[date(2026, 1, 2), None],
+        part=pa.array([0.1, 3], pa.float32()),
+    )
+    found = pd.read_csv(io.BytesIO(read_container(table, LIMIT)), dtype=str, keep_default_na=False)
+    assert found.to_numpy().tolist() == [["a", "True", "2026-01-02", "0.1"], ["b", "", "", "3"]]
+
+
+def test_messages_name_the_rows_of_the_sheet() -> None:
+    with pytest.raises(metrics.SubmissionError) as caught:
+        metrics.evaluate("rmse", TRUTH, workbook(rows(("id", "y"), (1, 0.5), (2, "many"), (3, -2), first=3)))
+    (problem,) = caught.value.problems
+    assert problem.line == 5
+
+
+def test_the_first_filled_sheet_counts() -> None:
+    assert read_container(workbook("", GOOD, rows(("other",), (1,))), LIMIT) == b"id,y\n1,0.5\n2,1.5\n3,-2\n"
+
+
+def test_no_formula_runs_and_no_link_is_followed() -> None:
+    linked = workbook(
+        rows(("id", "y"), (1, "=SUM(A1:A9)"), (2, "=[1]Other!A1")),
+        extra=(("xl/externalLinks/externalLink1.xml", b"<externalLink/>"),),
+    )
+    assert read_container(linked, LIMIT) == b"id,y\n1,7\n2,7\n"
+
+
+def test_an_empty_workbook_is_refused() -> None:
+    assert problem_of(workbook("")).code == "empty"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [workbook(GOOD)[:-40], workbook(GOOD)[:300], parquet(id=[1], y=[2])[:-9], b"PAR1" + bytes(50)],
+    ids=["xlsx end", "xlsx middle", "parquet end", "parquet zeros"],
+)
+def test_a_damaged_file_is_refused(data: bytes) -> None:
+    assert problem_of(data).code == "container"
+
+
+def test_a_sheet_with_one_cell_far_away_is_refused_at_once() -> None:
+    began = time.monotonic()
+    assert problem_of(workbook(rows(("id", "y"), (1, 2)) + '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'))
+    assert time.monotonic() - began < 5
+
+
+def test_a_bomb_stops_at_the_limit() -> None:
+    zeros = workbook(rows(("id",), ("0" * 30_000_000,)))
+    assert len(zeros) < 200_000
+    assert problem_of(zeros, 10_000_000).code == "too_large"
+    nulls = parquet(id=np.zeros(2_000_000))
+    assert len(nulls) < 200_000
+    assert problem_of(nulls, 1_000_000).code == "too_large"
+
+
+def test_lists_in_a_column_are_refused_by_name() -> None:
+    assert '"y"' in problem_of(parquet(id=[1], y=[[1, 2]])).message
+
+
+def test_an_excel_file_in_an_archive_is_refused() -> None:
+    assert "Excel" in problem_of(gzip.compress(workbook(GOOD))).message
+
+
+def test_the_first_look_leaves_both_to_the_reader() -> None:
+    for data in (workbook(GOOD), parquet(id=[1], y=[2])):
+        assert metrics.sniff(data, len(data), ["id", "y"]) == []

@@ -1,0 +1,145 @@
+"""From signing in to a launched competition in a real browser, counted and timed; each page for everybody."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Browser, FilePayload, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import copying, publishing, truth_drafts
+from metrics.tests.answer_files import table
+from tests.browser.for_everybody import findings
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ANSWERS = table("id,species", lambda i, dice: dice.choice(["newt", "toad", "frog"]), 400)
+MOST_CLICKS = 6
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+STEPS = ("setup", "setup/metric", "setup/launch", "walk", "truth/check", "clone")
+
+
+class Hand:
+    """A hand that counts its clicks."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.clicks = page, 0
+
+    def press(self, name: str, role: str = "button") -> None:
+        self.clicks += 1
+        self.page.get_by_role(role, name=name).first.click()  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def page(chromium: Browser, ada: User) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1180, "height": 900}, timezone_id="Europe/Vienna")
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def sign_in(page: Page, address: str) -> None:
+    page.goto(f"{address}/accounts/login/?next=/host/")
+    page.fill("#id_login", "ada")
+    page.fill("#id_password", "correct horse")
+
+
+def test_ada_launches_with_one_file_in_a_few_clicks(page: Page, live_server: LiveServer) -> None:
+    sign_in(page, live_server.url)
+    page.get_by_role("button", name="Sign in").first.click()
+    hand = Hand(page)
+    hand.press("Create a competition", "link")
+    hand.clicks += 1  # choosing the file
+    page.set_input_files("#id_files", {"name": "answers.csv", "mimeType": "text/csv", "buffer": ANSWERS})
+    page.get_by_role("heading", name="Check what we found").wait_for()
+    hand.press("Create competition")
+    page.get_by_role("heading", name="Review and launch").wait_for()
+    expect(page.locator("#needs")).to_contain_text("Testing a sample submission")
+    score.measure_preview(Competition.objects.get().ground_truth_id or 0)
+    hand.press("Launch now")
+    expect(page.locator("main")).to_contain_text("Live")
+    launched = Competition.objects.get()
+    assert launched.launched_at is not None
+    assert launched.zone == "Europe/Vienna"
+    assert hand.clicks <= MOST_CLICKS
+
+
+@pytest.fixture
+def pond(ada: User) -> Competition:
+    pond = copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="Newt, toad or **frog**?")
+    truth_drafts.draft_truth(
+        competition=pond, metric="", params={}, file_name="answers.csv", chunks=[ANSWERS], wants_fits=True
+    )
+    publishing.publish_draft(competition=pond, user=ada)
+    truth_drafts.draft_truth(competition=pond, metric="accuracy", params={}, wants_fits=True)
+    publishing.start_preview(competition=pond, user=ada)
+    score.measure_preview(pond.ground_truth_id or 0)
+    return pond
+
+
+@pytest.mark.takes(20)
+def test_every_step_is_for_everybody(page: Page, live_server: LiveServer, ada: User, pond: Competition) -> None:
+    """Axe finds nothing in light and dark, and nothing scrolls sideways at 320 px."""
+    client = Client()
+    client.force_login(ada)
+    cookie = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+    for step in STEPS:
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.goto(f"{live_server.url}/host/pond/{step}/")
+            found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}})
+            assert found.response["violations"] == [], (step, scheme, found.generate_report())
+            picture(page, f"{step.replace('/', '-')}-{scheme}")
+        page.set_viewport_size({"width": 320, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), step
+        picture(page, f"{step.replace('/', '-')}-320")
+        page.set_viewport_size({"width": 1180, "height": 900})
+
+
+def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybody(
+    page: Page, live_server: LiveServer, ada: User
+) -> None:
+    """Semicolons, an index and `USAGE` at once: two presses, and after the launch a correction says what it changes."""
+    lines = [f"{i};{i + 1};{'newt' if i % 3 else 'toad'};{'Public' if i % 2 else 'Private'}" for i in range(60)]
+    file: FilePayload = {
+        "name": "answers.csv",
+        "mimeType": "text/csv",
+        "buffer": "\n".join([";id;species;USAGE", *lines]).encode(),
+    }
+    copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="What swims there?")
+    sign_in(page, live_server.url)
+    page.get_by_role("button", name="Sign in").first.click()
+    page.goto(f"{live_server.url}/host/pond/setup/")
+    page.set_input_files("#id_files", files=file)
+    page.get_by_role("button", name="Convert it this way").wait_for()
+    assert findings(page) == []
+    page.get_by_role("button", name="Convert it this way").first.click()
+    expect(page.get_by_role("button", name="Create competition")).to_be_enabled()
+    page.get_by_role("button", name="Create competition").click()
+    page.get_by_role("heading", name="Review and launch").wait_for()
+    truth_drafts.discard_draft(competition=Competition.objects.get())
+    Competition.objects.update(launched_at=timezone.now())
+    page.goto(f"{live_server.url}/host/pond/truth/")
+    file["buffer"] = "\n".join([";id;species;USAGE", lines[0].replace("toad", "frog"), *lines[1:]]).encode()
+    page.set_input_files("#id_file", files=file)
+    page.get_by_role("button", name="Check the file").click()
+    page.get_by_role("button", name="Convert it this way").click()
+    page.get_by_text("The new answer").click()
+    expect(page.get_by_role("cell", name="frog", exact=True)).to_be_visible()
+    assert findings(page) == []
+
+
+def picture(page: Page, name: str) -> None:
+    if folder := os.environ.get("PICTURES"):
+        page.screenshot(path=f"{folder}/create-{name}.png", full_page=True)

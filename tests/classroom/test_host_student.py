@@ -1,0 +1,174 @@
+"""Ada looks after one student: place, files, more time, a link for a forgotten password."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts import password_links
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roles
+from leaderboard.classroom.models import HostingRole
+from leaderboard.common.models import AuditEntry
+from leaderboard.competitions.models import Competition, Extension
+from leaderboard.competitions.ranking import reveal
+from tests.conftest import answers, close, enter, hand_in, make_competition
+from tests.pages import signed_in
+
+
+def page_of(user: User) -> str:
+    return f"/host/pets/people/{user.pk}/"
+
+
+@pytest.fixture
+def client(ada: User) -> Client:
+    return signed_in(ada)
+
+
+@pytest.fixture
+def without_mail(settings: LazySettings) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "none"
+
+
+def figure(page: str, testid: str) -> str:
+    inside = page.partition(f'data-testid="{testid}"')[2].partition("</li>")[0]
+    return inside.partition('class="figure"')[2].partition(">")[2].partition("<")[0]
+
+
+def test_ada_sees_place_best_and_files_of_a_student(pets: Competition, client: Client, bo: User, cy: User) -> None:
+    enter(pets, bo)
+    enter(pets, cy)
+    hand_in(pets, bo, answers(public=3))
+    hand_in(pets, cy, answers())
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+    page = client.get(page_of(bo)).content.decode()
+    assert (figure(page, "rank"), figure(page, "best"), figure(page, "submissions")) == ("2", "0.5000", "2")
+
+
+def test_the_page_asks_at_most_twelve_questions(
+    pets: Competition, client: Client, bo: User, django_assert_max_num_queries: object
+) -> None:
+    enter(pets, bo)
+    for public in (3, 2, 1):
+        hand_in(pets, bo, answers(public=public))
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        client.get(page_of(bo))
+
+
+def test_who_does_not_compete_has_no_page(pets: Competition, client: Client, cy: User, dee: User) -> None:
+    enter(make_competition(cy, slug="others"), dee)
+    assert client.get(page_of(dee)).status_code == 404
+
+
+@pytest.mark.parametrize("days", [1, 3])
+def test_one_click_gives_the_team_more_days(pets: Competition, client: Client, bo: User, days: int) -> None:
+    team = enter(pets, bo).team
+    assert client.post(page_of(bo), {"action": "extend", "days": days}).status_code == 303
+    given = team.extensions.get()
+    assert given.closes_at == pets.closes_at + timedelta(days=days)
+    assert given.reason
+    client.post(page_of(bo), {"action": "extend", "days": 1})
+    assert team.extensions.filter(closes_at=pets.closes_at + timedelta(days=days + 1)).exists(), "on top of the first"
+
+
+def test_after_the_deadline_more_days_are_counted_from_now(pets: Competition, client: Client, bo: User) -> None:
+    enter(pets, bo)
+    close(pets)
+    client.post(page_of(bo), {"action": "extend", "days": 1})
+    left = Extension.objects.get().closes_at - timezone.now()  # type: ignore[operator]
+    assert timedelta(hours=23) < left <= timedelta(days=1)
+
+
+def test_a_date_can_be_chosen_and_one_too_early_is_refused(pets: Competition, client: Client, bo: User) -> None:
+    enter(pets, bo)
+    early, late = (pets.closes_at + timedelta(days=days) for days in (-1, 5))
+    answer = client.post(page_of(bo), {"action": "date", "closes_at": f"{early:%Y-%m-%dT%H:%M}"})
+    assert answer.status_code == 422
+    assert not Extension.objects.exists()
+    assert client.post(page_of(bo), {"action": "date", "closes_at": ""}).status_code == 422
+    assert client.post(page_of(bo), {"action": "date", "closes_at": f"{late:%Y-%m-%dT%H:%M}"}).status_code == 303
+    assert Extension.objects.exists()
+
+
+def test_once_the_final_ranking_is_open_nobody_gets_more_time(pets: Competition, client: Client, bo: User) -> None:
+    enter(pets, bo)
+    close(pets)
+    reveal.reveal_private_board(pets, timezone.now())
+    assert 'value="extend"' not in client.get(page_of(bo)).content.decode()
+    assert client.post(page_of(bo), {"action": "extend", "days": 1}).status_code == 422
+    assert not Extension.objects.exists()
+
+
+def link_in(page: str) -> str:
+    address = page.partition('data-testid="password-link"')[2].partition(">")[2].partition("<")[0]
+    return address.removeprefix("http://testserver")
+
+
+def test_a_password_link_leads_bo_to_a_new_password_once(
+    pets: Competition, client: Client, bo: User, without_mail: None
+) -> None:
+    enter(pets, bo)
+    answer = client.post(page_of(bo), {"action": "password"})
+    assert "no-store" in answer["Cache-Control"]
+    link = link_in(answer.content.decode())
+    entry = AuditEntry.objects.order_by("-number").first()
+    assert entry is not None
+    assert (entry.event, entry.account) == ("password_link", bo.pk)
+    assert link not in entry.after
+    browser = Client()
+    choose = browser.get(link, follow=True).request["PATH_INFO"]
+    new = "quite another horse"
+    browser.post(choose, {"password1": new, "password2": new})
+    bo.refresh_from_db()
+    assert bo.check_password(new)
+    assert Client().get(link).status_code == 410, "it works once"
+
+
+def test_a_password_link_ends_after_a_day_and_with_a_sign_in(
+    pets: Competition, bo: User, without_mail: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = password_links.make_password_link(bo)
+    assert password_links.account_behind(token) == bo
+    assert password_links.account_behind(token + "x") is None
+    signed_in(bo)
+    assert password_links.account_behind(token) is None
+    bo.refresh_from_db()
+    token = password_links.make_password_link(bo)
+    monkeypatch.setattr(password_links, "LIFETIME", timedelta(seconds=-1))
+    assert password_links.account_behind(token) is None
+
+
+def test_who_may_do_more_than_compete_gets_no_password_link(
+    pets: Competition, client: Client, bo: User, cy: User, dee: User, olga: User, without_mail: None
+) -> None:
+    for user in (bo, cy, dee, olga):
+        enter(pets, user)
+    User.objects.filter(pk=bo.pk).update(can_host=True)
+    make_competition(cy, slug="of-cy")
+    roles.give_role(competition=make_competition(cy, slug="more"), name="dee", role=HostingRole.ASSISTANT, user=cy)
+    for user in (bo, cy, dee, olga):
+        assert 'value="password"' not in client.get(page_of(user)).content.decode()
+        assert client.post(page_of(user), {"action": "password"}).status_code == 403
+    assert not AuditEntry.objects.filter(event="password_link").exists()
+
+
+def test_where_the_site_sends_mail_students_help_themselves(
+    pets: Competition, client: Client, bo: User, settings: LazySettings
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    enter(pets, bo)
+    assert client.post(page_of(bo), {"action": "password"}).status_code == 403
+
+
+def test_assistants_give_time_but_no_password_links(
+    pets: Competition, ada: User, bo: User, dee: User, without_mail: None
+) -> None:
+    enter(pets, bo)
+    roles.give_role(competition=pets, name="dee", role=HostingRole.ASSISTANT, user=ada)
+    helper = signed_in(dee)
+    assert helper.post(page_of(bo), {"action": "password"}).status_code == 403
+    assert helper.post(page_of(bo), {"action": "extend", "days": 1}).status_code == 303

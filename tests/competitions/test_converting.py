@@ -1,0 +1,101 @@
+"""Bo's spreadsheet saves its file in its own way; what it means is offered, looked at and handed in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+
+from leaderboard.accounts.models import User
+from leaderboard.common.storage import path_of
+from leaderboard.competitions.models import Competition, Conversion, DailyAttempts, Submission
+from leaderboard.competitions.services import scoring_again
+from tests.conftest import answers, enter, hand_in
+from tests.pages import signed_in, upload
+
+GOOD = answers(public=2)
+SEMICOLONS = GOOD.replace(b",", b";")
+WESTERN = GOOD.replace(b"\n", b"\r\n").decode().encode("utf-16")
+
+
+@pytest.fixture
+def bos(pets: Competition, bo: User) -> Client:
+    enter(pets, bo)
+    return signed_in(bo)
+
+
+def hand_over(client: Client, data: bytes) -> None:
+    assert client.post("/c/pets/submit/", {"file": upload(data, "mine.csv")}).status_code == 303
+
+
+def only_file(pets: Competition) -> Submission:
+    (found,) = Submission.objects.filter(competition=pets)
+    return found
+
+
+@pytest.mark.parametrize("data", [SEMICOLONS, WESTERN], ids=["semicolons", "UTF-16"])
+def test_one_click_hands_in_what_bos_spreadsheet_meant(bos: Client, pets: Competition, data: bytes) -> None:
+    hand_over(bos, data)
+    original = only_file(pets)
+    assert original.status == "invalid"
+    page = bos.get(f"/c/pets/submissions/{original.pk}/").content.decode()
+    assert 'data-testid="convert"' in page
+    assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 303
+    made = Submission.objects.get(conversion__original=original)
+    assert path_of(made.file_key).read_bytes().split() == GOOD.split()
+    assert path_of(original.file_key).read_bytes() == data
+    receipt = json.loads(bos.get(f"/c/pets/submissions/{made.pk}/receipt.json").content)
+    assert receipt["converted_from"]["sha256"] == original.sha256
+    assert receipt["submission"]["sha256"] == made.sha256
+
+
+def test_asking_twice_hands_in_once_and_uses_one_attempt(bos: Client, pets: Competition) -> None:
+    hand_over(bos, SEMICOLONS)
+    original = only_file(pets)
+    for _ in range(2):
+        assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 303
+    assert Conversion.objects.count() == 1
+    assert DailyAttempts.objects.get().used == 1
+    assert 'data-testid="convert"' not in bos.get(f"/c/pets/submissions/{original.pk}/").content.decode()
+
+
+def test_nothing_is_offered_that_could_not_be_scored(bos: Client, pets: Competition) -> None:
+    hand_over(bos, SEMICOLONS.replace(b"\n3;", b"\n2;"))
+    original = only_file(pets)
+    assert 'data-testid="convert"' not in bos.get(f"/c/pets/submissions/{original.pk}/").content.decode()
+    assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 409
+    assert not Conversion.objects.exists()
+
+
+def test_a_good_file_is_never_converted(pets: Competition, bos: Client, bo: User) -> None:
+    submission = hand_in(pets, bo, GOOD)
+    assert bos.post(f"/c/pets/submissions/{submission.pk}/convert/").status_code == 409
+
+
+def test_nobody_converts_the_file_of_another_team(bos: Client, pets: Competition, ada: User, cy: User) -> None:
+    hand_over(bos, SEMICOLONS)
+    original = only_file(pets)
+    enter(pets, cy)
+    assert signed_in(cy).post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 404
+    assert signed_in(ada).post(f"/c/pets/submissions/{original.pk}/convert/").status_code == 404
+    assert not Conversion.objects.exists()
+
+
+def test_the_original_of_a_conversion_stays_stored(bos: Client, pets: Competition) -> None:
+    hand_over(bos, SEMICOLONS)
+    original = only_file(pets)
+    bos.post(f"/c/pets/submissions/{original.pk}/convert/")
+    assert original.finished_at is not None
+    later = original.finished_at + 2 * scoring_again.INVALID_FILES_STAY
+    assert scoring_again.remove_invalid_files(at=later) == 0
+    assert path_of(original.file_key).exists()
+
+
+def test_the_host_sees_a_roster_from_excel(pets: Competition, ada: User) -> None:
+    from leaderboard.classroom import roster
+    from metrics.tests.test_workbooks import rows, workbook
+
+    data = workbook(rows(("Name", "Email"), ("Bo", "bo@example.org")))
+    draft = roster.save_roster_draft(competition=pets, user=ada, file_name="class.xlsx", data=data)
+    assert [change.line.values["email"] for change in roster.preview_roster(pets, draft).new] == ["bo@example.org"]

@@ -1,0 +1,747 @@
+"""Ada's answers, her launch, and copies of competitions."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.accounts.models import User
+from leaderboard.classroom import roles
+from leaderboard.classroom.models import HostingRole
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.storage import path_of
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import (
+    Competition,
+    DataFile,
+    GroundTruth,
+    LaunchPlan,
+    Limits,
+    StudentPreview,
+    Submission,
+    Team,
+    TruthCheck,
+    TruthDraft,
+)
+from leaderboard.competitions.ranking import boards as boards_module
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import boards, competitions, copying, data_files, launches
+from leaderboard.notifications import notices
+from leaderboard.notifications.models import Notice
+from leaderboard.scorer import jobs_for_pages
+from tests.common.languages import CODE, second_language
+from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
+from tests.pages import signed_in, text_of, tidy, upload
+
+ANSWERS = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61))
+SPLIT = {"public_percent": "40", "seed": "3", "split_by": "stratified", "action": "check"}
+
+
+@pytest.fixture
+def hers(ada: User) -> Client:
+    return signed_in(ada)
+
+
+@pytest.fixture
+def pond(ada: User) -> Competition:
+    """A draft after its first step."""
+    return copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="What swims there?")
+
+
+def look(client: Client, text: str = ANSWERS, **fields: Any) -> Any:
+    return client.post("/host/pond/truth/", {**SPLIT, "file": upload(text), **fields})
+
+
+def choose(client: Client, metric: str = "accuracy", **fields: Any) -> Any:
+    sent = {"metric": metric, "parameters_of": metric, "action": "use", **fields}
+    return client.post("/host/pond/truth/metric/", sent)
+
+
+def student_preview(client: Client, slug: str = "pond") -> Any:
+    """Send the sample and let the worker measure it."""
+    client.post(f"/host/{slug}/walk/")
+    score.measure_preview(Competition.objects.get(slug=slug).ground_truth_id or 0)
+    return client.get(f"/host/{slug}/walk/")
+
+
+@pytest.mark.parametrize(
+    ("fields", "stored"),
+    [
+        ({"split_by": "random", "group_column": "pool"}, (False, "")),
+        ({"split_by": "stratified", "group_column": "pool"}, (True, "")),
+        ({"split_by": "grouped", "group_column": "pool"}, (True, "pool")),
+        ({"group_column": "pool"}, (True, "pool")),
+        ({}, (True, "")),
+    ],
+)
+def test_the_split_is_one_choice_of_three(
+    hers: Client, pond: Competition, fields: dict[str, str], stored: tuple[bool, str]
+) -> None:
+    """A column of groups that was typed before another choice says nothing; one without a choice says enough."""
+    lines = ANSWERS.splitlines()
+    pools = "\n".join([f"{lines[0]},pool", *(f"{line},{number % 7}" for number, line in enumerate(lines[1:]))])
+    split = {name: SPLIT[name] for name in ("public_percent", "seed", "action")}
+    sent = {**split, **fields, "file": upload(pools)}
+    assert hers.post("/host/pond/truth/", sent)["Location"] == "/host/pond/truth/#check"
+    draft = TruthDraft.objects.get()
+    assert (draft.is_stratified, draft.group_column) == stored
+    page = hers.get("/host/pond/truth/").content.decode()
+    chosen = re.findall(r'name="split_by" value="(\w+)"[^>]*checked', page)
+    assert chosen == [fields.get("split_by") or ("grouped" if "group_column" in fields else "stratified")]
+
+
+def test_groups_without_their_column_are_asked_for(hers: Client, pond: Competition) -> None:
+    refused = look(hers, split_by="grouped")
+    assert refused.status_code == 422
+    assert "Choose the group column, or another split" in text_of(refused)
+    assert not TruthDraft.objects.exists()
+
+
+# --- data and metric --------------------------------------------------------------------------------------------
+
+
+def test_the_split_is_drawn_again_with_another_seed_without_a_new_upload(hers: Client, pond: Competition) -> None:
+    look(hers)
+    first = TruthDraft.objects.get()
+    answer = hers.post("/host/pond/truth/", {**SPLIT, "seed": "4", "public_percent": "50"})
+    assert answer.status_code == 303
+    again = TruthDraft.objects.get()
+    assert (again.file_key, again.seed, again.report["public_rows"]) == (first.file_key, 4, 30)
+
+
+def test_a_split_that_is_published_is_drawn_again_until_the_launch(hers: Client, pond: Competition) -> None:
+    look(hers)
+    assert "Redraw the split" not in hers.get("/host/pond/truth/").content.decode()
+    choose(hers)
+    assert "Redraw the split" in hers.get("/host/pond/truth/").content.decode()
+    again = {**SPLIT, "public_percent": "50"}
+    hers.post("/host/pond/truth/", again)
+    assert TruthDraft.objects.get().report["public_rows"] == 24  # not asked for
+    hers.post("/host/pond/truth/", {**again, "redraws_split": "on"})
+    assert TruthDraft.objects.get().report["public_rows"] == 30
+    choose(hers)
+    assert Competition.objects.get().ground_truth.public_rows == 30  # type: ignore[union-attr]
+
+
+def test_another_metric_is_measured_before_it_is_used(hers: Client, pond: Competition) -> None:
+    look(hers)
+    assert choose(hers, "error_rate", action="look")["Location"] == "/host/pond/truth/metric/#check"
+    assert not GroundTruth.objects.exists()
+    assert "Error rate" in text_of(hers.get("/host/pond/truth/metric/"))
+    choose(hers, "error_rate")
+    assert GroundTruth.objects.get().metric == "error_rate"
+
+
+def test_a_metric_that_cannot_score_the_answers_is_not_used_and_says_why(hers: Client, pond: Competition) -> None:
+    look(hers)
+    assert choose(hers, "rmse")["Location"] == "/host/pond/truth/metric/#check"
+    assert not GroundTruth.objects.exists()
+    page = text_of(hers.get("/host/pond/truth/metric/"))
+    assert "Can't be used yet" in page
+    assert "are no plain number" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        (ANSWERS.replace(",", ";"), "Or correct the file and choose it again below."),
+        (ANSWERS + "1,cat\n", "Correct the file and choose it again below."),
+    ],
+    ids=["semicolons", "an id twice"],
+)
+def test_a_file_that_no_metric_can_score_is_to_be_replaced(
+    hers: Client, pond: Competition, text: str, advice: str
+) -> None:
+    look(hers, text)
+    page = text_of(hers.get("/host/pond/truth/"))
+    assert "Can't be used yet" in page
+    assert advice in page
+    assert "Continue to the metric" not in page
+    assert "Choose another file" in text_of(hers.get("/host/pond/truth/metric/"))
+    look(hers)
+    page = text_of(hers.get("/host/pond/truth/"))
+    assert "Continue to the metric" in page
+
+
+def test_a_draft_proposes_whole_minutes(pond: Competition) -> None:
+    assert (pond.opens_at.second, pond.opens_at.microsecond) == (0, 0)
+
+
+def test_a_metric_changed_after_publication_becomes_the_next_ground_truth(hers: Client, pond: Competition) -> None:
+    look(hers)
+    choose(hers)
+    choose(hers)  # the same again is no new one
+    assert GroundTruth.objects.count() == 1
+    choose(hers, "error_rate")
+    pond.refresh_from_db()
+    assert (pond.ground_truth.number, pond.ground_truth.metric) == (2, "error_rate")  # type: ignore[union-attr]
+
+
+def test_a_planned_launch_stands_in_the_list_of_competitions(hers: Client, pond: Competition) -> None:
+    assert "launches" not in text_of(hers.get("/host/"))
+    LaunchPlan.objects.update(launches_at=timezone.now() + timedelta(days=1))
+    assert "launches" in text_of(hers.get("/host/"))
+
+
+def test_a_check_that_breaks_loses_nothing(hers: Client, pond: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
+    look(hers)
+
+    def breaks(*_: object, **__: object) -> None:
+        raise jobs_for_pages.JobFailed("it died")
+
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", breaks)
+    broken = look(hers, seed="9")
+    assert broken.status_code == 503
+    assert "no fault of your file" in text_of(broken)
+    assert "it died" not in text_of(broken)
+    assert choose(hers, "error_rate").status_code == 503
+    assert TruthDraft.objects.get().seed == 3
+
+
+# --- the walk and the launch ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ready(hers: Client, pond: Competition) -> Competition:
+    """Everything is there but the walk."""
+    look(hers)
+    choose(hers)
+    return Competition.objects.get()
+
+
+def test_nobody_launches_from_a_page_without_having_walked(hers: Client, ready: Competition) -> None:
+    page = text_of(hers.post("/host/pond/launch/", follow=True))
+    assert "Missing: Test submission works." in page
+    assert Competition.objects.get().launched_at is None
+
+
+def test_the_preview_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Competition) -> None:
+    student_preview(hers)
+    found = StudentPreview.objects.get()
+    assert found.public is not None
+    assert found.private is not None
+    assert not Submission.objects.exists()
+    assert not Team.objects.exists()
+    assert list(boards_module.ranked_lines(ready, "public")) == []  # type: ignore[arg-type]
+
+
+def test_another_ground_truth_is_walked_again(hers: Client, ready: Competition) -> None:
+    student_preview(hers)
+    choose(hers, "error_rate")
+    assert "Launch now" not in text_of(hers.get("/host/pond/setup/launch/"))
+
+
+def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from leaderboard.competitions.scoring.measuring import MeasuringOutcome
+
+    monkeypatch.setattr(
+        score, "measure_slow_submission", lambda *_: MeasuringOutcome(failure="It broke.", host_details="At line 3")
+    )
+    page = text_of(student_preview(hers))
+    assert "sample submission" in page
+    assert "At line 3" in page
+    assert "Missing: Test submission works" in text_of(hers.post("/host/pond/launch/", follow=True))
+
+
+def test_a_preview_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Competition) -> None:
+    hers.post("/host/pond/walk/")
+    waiting = hers.get("/host/pond/walk/", headers={"HX-Request": "true"})
+    assert waiting.status_code == 200
+    assert "Waiting for the scorer" in text_of(waiting)
+    score.measure_preview(ready.ground_truth_id or 0)
+    assert hers.get("/host/pond/walk/", headers={"HX-Request": "true"}).status_code == 286
+
+
+def test_a_preview_whose_wake_up_was_lost_is_rung_for_again(
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hers.post("/host/pond/walk/")
+    rung: list[Any] = []
+
+    def wake_workers(task: Any, *ids: object, **_: object) -> bool:
+        rung.append((task.name, ids))
+        return True
+
+    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    tasks.sweep()
+    assert rung == []
+    StudentPreview.objects.update(sent_at=timezone.now() - timedelta(minutes=1))
+    tasks.sweep()
+    assert rung == [("leaderboard.competitions.tasks.measure_preview", (ready.ground_truth_id,))]
+
+
+def test_a_planned_time_stands_in_its_field_and_a_second_tab_is_told_that_it_was_cancelled(
+    hers: Client, pond: Competition
+) -> None:
+    LaunchPlan.objects.update(launches_at=datetime(2050, 7, 1, 6, 30, tzinfo=ZoneInfo("UTC")))
+    Competition.objects.update(zone="Europe/Vienna")
+    assert 'value="2050-07-01T08:30"' in hers.get("/host/pond/setup/launch/").content.decode()
+    cancel = {"action": "cancel", **seen_on(hers)}
+    assert "The competition stays a draft" in text_of(hers.post("/host/pond/setup/launch/", cancel, follow=True))
+    assert "No launch is scheduled" in text_of(hers.post("/host/pond/setup/launch/", cancel, follow=True))
+
+
+def seen_on(client: Client) -> dict[str, str]:
+    """What the forms of the last page carry of the plan that it showed."""
+    return dict(re.findall(r'name="(seen)" value="([^"]*)"', client.get("/host/pond/setup/launch/").content.decode()))
+
+
+def test_a_plan_of_another_tab_is_shown_and_not_overwritten(hers: Client, ada: User, pond: Competition) -> None:
+    monday, tuesday, friday = (f"{timezone.now() + timedelta(days=day):%Y-%m-%dT%H:%M}" for day in (1, 2, 5))
+
+    def plan(wall: str, seen: dict[str, str], action: str = "schedule") -> Any:
+        return hers.post("/host/pond/setup/launch/", {"action": action, "launches_at": wall, **seen})
+
+    nothing = seen_on(hers)
+    assert plan(monday, nothing).status_code == 303
+    first = seen_on(hers)
+    assert plan(tuesday, first).status_code == 303
+    held = Competition.objects.get().launch_plan.launches_at
+    for late in (nothing, first):
+        refused = plan(friday, late)
+        assert refused.status_code == 409
+        assert "the launch is now scheduled for" in text_of(refused)
+        assert f'value="{friday}"' in refused.content.decode(), "what was typed is still there"
+        assert Competition.objects.get().launch_plan.launches_at == held
+    stored = plan("", first, "cancel")
+    assert (stored.status_code, Competition.objects.get().launch_plan.launches_at) == (409, held)
+    assert "Your change wasn't saved" in text_of(stored)
+    again = dict(re.findall(r'name="(seen)" value="([^"]*)"', refused.content.decode()))
+    assert plan(friday, again).status_code == 303, "who has read it and means it sends the same page once more"
+    assert AuditEntry.objects.filter(event="launch_scheduled").count() == 3
+
+
+def test_who_changes_a_plan_that_was_cancelled_meanwhile_is_told(hers: Client, pond: Competition) -> None:
+    LaunchPlan.objects.update(launches_at=timezone.now() + timedelta(days=1))
+    seen = seen_on(hers)
+    hers.post("/host/pond/setup/launch/", {"action": "cancel", **seen})
+    later = f"{timezone.now() + timedelta(days=2):%Y-%m-%dT%H:%M}"
+    refused = hers.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": later, **seen})
+    assert refused.status_code == 409
+    assert "no launch is scheduled" in text_of(refused)
+    assert Competition.objects.get().launch_plan.launches_at is None
+
+
+def planned(client: Client, competition: Competition) -> None:
+    """Plan a launch and let its moment come."""
+    soon = (timezone.now() + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M")
+    answer = client.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": soon})
+    assert answer.status_code == 303
+    LaunchPlan.objects.filter(pk=competition.pk).update(launches_at=timezone.now() - timedelta(seconds=1))
+
+
+def test_a_planned_launch_happens_by_itself_and_is_in_the_audit_log(hers: Client, ready: Competition) -> None:
+    student_preview(hers)
+    tasks.launch_due_competitions()
+    assert Competition.objects.get().launched_at is None
+    planned(hers, ready)
+    tasks.launch_due_competitions()
+    tasks.launch_due_competitions()
+    launched = Competition.objects.get()
+    assert launched.launched_at is not None
+    assert launched.launch_plan.launches_at is None
+    events = list(AuditEntry.objects.order_by("number").values_list("event", flat=True))
+    assert events.count("launched") == 1
+    assert [notice.title for notice in Notice.objects.all()] == ["“Pond life” launched on schedule."]
+    assert "launch_scheduled" in events
+
+
+def test_the_list_says_of_a_planned_launch_that_something_is_missing(
+    hers: Client, ready: Competition, cy: User, django_assert_max_num_queries: Any
+) -> None:
+    student_preview(hers)
+    warning = '<span class="badge warning">Not ready to launch</span>'
+    way = 'href="/host/pond/setup/launch/"'
+    ready.assistants.add(cy)
+    planned(hers, ready)
+    assert warning not in hers.get("/host/").content.decode()
+    competitions.change_competition(competition=ready, user=ready.hosts.get(), overview="")
+    page = hers.get("/host/").content.decode()
+    assert warning in page
+    assert way in page
+    for number in range(12):
+        other = copying.create_default_draft(user=ready.hosts.get(), title=f"Draft {number}", slug=f"draft-{number}")
+        LaunchPlan.objects.filter(pk=other.pk).update(launches_at=timezone.now() + timedelta(days=1))
+    with django_assert_max_num_queries(12):
+        assert hers.get("/host/").content.decode().count(warning) == 13
+    # An assistant reads it, and is led to no page that is shut.
+    page = signed_in(cy).get("/host/").content.decode()
+    assert warning in page
+    assert way not in page
+    LaunchPlan.objects.update(launches_at=None)
+    assert warning not in hers.get("/host/").content.decode()
+
+
+def test_a_launch_that_came_hours_late_is_not_called_punctual(hers: Client, ready: Competition) -> None:
+    student_preview(hers)
+    planned(hers, ready)
+    LaunchPlan.objects.update(launches_at=timezone.now() - timedelta(hours=3))
+    tasks.launch_due_competitions()
+    notice = Notice.objects.get()
+    assert notice.title == "“Pond life” launched later than scheduled"
+    assert re.fullmatch(r"It was scheduled for .+\. This site couldn't launch it before .+\.", notice.text)
+
+
+@pytest.mark.parametrize("is_previewed", [True, False])
+def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_next(
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch, is_previewed: bool
+) -> None:
+    if is_previewed:
+        student_preview(hers)
+    planned(hers, ready)
+
+    def dies(*_args: object, **_more: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(notices, "notify", dies)
+        with pytest.raises(SystemExit):
+            tasks.launch_due_competitions()
+    waits = Competition.objects.get()
+    assert (waits.launched_at, waits.launch_plan.trouble) == (None, [])
+    assert waits.launch_plan.launches_at is not None
+    assert not AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).exists()
+    tasks.launch_due_competitions()
+    tasks.launch_due_competitions()
+    assert (Competition.objects.get().launched_at is not None) == is_previewed
+    assert Notice.objects.count() == 1
+    assert AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).count() == 1
+
+
+def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(
+    hers: Client, ada: User, ready: Competition
+) -> None:
+    planned(hers, ready)
+    tasks.launch_due_competitions()
+    tasks.launch_due_competitions()
+    assert Competition.objects.get().launched_at is None
+    page = text_of(hers.get("/host/pond/"))
+    assert "The scheduled launch didn't happen" in page
+    assert "Missing: Test submission works" in page
+    assert AuditEntry.objects.filter(event="launch_missed").count() == 1
+    said_to_user = Notice.objects.get(user=ada)
+    assert said_to_user.title == "The scheduled launch of “Pond life” didn't happen"
+    assert "Missing: Test submission works" in said_to_user.text
+
+
+def test_why_a_planned_launch_did_not_happen_is_read_and_told_in_each_hosts_language(
+    hers: Client, ready: Competition, ada: User, cy: User
+) -> None:
+    ready.hosts.add(cy)
+    with second_language():
+        User.objects.filter(pk=cy.pk).update(language=CODE)
+        planned(hers, ready)
+        tasks.launch_due_competitions()
+        said_to_user = dict(Notice.objects.values_list("user__username", "text"))
+        assert "Missing: Test submission works" in said_to_user["ada"]
+        assert "⟦Missing: ⟦Test submission works" in said_to_user["cy"]
+        for page in ("/host/pond/", "/host/pond/setup/launch/"):
+            assert "<li>Missing: Test submission works" in hers.get(page).content.decode().replace("&#x27;", "'")
+            assert "<li>⟦Missing: ⟦Test submission works" in signed_in(cy).get(page).content.decode()
+    # Kept by an earlier version, as a sentence.
+    LaunchPlan.objects.update(trouble=["Missing: A deadline."])
+    assert "<li>Missing: A deadline.</li>" in hers.get("/host/pond/").content.decode()
+
+
+def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> None:
+    student_preview(hers)
+    planned(hers, ready)
+    assert "Launches automatically:" in text_of(hers.get("/host/pond/"))
+    hers.post("/host/pond/setup/launch/", {"action": "cancel", **seen_on(hers)})
+    tasks.launch_due_competitions()
+    assert Competition.objects.get().launched_at is None
+
+
+def test_a_planned_launch_is_taken_back_while_its_moment_is_looked_at(
+    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    student_preview(hers)
+    planned(hers, ready)
+    looked_at, cancel = launches.launch_needs, {"action": "cancel", **seen_on(hers)}
+
+    def slowly(competition: Competition) -> list[launches.LaunchNeed]:
+        hers.post("/host/pond/setup/launch/", cancel)
+        return looked_at(competition)
+
+    monkeypatch.setattr(launches, "launch_needs", slowly)
+    tasks.launch_due_competitions()
+    assert Competition.objects.get().launched_at is None
+    assert not Notice.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        ("2020-01-01T00:00", "has passed"),
+        ("2090-01-01T00:00", "before the deadline"),
+        ("soon", "Enter a date and time"),
+    ],
+)
+def test_a_launch_is_planned_for_a_moment_that_can_be(
+    hers: Client, ready: Competition, moment: str, words: str
+) -> None:
+    answer = hers.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": moment})
+    assert answer.status_code in (409, 422)
+    assert words in text_of(answer)
+    assert Competition.objects.get().launch_plan.launches_at is None
+
+
+# --- the check, and copies --------------------------------------------------------------------------------------
+
+
+def test_a_published_ground_truth_is_checked_again_beside_new_files(hers: Client, pets: Competition) -> None:
+    page = text_of(hers.get("/host/pets/truth/check/"))
+    assert "No file for students contains the answers Fine" in page
+    DataFile.objects.create(
+        competition=pets,
+        name="late.csv",
+        file_key=pets.ground_truth.file_key,  # type: ignore[union-attr]
+        sha256="x",
+        size=1,
+    )
+    hers.post("/host/pets/truth/check/")
+    page = text_of(hers.get("/host/pets/truth/check/"))
+    assert "No file for students contains the answers" in page
+    assert "late.csv" in page
+    assert "Remove the file" in page
+
+
+def test_the_check_of_an_old_ground_truth_shows_what_was_found_then(hers: Client, pets: Competition) -> None:
+    TruthCheck.objects.all().delete()
+    assert "Found at publication." in text_of(hers.get("/host/pets/truth/check/"))
+
+
+def test_a_copy_has_everything_but_people_and_their_files(hers: Client, pets: Competition, bo: User) -> None:
+    enter(pets, bo)
+    hand_in(pets, bo, answers())
+    data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description="Learn")
+    Limits.objects.update(daily_attempts=7)
+    Competition.objects.update(opens_at=timezone.now() - timedelta(days=9))
+    answer = hers.post("/host/pets/clone/", {"title": "Cats or dogs", "slug": ""})
+    assert answer["Location"] == "/host/cats-or-dogs/setup/"
+    copy = Competition.objects.get(slug="cats-or-dogs")
+    assert (copy.overview, copy.rules, copy.limits.daily_attempts) == (pets.overview, pets.rules, 7)
+    assert copy.launched_at is None
+    assert copy.opens_at > timezone.now() - timedelta(minutes=1)
+    assert copy.closes_at > timezone.now()
+    assert copy.admission.join_code != pets.admission.join_code
+    assert [(file.name, file.description) for file in copy.data_files.all()] == [("train.csv", "Learn")]
+    assert TruthDraft.objects.get().report["ok"]
+    assert not copy.ground_truths.exists()
+    assert not copy.teams.exists()
+    assert not copy.submissions.exists()
+    assert hers.get("/host/cats-or-dogs/truth/metric/").status_code == 200
+
+
+def test_a_copy_is_open_for_as_many_days_to_the_same_time_of_day(ada: User, pets: Competition) -> None:
+    vienna = ZoneInfo("Europe/Vienna")
+    opens_at, closes_at = datetime(2026, 3, 2, 23, 50, tzinfo=vienna), datetime(2026, 3, 16, 17, 0, tzinfo=vienna)
+    Competition.objects.update(opens_at=opens_at, closes_at=closes_at, zone="Europe/Vienna")
+    copy = copying.clone_competition(competition=Competition.objects.get(), user=ada, title="Next term")
+    begun, ends = copy.opens_at.astimezone(vienna), copy.closes_at.astimezone(vienna)
+    assert (ends.date() - begun.date(), ends.time()) == (timedelta(days=14), closes_at.time())
+
+
+def test_in_a_copy_teams_can_change_until_as_near_the_deadline(hers: Client, ada: User, pets: Competition) -> None:
+    now = timezone.now()
+    last_term = {"opens_at": now - timedelta(days=40), "closes_at": now - timedelta(days=10)}
+    Competition.objects.update(**last_term)
+    Limits.objects.update(teams_close_at=now - timedelta(days=13))
+    copy = copying.clone_competition(competition=Competition.objects.get(), user=ada, title="Next term")
+    assert copy.limits.teams_close_at == copy.closes_at - timedelta(days=3)
+    assert copy.why_teams_are_closed(now) == ""
+    Limits.objects.filter(competition__slug="pets").update(teams_close_at=now - timedelta(days=90))
+    again = copying.clone_competition(competition=Competition.objects.get(slug="pets"), user=ada, title="After that")
+    assert again.limits.teams_close_at is None
+
+
+def test_a_copy_with_baselines_has_its_ground_truth_published(hers: Client, ada: User, pets: Competition) -> None:
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
+    hers.post("/host/pets/clone/", {"title": "Next term", "slug": "next", "with_baselines": "on"})
+    copy = Competition.objects.get(slug="next")
+    assert copy.ground_truth is not None
+    assert [baseline.name for baseline in copy.baselines.all()] == ["Guess"]
+
+
+def test_a_second_copy_of_the_same_name_gets_an_address_of_its_own(hers: Client, pets: Competition) -> None:
+    for _ in range(2):
+        hers.post("/host/pets/clone/", {"title": "Pets", "slug": ""})
+    assert set(Competition.objects.values_list("slug", flat=True)) == {"pets", "pets-2", "pets-3"}
+
+
+def test_an_address_in_use_makes_no_copy(hers: Client, pets: Competition) -> None:
+    answer = hers.post("/host/pets/clone/", {"title": "Again", "slug": "pets"})
+    assert answer.status_code == 422
+    assert "Another competition has this address" in text_of(answer)
+
+
+def test_a_copy_that_fails_midway_leaves_nothing(
+    hers: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise jobs_for_pages.JobFailed("it died")
+
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", breaks)
+    assert hers.post("/host/pets/clone/", {"title": "Again", "slug": "again"}).status_code == 503
+    assert Competition.objects.count() == 1
+
+
+def test_a_co_host_who_may_not_open_competitions_makes_no_copy(pets: Competition, dee: User) -> None:
+    roles.give_role(role=HostingRole.HOST, competition=pets, name="dee")
+    assert signed_in(dee).post("/host/pets/clone/", {"title": "Mine"}).status_code == 403
+
+
+def test_a_baseline_is_removed_after_a_question(hers: Client, ada: User, pets: Competition) -> None:
+    boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers()])
+    asked = hers.post("/host/pets/baselines/", {"action": "remove", "name": "Guess"})
+    assert "Remove “Guess”?" in text_of(asked)
+    assert pets.baselines.exists()
+    hers.post("/host/pets/baselines/", {"action": "remove", "name": "Guess", "is_meant": "yes"})
+    assert not pets.baselines.exists()
+
+
+def test_a_deletion_takes_previews_and_checks_along(hers: Client, ready: Competition) -> None:
+    student_preview(hers)
+    competitions.delete_competition(competition=ready)
+    assert not StudentPreview.objects.exists()
+    assert not TruthCheck.objects.exists()
+
+
+# --- files as a spreadsheet saves them ----------------------------------------------------------------------------
+
+SPREADSHEET = "\ufeff;id;label;USAGE\r\n" + "".join(
+    f"{i};{i + 1};{'cat' if i % 3 else 'dog'};{'Public' if i % 4 == 0 else 'private'}\r\n" for i in range(60)
+)
+
+
+def test_a_spreadsheets_file_is_offered_to_be_read_as_it_was_meant_and_read_so_once_ada_agrees(
+    hers: Client, pond: Competition
+) -> None:
+    look(hers, SPREADSHEET)
+    page = text_of(hers.get("/host/pond/truth/"))
+    assert "emicolons" in page
+    assert "The first column, which only counts the rows, is left out." in page
+    assert not TruthDraft.objects.get().report["ok"], "nothing is read so before she agrees"
+    assert hers.post("/host/pond/truth/", {"action": "as_meant"})["Location"] == "/host/pond/truth/#check"
+    draft = TruthDraft.objects.get()
+    assert draft.report["ok"]
+    assert draft.report["as_meant"] == []
+    assert (draft.report["id_column"], draft.report["target_columns"]) == ("id", ["label"])
+    assert (draft.report["public_rows"], draft.report["private_rows"]) == (15, 45)
+    assert draft.metric == "accuracy"
+    page = text_of(hers.get("/host/pond/truth/"))
+    assert "Can be used" in page
+    assert "Convert it this way" not in page
+
+
+def test_nothing_is_offered_where_nothing_would_help(hers: Client, pond: Competition) -> None:
+    look(hers, "id,label\n1,cat\n1,dog\n")
+    assert "Convert it this way" not in text_of(hers.get("/host/pond/truth/"))
+    answer = hers.post("/host/pond/truth/", {"action": "as_meant"})
+    assert answer.status_code == 422
+    assert "There is no file to convert" in text_of(answer)
+
+
+def test_a_correction_from_a_spreadsheet_keeps_the_metric_that_counts(ada: User, hers: Client) -> None:
+    pets = make_competition(ada)
+    text = "id;label;usage\n" + TRUTH.partition("\n")[2].replace(",", ";")
+    sent = {"metric": "accuracy", "parameters_of": "accuracy", "file": upload(text), "action": "check"}
+    hers.post(f"/host/{pets.slug}/truth/", {**SPLIT, **sent})
+    assert "Convert it this way" in text_of(hers.get(f"/host/{pets.slug}/truth/"))
+    hers.post(f"/host/{pets.slug}/truth/", {"action": "as_meant"})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.metric) == (True, "accuracy")
+
+
+def ticked(page: str) -> tuple[list[str], list[str]]:
+    """All columns that are asked about, and those that are proposed as answers."""
+    boxes = re.findall(r'name="answers" value="(\w+)"( checked)?', tidy(page))
+    return [name for name, _ in boxes], [name for name, is_ticked in boxes if is_ticked]
+
+
+TEST_SET = "id,pond,size,label\n" + "".join(
+    f"{i},pond{i % 7},{i * 37 % 101 / 10},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61)
+)
+
+
+def test_a_whole_test_set_becomes_answers_once_ada_says_which_column_they_are(hers: Client, pond: Competition) -> None:
+    look(hers, TEST_SET)
+    page = hers.get("/host/pond/truth/").content.decode()
+    assert ticked(page) == (["pond", "size", "label"], ["label"])
+    assert "Or correct the file and choose it again below" in page
+    for nothing in ([], ["id"], ["elsewhere"]):
+        refused = hers.post("/host/pond/truth/", {"action": "keep", "answers": nothing})
+        assert refused.status_code == 422
+        assert "Choose at least one column" in text_of(refused)
+    stored = hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"]})
+    assert stored["Location"] == "/host/pond/truth/#check"
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.metric, draft.report["target_columns"]) == (True, "accuracy", ["label"])
+    assert (draft.seed, draft.public_share) == (3, 0.4)
+    assert ticked(hers.get("/host/pond/truth/").content.decode()) == (["pond", "size", "label"], ["label"])
+    choose(hers)
+    assert Competition.objects.get().ground_truth.submission_columns == ["id", "label"]  # type: ignore[union-attr]
+
+
+def test_features_in_numbers_that_a_metric_would_score_are_left_out_and_groups_stay(
+    hers: Client, pond: Competition
+) -> None:
+    lines = [line.rsplit(",", 1)[0] for line in TEST_SET.splitlines()]
+    text = "\n".join([f"{lines[0]},price", *(f"{line},{number * 13 % 17}" for number, line in enumerate(lines[1:]))])
+    look(hers, text, split_by="grouped", group_column="pond")
+    page = hers.get("/host/pond/truth/").content.decode()
+    assert ticked(page) == (["size", "price"], ["size", "price"])
+    assert "Are some of these columns not answers?" in page
+    hers.post("/host/pond/truth/", {"action": "keep", "answers": ["price"]})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.report["target_columns"], draft.group_column) == (True, ["price"], "pond")
+
+
+def test_one_of_the_other_columns_may_say_which_rows_belong_together(hers: Client, pond: Competition) -> None:
+    """Who keeps the answers alone has lost the column of groups, and would have to choose the file again."""
+    look(hers, TEST_SET)
+    assert '<select id="id_group" name="group"' in hers.get("/host/pond/truth/").content.decode()
+    hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"], "group": "pond"})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.group_column, draft.report["target_columns"]) == (True, "pond", ["label"])
+    page = text_of(hers.get("/host/pond/truth/"))
+    assert "grouped by pond" in page
+    choose(hers)
+    assert Competition.objects.get().ground_truth.submission_columns == ["id", "label"]  # type: ignore[union-attr]
+
+
+def test_an_answer_is_no_column_of_groups(hers: Client, pond: Competition) -> None:
+    look(hers, TEST_SET)
+    hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"], "group": "label"})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.group_column, draft.report["target_columns"]) == (True, "", ["label"])
+
+
+def test_columns_of_a_file_that_cannot_be_read_are_not_asked_about(hers: Client, pond: Competition) -> None:
+    look(hers, TEST_SET + "61,pond1\n")
+    refused = hers.post("/host/pond/truth/", {"action": "keep", "answers": ["label"]})
+    assert refused.status_code == 422
+    assert "id,pond,size,label" in path_of(TruthDraft.objects.get().file_key).read_text()
+
+
+def test_a_correction_with_features_proposes_the_columns_that_count(ada: User, hers: Client) -> None:
+    pets = make_competition(ada)
+    head, *lines = TRUTH.splitlines()
+    text = "\n".join([f"{head},size", *(f"{line},{number % 5}.5" for number, line in enumerate(lines))])
+    sent = {"metric": "accuracy", "parameters_of": "accuracy", "file": upload(text), "action": "check"}
+    hers.post(f"/host/{pets.slug}/truth/", {**SPLIT, **sent})
+    assert ticked(hers.get(f"/host/{pets.slug}/truth/").content.decode()) == (["label", "size"], ["label"])
+    assert "Choose at least one column" in text_of(
+        hers.post(f"/host/{pets.slug}/truth/", {"action": "keep"}, follow=True)
+    )
+    hers.post(f"/host/{pets.slug}/truth/", {"action": "keep", "answers": ["label"]})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.metric, draft.report["target_columns"]) == (True, "accuracy", ["label"])

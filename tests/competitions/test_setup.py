@@ -1,0 +1,236 @@
+"""Ada brings files, reads what was found in them, and creates a competition from one page."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard.accounts.models import User
+from leaderboard.competitions.models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
+from leaderboard.competitions.scoring import score
+from leaderboard.competitions.services import copying
+from leaderboard.competitions.services.findings import shown_findings
+from tests.conftest import person
+from tests.pages import signed_in, text_of, upload
+
+ANSWERS = "id,label\n" + "".join(f"{i},{'cat' if i % 3 else 'dog'}\n" for i in range(1, 61))
+_DICE = random.Random(3)
+ROWS = [(f"r{_DICE.random():.9f}", _DICE.random(), _DICE.randint(1, 9), _DICE.gauss(100, 20)) for _ in range(90)]
+TRAIN = "id,temp,wind,rentals\n" + "".join(f"t{i},{t:.3f},{w},{y + w:.1f}\n" for i, t, w, y in ROWS)
+TEST = "id,temp,wind\n" + "".join(f"{i},{t:.3f},{w}\n" for i, t, w, y in ROWS)
+WHOLE = "id,temp,wind,rentals\n" + "".join(f"{i},{t:.3f},{w},{y:.1f}\n" for i, t, w, y in ROWS)
+ONLY = "id,rentals\n" + "".join(f"{i},{y:.1f}\n" for i, t, w, y in ROWS)
+
+
+@pytest.fixture
+def hers(ada: User) -> Client:
+    return signed_in(ada)
+
+
+@pytest.fixture
+def pond(ada: User) -> Competition:
+    return copying.create_default_draft(user=ada, title="Pond life", slug="pond", overview="What swims there?")
+
+
+def bring(client: Client, address: str = "/host/new/", /, **files: str) -> Any:
+    return client.post(address, {"files": [upload(text, name.replace("_csv", ".csv")) for name, text in files.items()]})
+
+
+def filled_in(page: str) -> dict[str, str]:
+    """What a browser would send of the page's fields, as they are proposed."""
+    sent = dict(re.findall(r'<input type="(?:text|number|datetime-local)" name="(\w+)" value="([^"]*)"', page))
+    sent |= {name: "on" for name in re.findall(r'<input type="checkbox" name="(\w+)"[^>]* checked', page)}
+    sent |= dict(re.findall(r'<input type="radio" name="(\w+)" value="(\w+)"[^>]* checked', page))
+    zone = re.search(r'<option value="([^"]+)" selected', page)
+    return {**sent, "zone": zone[1]} if zone else sent
+
+
+def students_files(competition: Competition) -> dict[str, list[str]]:
+    return {file.name: file.head[0] for file in competition.data_files.all()}
+
+
+def test_a_test_set_with_answers_is_split_into_answers_and_a_copy_for_students(hers: Client) -> None:
+    made = bring(hers, train_csv=TRAIN, test_csv=WHOLE)
+    assert (made.status_code, made["Location"]) == (303, "/host/predict-rentals/setup/")
+    pond, draft = Competition.objects.get(), TruthDraft.objects.get()
+    assert pond.title == "Predict rentals"
+    assert draft.file_name == "test.csv"
+    assert (draft.report["ok"], draft.report["target_columns"]) == (True, ["rentals"])
+    assert students_files(pond) == {"test.csv": ["id", "temp", "wind"], "train.csv": ["id", "temp", "wind", "rentals"]}
+    page = hers.get(made["Location"]).content.decode()
+    assert 'data-testid="answers-file"' in page
+    assert page.count('data-testid="students-file"') == 2
+    assert 'aria-pressed="true">\n              rentals' in page
+
+
+def test_a_teacher_who_changes_nothing_creates_and_launches(hers: Client) -> None:
+    address = bring(hers, train_csv=TRAIN, test_csv=TEST, answers_csv=ONLY)["Location"]
+    sent = filled_in(hers.get(address).content.decode())
+    created = hers.post(address, {**sent, "create": "yes"})
+    assert created["Location"] == "/host/predict-rentals/setup/launch/"
+    pond = Competition.objects.get()
+    assert pond.ground_truth is not None
+    assert (pond.overview, pond.board.mode) == (pond.subtitle, "plain")
+    score.measure_preview(pond.ground_truth.pk)
+    assert StudentPreview.objects.get().is_good
+    assert hers.post("/host/predict-rentals/launch/")["Location"] == "/host/predict-rentals/"
+    pond.refresh_from_db()
+    assert pond.launched_at is not None
+    assert (pond.closes_at - pond.opens_at).days == 14
+    assert not TruthDraft.objects.exists(), "what was published counts"
+    assert students_files(pond) == {"test.csv": ["id", "temp", "wind"], "train.csv": ["id", "temp", "wind", "rentals"]}
+
+
+def test_a_draft_that_started_empty_gets_its_files_and_keeps_what_was_typed(hers: Client) -> None:
+    address = hers.post("/host/new/", {"action": "empty"})["Location"]
+    page = hers.get(address).content.decode()
+    assert re.search(r'name="create" value="yes"\s+disabled', page)
+    typed = {**filled_in(page), "title": "Bike rides", "files": upload(ONLY, "answers.csv")}
+    assert hers.post(address, typed)["Location"] == "/host/bike-rides/setup/#files"
+    assert TruthDraft.objects.get().report["ok"]
+    assert Competition.objects.get().title == "Bike rides"
+
+
+def test_what_cannot_be_is_said_at_its_field_and_nothing_is_created(hers: Client) -> None:
+    address = bring(hers, answers_csv=ONLY)["Location"]
+    sent = filled_in(hers.get(address).content.decode())
+    refused = hers.post(address, {**sent, "closes_at": "2020-01-01T00:00", "create": "yes"})
+    assert refused.status_code == 422
+    assert 'href="#id_closes_at"' in refused.content.decode()
+    assert not GroundTruth.objects.exists()
+
+
+def test_a_warning_is_accepted_and_stays_accepted_until_it_says_something_else(hers: Client, ada: User) -> None:
+    sorted_rows = "id,rentals\n" + "".join(f"{i},{i / 2}\n" for i in range(1, 91))
+    address = bring(hers, answers_csv=sorted_rows)["Location"]
+    page = hers.get(address).content.decode()
+    keys = re.findall(r'name="accept" value="(\w+)"', page)
+    assert len(keys) == page.count('data-testid="warning"') > 0
+    hers.post(address, {"accept": keys[0]})
+    hers.post(address, {"accept": keys[0]})
+    hers.post(address, {"accept": "0000000000000000"})
+    [accepted] = TruthDraft.objects.get().accepted_findings
+    assert (accepted["key"], accepted["by"]) == (keys[0], ada.pk)
+    assert re.findall(r'name="accept" value="(\w+)"', hers.get(address).content.decode()) == keys[1:]
+    hers.post(address, {"split": "yes", "public_percent": "50", "seed": "1", "split_by": "random"})
+    assert keys[0] not in hers.get(address).content.decode()
+    hers.post(address, {"create": "yes"})
+    [kept] = TruthCheck.objects.get().accepted_findings
+    assert kept == accepted
+    launch = hers.get("/host/predict-rentals/setup/launch/").content.decode()
+    assert re.findall(r'name="accept" value="(\w+)"', launch) == keys[1:]
+    for key in keys[1:]:
+        hers.post("/host/predict-rentals/setup/launch/", {"accept": key})
+    assert 'data-testid="warning"' not in hers.get("/host/predict-rentals/setup/launch/").content.decode()
+
+
+def test_what_blocks_is_never_accepted(hers: Client) -> None:
+    address = bring(hers, answers_csv="id,label\n1,cat\n1,dog\n2,cat\n")["Location"]
+    page = hers.get(address).content.decode()
+    assert 'data-testid="error"' in page
+    assert 'name="accept"' not in page
+    for one in shown_findings(TruthDraft.objects.get()).errors:
+        hers.post(address, {"accept": one.key})
+    assert TruthDraft.objects.get().accepted_findings == []
+    assert hers.post(address, {"create": "yes"})["Location"].endswith("/setup/#files")
+    assert not GroundTruth.objects.exists()
+
+
+def test_the_role_of_a_file_is_changed(hers: Client) -> None:
+    address = bring(hers, train_csv=TRAIN, results_csv=ONLY)["Location"]
+    pond = Competition.objects.get()
+    assert TruthDraft.objects.get().file_name == "results.csv"
+    hers.post(address, {"students": "yes"})
+    assert not TruthDraft.objects.exists()
+    assert set(students_files(pond)) == {"train.csv", "results.csv"}
+    hers.post(address, {"answers": "results.csv"})
+    assert TruthDraft.objects.get().report["target_columns"] == ["rentals"]
+    assert set(students_files(pond)) == {"train.csv"}
+    hers.post(address, {"drop": "train.csv"})
+    assert students_files(pond) == {}
+    hers.post(address, {"drop": ""})
+    assert not TruthDraft.objects.exists()
+
+
+def test_a_file_for_students_that_holds_the_answers_is_refused(hers: Client) -> None:
+    address = bring(hers, answers_csv=ONLY)["Location"]
+    page = text_of(hers.post(address, {"files": upload(WHOLE, "more.csv")}, follow=True))
+    assert "Students could download the answers" in page
+    assert not Competition.objects.get().data_files.exists()
+
+
+def test_another_metric_is_one_press_and_is_published_again(hers: Client) -> None:
+    address = bring(hers, answers_csv=ONLY)["Location"]
+    hers.post(address, {"create": "yes"})
+    hers.post(address, {"create": "yes"})
+    assert GroundTruth.objects.count() == 1, "the same again is no new one"
+    hers.post(address, {"metric": "mae"})
+    assert TruthDraft.objects.get().metric == "mae"
+    hers.post(address, {"create": "yes"})
+    assert list(GroundTruth.objects.order_by("number").values_list("metric", flat=True)) == ["rmse", "mae"]
+    assert hers.post(address, {"metric": "no_such"}).status_code == 303
+    assert TruthDraft.objects.get().metric == "mae"
+
+
+def test_a_draft_is_discarded_after_a_question(hers: Client) -> None:
+    address = bring(hers, answers_csv=ONLY)["Location"]
+    assert hers.post(address, {"discard": "yes"}).status_code == 200
+    assert Competition.objects.exists()
+    hers.post(address, {"action": "remove", "is_meant": "yes"})
+    assert not Competition.objects.exists()
+
+
+def test_after_the_launch_the_page_leads_to_the_settings(hers: Client, pets: Competition) -> None:
+    assert hers.get("/host/pets/setup/")["Location"] == "/host/pets/settings/"
+    assert hers.post("/host/pets/setup/", {"discard": "yes"})["Location"] == "/host/pets/settings/"
+    assert Competition.objects.exists()
+
+
+def test_students_and_other_hosts_see_nothing_of_a_draft(pond: Competition, bo: User) -> None:
+    hal = person("hal", can_host=True)
+    for user in (bo, hal):
+        for page in ("", "metric/", "launch/"):
+            assert signed_in(user).get(f"/host/pond/setup/{page}").status_code == 404
+    assert signed_in(bo).post("/host/new/", {"files": upload(ONLY)}).status_code == 403
+
+
+def test_the_page_shows_what_was_found_in_few_queries(hers: Client) -> None:
+    address = bring(hers, train_csv=TRAIN, test_csv=WHOLE)["Location"]
+    with CaptureQueriesContext(connection) as queries:
+        hers.get(address)
+    assert len(queries) <= 12, [query["sql"] for query in queries]
+
+
+def test_the_answer_column_is_asked_where_more_than_one_could_be(hers: Client) -> None:
+    address = bring(hers, test_csv=WHOLE)["Location"]
+    draft = TruthDraft.objects.get()
+    assert (draft.report["predict"]["columns"], draft.report["predict"]["is_asked"]) == (["rentals"], True)
+    assert 'class="decision asked"' in hers.get(address).content.decode()
+    assert hers.post(address, {"predict": "temp"}).status_code == 303
+    draft.refresh_from_db()
+    assert draft.report["target_columns"] == ["temp"]
+    assert students_files(Competition.objects.get()) == {"test.csv": ["id", "wind", "rentals"]}
+    hers.post(address, {"predict": "rentals"})
+    draft.refresh_from_db()
+    assert (draft.report["target_columns"], draft.report["ok"]) == (["rentals"], True)
+    assert 'class="decision asked"' not in hers.get(address).content.decode()
+    assert students_files(Competition.objects.get()) == {"test.csv": ["id", "temp", "wind"]}
+
+
+def test_a_spreadsheets_file_is_converted_once_ada_agrees(hers: Client) -> None:
+    lines = [f"{i};{i + 1};{'newt' if i % 3 else 'toad'};{'Public' if i % 2 else 'Private'}" for i in range(60)]
+    address = bring(hers, answers_csv="\n".join([";id;species;USAGE", *lines]))["Location"]
+    page = hers.get(address).content.decode()
+    assert 'name="fix" value="convert"' in page
+    assert re.search(r'name="create" value="yes"\s+disabled', page)
+    assert not TruthDraft.objects.get().report["ok"], "nothing is read so before she agrees"
+    hers.post(address, {"fix": "convert"})
+    draft = TruthDraft.objects.get()
+    assert (draft.report["ok"], draft.report["target_columns"]) == (True, ["species"])
+    assert not draft.report["is_split_by_system"]
