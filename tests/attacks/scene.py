@@ -235,10 +235,13 @@ def text_of(response: Any) -> str:
 
 
 def number_pattern(value: float) -> str:
-    """A regular expression that finds a number however it is rounded and grouped."""
+    """A regular expression that finds a number of seven digits however it is rounded and grouped.
+
+    Six of them would also be found in the fractions of seconds that a log writes.
+    """
     digits = f"{value:.0f}"
     grouped = rf"{digits[0]}[,\s\u202f\u00a0']?{digits[1:4]}[,\s\u202f\u00a0']?{digits[4:6]}"
-    return rf"{grouped}|{digits[0]}\.{digits[1:4]}\d*e\+?0?6"
+    return rf"{grouped}\d|{digits[0]}\.{digits[1:4]}\d*e\+?0?6"
 
 
 SECONDARY_NUMBERS = re.compile("|".join(number_pattern(value + SECONDARY) for value in PRIVATE))
