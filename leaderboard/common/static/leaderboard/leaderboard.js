@@ -89,6 +89,15 @@
     event.detail.shouldSwap = false;
     location.replace(location.pathname + location.search);
   });
+  // What a reader opened stays open when its part of the page is renewed.
+  let opened = {};
+  document.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
+    opened = { id: target.id, which: [...target.querySelectorAll("details")].map((details) => details.open) };
+  });
+  document.addEventListener("htmx:afterSettle", ({ target }) => {
+    if (!target.id || target.id !== opened.id) return;
+    target.querySelectorAll("details").forEach((details, index) => (details.open ||= opened.which[index] ?? false));
+  });
   // Nobody's place in the table is taken from under them while they use it.
   document.addEventListener("htmx:beforeRequest", (event) => {
     const { elt } = event.detail;
