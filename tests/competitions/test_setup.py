@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
+from leaderboard.competitions.models import Competition, GroundTruth, StudentPreview, Submission, TruthCheck, TruthDraft
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import copying
 from leaderboard.competitions.services.findings import shown_findings
@@ -79,12 +79,24 @@ def test_a_teacher_who_changes_nothing_creates_and_launches(hers: Client) -> Non
     assert (pond.overview, pond.board.mode) == (pond.subtitle, "plain")
     score.measure_preview(pond.ground_truth.pk)
     assert StudentPreview.objects.get().is_good
+    first = Submission.objects.get(baseline__competition=pond)
+    assert score.score_submission(first.pk) == "scored", "something to beat from the first day"
     assert hers.post("/host/predict-rentals/launch/")["Location"] == "/host/predict-rentals/"
     pond.refresh_from_db()
     assert pond.launched_at is not None
     assert (pond.closes_at - pond.opens_at).days == 14
     assert not TruthDraft.objects.exists(), "what was published counts"
     assert students_files(pond) == {"test.csv": ["id", "temp", "wind"], "train.csv": ["id", "temp", "wind", "rentals"]}
+
+
+def test_another_proposal_leaves_one_sample_as_the_first_baseline(hers: Client) -> None:
+    address = bring(hers, train_csv=TRAIN, test_csv=TEST, answers_csv=ONLY)["Location"]
+    sent = filled_in(hers.get(address).content.decode())
+    hers.post(address, {**sent, "create": "yes"})
+    earlier = Submission.objects.get(baseline__isnull=False)
+    hers.post("/host/predict-rentals/setup/", {"metric": "mae"})
+    hers.post("/host/predict-rentals/setup/", {"create": "yes"})
+    assert Submission.objects.get(baseline__isnull=False).pk != earlier.pk
 
 
 def test_a_draft_that_started_empty_gets_its_files_and_keeps_what_was_typed(hers: Client) -> None:

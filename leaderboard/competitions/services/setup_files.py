@@ -18,7 +18,7 @@ from leaderboard.scorer import jobs_for_pages
 from metrics.reading.headers import USAGE
 
 from ..models import Competition, StudentPreview, TruthDraft
-from . import competitions, data_files, publishing, truth_drafts
+from . import boards, competitions, data_files, publishing, truth_drafts
 from .competitions import CannotHost
 from .copying import NEW_TITLE, file_chunks, free_slug
 
@@ -294,14 +294,20 @@ def _name_draft(competition: Competition, user: User, draft: TruthDraft) -> None
 def make_ready(*, competition: Competition, user: User, is_confirmed: bool = False) -> None:
     """Publish what was proposed, and send the sample submission as a student would: then all is there for a launch.
 
-    Raises `CannotHost` where something blocks, and `JobFailed`.
+    It is the first baseline, too. Raises `CannotHost` where something blocks, and `JobFailed`.
     """
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None and competition.ground_truth is None:
         raise CannotHost(_("Add the answer file first."))
     published = competition.ground_truth.published_at if competition.ground_truth else None
     if draft is not None and (published is None or draft.uploaded_at > published):
-        publishing.publish_draft(competition=competition, user=user, is_confirmed=is_confirmed, keeps_draft=True)
+        ground_truth = publishing.publish_draft(
+            competition=competition, user=user, is_confirmed=is_confirmed, keeps_draft=True
+        )
+        sample = publishing.sample_submission_of(ground_truth)
+        boards.add_baseline(
+            competition=competition, user=user, name=_("Sample submission"), file_name="sample.csv", chunks=[sample]
+        )
     if not competition.overview.strip():
         overview = competition.subtitle or competition.title
         competitions.change_competition(competition=competition, user=user, overview=overview)
