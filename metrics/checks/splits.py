@@ -138,9 +138,9 @@ def _public_rows(ids: Sequence[str], strata: np.ndarray, share: float, key: byte
 
 def _in_order(ids: Sequence[str], strata: np.ndarray, share: float, key: bytes) -> np.ndarray:
     """Rows by stratum and in it by the keyed hash of the id; strata too small for both parts are one, the first."""
-    drawn = [_keyed_hash(key, name) for name in ids]
+    drawn = np.frombuffer(b"".join([_keyed_hash(key, name) for name in ids]), ">u8").reshape(len(ids), -1)
     least = 1 / max(min(share, 1 - share), 1 / len(ids))
-    shuffled = np.array(sorted(range(len(ids)), key=drawn.__getitem__))  # the same hash means the same id
+    shuffled = np.lexsort(drawn.T[::-1])  # in the order of the hashes' bytes; the same hash means the same id
     together = np.where(np.bincount(strata)[strata] >= least, strata, -1)
     order: np.ndarray = shuffled[np.argsort(together[shuffled], kind="stable")]
     return order
