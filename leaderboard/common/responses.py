@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import F, OrderBy
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.request import split_domain_port
 from django.urls import reverse
@@ -39,8 +40,14 @@ def see_other(name: str, *, query: str = "", fragment: str = "", **parts: object
 def sort_choice(request: HttpRequest, names: Collection[str], default: str) -> tuple[str, bool]:
     """Which column a table is sorted by, and whether from the end: `?sort=name` or `?sort=-name`."""
     wanted = request.GET.get("sort", default)
-    name = wanted.removeprefix("-")
-    return (name, wanted.startswith("-")) if name in names else (default, False)
+    if wanted.removeprefix("-") not in names:
+        wanted = default
+    return wanted.removeprefix("-"), wanted.startswith("-")
+
+
+def in_order(field: str, *, is_backwards: bool) -> OrderBy:
+    """Rows by a field, those without a value last in both directions."""
+    return F(field).desc(nulls_last=True) if is_backwards else F(field).asc(nulls_last=True)
 
 
 def signed_in_user(user: Account | AnonymousUser) -> Account:

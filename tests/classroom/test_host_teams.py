@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -47,6 +48,28 @@ def test_ada_sees_who_has_no_valid_file_and_who_is_below_the_baseline(
     assert shown(f"?q={masked.pseudonym}") == {"cy"}, "the name that a student knows who writes about a team"
     assert f"others see “{masked.pseudonym}”" in text_of(client.get(f"/host/pets/teams/{masked.pk}/"))
     assert "No teams match" in text_of(client.get("/host/pets/teams/?show=disqualified"))
+
+
+def test_ada_sorts_the_teams_by_any_column(pets: Competition, client: Client, bo: User, cy: User, dee: User) -> None:
+    for user in (bo, cy, dee):
+        enter(pets, user)
+    hand_in(pets, cy, answers(public=1))
+    hand_in(pets, bo, answers(public=2))
+    hand_in(pets, bo, b"id,label\n1,cat\n")
+
+    def order(sort: str) -> list[str]:
+        return re.findall(r">(bo|cy|dee)</a>", client.get(f"/host/pets/teams/?sort={sort}").content.decode())
+
+    assert order("name") == order("nonsense") == ["bo", "cy", "dee"]
+    assert order("-name") == ["dee", "cy", "bo"]
+    assert order("files") == ["dee", "cy", "bo"]
+    assert order("-invalid")[0] == "bo"
+    assert order("best") == ["bo", "cy", "dee"]
+    assert order("-best") == ["cy", "bo", "dee"], "who has no score stays last"
+    assert order("last") == ["cy", "bo", "dee"]
+    assert order("-scored")[-1] == "dee"
+    page = client.get("/host/pets/teams/?sort=-best&q=b").content.decode()
+    assert (page.count('aria-sort="descending"'), "q=b" in page) == (1, True)
 
 
 def test_who_works_for_the_class_reads_the_names_of_the_class_list(

@@ -39,6 +39,25 @@ def test_ada_sees_all_files_with_both_scores_and_every_problem(
     assert "None of these" in text_of(client.get("/host/pets/submissions/?status=failed&q=%00x"))
 
 
+def test_ada_sorts_the_files_by_any_column(pets: Competition, ada: User, bo: User, cy: User) -> None:
+    enter(pets, bo)
+    enter(pets, cy)
+    hand_in(pets, cy, answers(public=1, private=2), file_name="b.csv")
+    hand_in(pets, bo, answers(public=2, private=1), file_name="c.csv")
+    hand_in(pets, bo, b"id,label\n1,cat\n77,cat\n", file_name="a.csv")
+    client = signed_in(ada)
+
+    def order(sort: str) -> str:
+        page = client.get("/host/pets/submissions/", {"sort": sort} if sort else {}).content.decode()
+        return "".join(re.findall(r"([abc])\.csv\s*</a>", page))
+
+    assert (order(""), order("nonsense"), order("received")) == ("acb", "acb", "bca")
+    assert (order("file"), order("-file")) == ("abc", "cba")
+    assert (order("public"), order("-public")) == ("cba", "bca"), "files without a score stay last"
+    assert (order("private"), order("-private")) == ("bca", "cba")
+    assert (order("team"), order("-status")[-1]) == ("acb", "a")
+
+
 def test_submissions_come_in_pages(pets: Competition, ada: User, bo: User, settings: LazySettings) -> None:
     Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -17,7 +17,8 @@ from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.host import ReasonForm
 from leaderboard.competitions.forms.student import MergeForm, TeamNameForm
-from leaderboard.competitions.models import Extension, Membership, MergeOffer, Team
+from leaderboard.competitions.models import Extension, Membership, MergeOffer, Submission, Team
+from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import competitions, submit_conditions
 from leaderboard.competitions.views.host_responses import is_confirmed
 
@@ -26,6 +27,18 @@ from ..forms import ExtensionForm, posted_number
 from ..models import people_called
 
 PER_PAGE = 50
+ORDERS: dict[str, Any] = {
+    "name": F("name"),
+    "files": Count("submissions"),
+    "scored": Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED)),
+    "invalid": Count("submissions", filter=Q(submissions__status=Submission.Status.INVALID)),
+    "last": Max("submissions__received_at"),
+    "best": Max(
+        "standings__best",
+        filter=Q(standings__ground_truth=F("competition__ground_truth"), standings__split=Split.PUBLIC),
+    ),
+}
+"""What each column that the list can be sorted by is worth."""
 
 
 @open_to(Audience.ASSISTANTS)
@@ -45,7 +58,11 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
                 Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(page_context.competition, text))
             )
         ) | found.filter(named)
-    page = Paginator(found.order_by("name", "pk"), PER_PAGE).get_page(request.GET.get("page"))
+    name, is_backwards = responses.sort_choice(request, ORDERS, "name")
+    ordered = found.annotate(sorted_by=ORDERS[name]).order_by(
+        responses.in_order("sorted_by", is_backwards=is_backwards), "name", "pk"
+    )
+    page = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page_context": page_context,
         "page": page,
@@ -53,6 +70,7 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         "below": below,
         "show": show,
         "q": text,
+        "sort": "name",
     }
     return render(request, "classroom/host_teams.html", context)
 

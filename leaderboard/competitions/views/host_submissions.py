@@ -10,13 +10,13 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from leaderboard.common.responses import as_download, see_other, signed_in_user
+from leaderboard.common.responses import as_download, in_order, see_other, signed_in_user, sort_choice
 from leaderboard.common.storage import TooLarge
 
 from .. import hooks
@@ -35,22 +35,40 @@ SHOWN = (
     "competition", "file_name", "note", "received_at", "is_late", "is_selected", "hidden_at", "hidden_reason", "status",
     "problems", "failure", "host_details", "team__name", "baseline__name", "user__username",
 )  # fmt: skip
+ORDERS = {
+    "file": "file_name", "team": "team__name", "received": "received_at", "status": "status",
+    "public": "sorted_by", "private": "sorted_by",
+}  # fmt: skip
+"""Field of each column that the list can be sorted by."""
 
 
 @open_to(Audience.ASSISTANTS)
 def host_submissions(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     status, text = request.GET.get("status", ""), request.GET.get("q", "").strip()[:60]
     found = _with_names(_team_files(page_context.competition, status, text))
-    page = Paginator(found.order_by("-received_at", "pk"), PER_PAGE).get_page(request.GET.get("page"))
+    name, is_backwards = sort_choice(request, ORDERS, "-received")
+    found = _in_order(found, page_context.competition, name, is_backwards=is_backwards)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page_context": page_context,
         "page": page,
         "rows": _submission_rows(page_context.competition, page),
         "status": status,
         "q": text,
+        "sort": "-received",
         "statuses": Submission.Status.choices,
     }
     return render(request, "competitions/host_submissions.html", context)
+
+
+def _in_order(
+    found: QuerySet[Submission], competition: Competition, name: str, *, is_backwards: bool
+) -> QuerySet[Submission]:
+    """By a column of the list; files without a score last, and the newest first among equals."""
+    if name in Split.values:
+        scores = Score.objects.filter(submission=OuterRef("pk"), ground_truth=competition.ground_truth_id, split=name)
+        found = found.annotate(sorted_by=Subquery(scores.values("value")[:1]))
+    return found.order_by(in_order(ORDERS[name], is_backwards=is_backwards), "-received_at", "pk")
 
 
 def _team_files(competition: Competition, status: str, text: str) -> QuerySet[Submission]:
