@@ -26,6 +26,8 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import mark_safe
+from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
@@ -34,6 +36,7 @@ from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_wheel import build_wheel, name_wheel
+from leaderboard.common.markdown import render_markdown
 from leaderboard.common.responses import see_other
 from leaderboard.competitions.context_processors import THEMES
 
@@ -41,6 +44,7 @@ from . import demo, health
 
 NOT_FOR_ROBOTS = ("/accounts/", "/admin/", "/api/", "/host/", "/join/", "/people/", "/setup/", "/status/")
 YEAR = 365 * 24 * 3600
+HEADING = re.compile(r"<h3>(.+?)</h3>")
 IMAGE = re.compile(r"^!\[.*\]\(.*\)$", re.MULTILINE)  # pictures are for readers of the repository
 
 
@@ -248,8 +252,9 @@ def guide(request: HttpRequest, guide: str) -> HttpResponse:
         raise Http404
     file, title, _summary = GUIDES[guide]
     text = (settings.BASE_DIR / "docs" / file).read_text(encoding="utf-8")
-    body = text.partition("\n")[2]  # without its title, which the page has
-    return render(request, "operations/guide.html", {"title": title, "text": IMAGE.sub("", body), "guides": GUIDES})
+    body = IMAGE.sub("", text.partition("\n")[2])  # without its title, which the page has
+    html = HEADING.sub(lambda found: f'<h3 id="{slugify(found[1])}">{found[1]}</h3>', render_markdown(body))
+    return render(request, "operations/guide.html", {"title": title, "text": mark_safe(html)})  # noqa: S308 - ours
 
 
 CLI = Path(__file__).resolve().with_name("command_line.py")

@@ -1,0 +1,38 @@
+"""Where in the guides a page is explained."""
+
+from __future__ import annotations
+
+from django import template
+from django.template import Context
+from django.urls import reverse
+
+register = template.Library()
+
+PARTS = {
+    ("hosts", "make-a-competition"): "host_new host_setup host_setup_metric host_settings host_data host_board",
+    ("hosts", "preview-it-as-a-student-and-launch"): "host_setup_launch host_preview host_projector",
+    ("hosts", "your-class"): (
+        "host_people host_student host_admission host_roster host_invite host_join_cards host_left host_who host_roles"
+    ),
+    ("hosts", "while-it-runs"): (
+        "host host_competition host_submissions host_submission host_baselines host_announcements host_teams host_team"
+    ),
+    ("hosts", "an-answer-was-wrong"): "host_truth host_truth_metric host_truth_check host_candidate host_score_again",
+    ("hosts", "the-end"): "host_reveal host_report host_rows host_similar",
+    ("hosts", "grades"): "host_grades host_grade_rules host_grade_canvas host_grade_release host_candidate_grades",
+    ("students", "join"): "join join_code join_open invitation rules overview data",
+    ("students", "hand-in"): "submit submission",
+    ("students", "follow"): "leaderboard submissions finals team",
+    ("students", "the-end"): "shake_up grade rescored",
+}
+PLACES = {name: place for place, names in PARTS.items() for name in names.split()}
+
+
+@register.simple_tag(takes_context=True)
+def help_address(context: Context) -> str:
+    """The part of a guide that explains this page; all guides where none does."""
+    match = getattr(context.get("request"), "resolver_match", None)
+    if match is None or match.url_name not in PLACES:
+        return reverse("help")
+    guide, part = PLACES[match.url_name]
+    return f"{reverse('guide', args=[guide])}#{part}"
