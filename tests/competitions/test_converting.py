@@ -48,6 +48,9 @@ def test_one_click_hands_in_what_bos_spreadsheet_meant(bos: Client, pets: Compet
     receipt = json.loads(bos.get(f"/c/pets/submissions/{made.pk}/receipt.json").content)
     assert receipt["converted_from"]["sha256"] == original.sha256
     assert receipt["submission"]["sha256"] == made.sha256
+    of_made, of_original = (bos.get(f"/c/pets/submissions/{one.pk}/").content.decode() for one in (made, original))
+    assert f'href="/c/pets/submissions/{original.pk}/"' in of_made.partition('data-testid="original"')[2]
+    assert f'href="/c/pets/submissions/{made.pk}/"' in of_original.partition('data-testid="converted"')[2]
 
 
 def test_asking_twice_hands_in_once_and_uses_one_attempt(bos: Client, pets: Competition) -> None:
