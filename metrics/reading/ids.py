@@ -393,44 +393,41 @@ _MOST_COMPARED = 200_000
 
 _TWINS = (
     (
-        Message("Leading zeros differ: the file has {found}, expected is {expected}."),
+        Message("Leading zeros differ: the file has {found}, expected {expected}."),
         lambda text: re.sub(r"(?<![0-9])0+(?=[0-9])", "", text),
     ),
     (
-        Message("Upper and lower case differ: the file has {found}, expected is {expected}."),
+        Message("Upper and lower case differ: the file has {found}, expected {expected}."),
         str.casefold,
     ),
     (
-        Message(
-            "Digits of a long number are lost (read the ids as text): the file has {found}, expected is {expected}."
-        ),
+        Message("Digits of a long number are lost (read the ids as text): the file has {found}, expected {expected}."),
         _long_number,
     ),
     (
-        Message("Ids are compared as text, not as numbers: the file has {found}, expected is {expected}."),
+        Message("Ids are compared as text, not as numbers: the file has {found}, expected {expected}."),
         _number,
     ),
     (
-        Message("Ids are written as true and false: the file has {found}, expected is {expected}."),
+        Message("Ids are written as true and false: the file has {found}, expected {expected}."),
         lambda text: {"true": "1", "false": "0"}.get(text.casefold(), text),
     ),
     (
         Message(
-            "Dates are written in another way, and ids are compared as text: the file has {found}, expected is "
-            "{expected}."
+            "Dates are written in another way, and ids are compared as text: the file has {found}, expected {expected}."
         ),
         _moment,
     ),
     (
-        Message("Invisible characters differ: the file has {found}, expected is {expected}."),
+        Message("Invisible characters differ: the file has {found}, expected {expected}."),
         lambda text: "".join(character for character in text if not _is_odd(character)),
     ),
     (
-        Message("The same letters are written with other code points: the file has {found}, expected is {expected}."),
+        Message("The same letters are written with other code points: the file has {found}, expected {expected}."),
         lambda text: unicodedata.normalize("NFKC", text),
     ),
     (
-        Message("Letters of another alphabet look alike: the file has {found}, expected is {expected}."),
+        Message("Letters of another alphabet look alike: the file has {found}, expected {expected}."),
         lambda text: text.translate(_LOOKALIKES),
     ),
 )

@@ -238,7 +238,7 @@ IDS = [
         "82",
         b"id,y\n2020-01-02T00:00:00+00:00,1\n2020-01-03T06:30:00+00:00,2\n",
         "unknown_ids missing_ids",
-        ("Dates are written", 'expected is "2020-01-02T00:00:00Z"'),
+        ("Dates are written", 'expected "2020-01-02T00:00:00Z"'),
         truth=MOMENTS,
         host="",
     ),
