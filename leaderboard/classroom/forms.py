@@ -177,7 +177,7 @@ class ExtensionForm(forms.Form):
         required=False,
         min_value=0,
         max_value=1000,
-        help_text=gettext_lazy("Added to every team's daily attempts."),
+        help_text=gettext_lazy("On top of the daily attempts, for this team only."),
     )
     day = forms.DateField(
         label=gettext_lazy("Only on this day (UTC)"),

@@ -23,6 +23,7 @@ from leaderboard.competitions.models.competition import CODE_ALPHABET, normalize
 
 JOIN_CARD_CODE_LENGTH = 12
 JOIN_CARD_LIFETIME = timedelta(days=30)
+LONGEST_SECTION = 200
 
 
 class RosterList(models.Model):
@@ -61,7 +62,7 @@ class RosterEntry(models.Model):
     student_id = models.CharField(max_length=100, blank=True)
     sis_user_id = models.CharField(max_length=100, blank=True)
     login = models.CharField(max_length=150, blank=True)
-    section = models.CharField(max_length=200, blank=True)
+    section = models.CharField(max_length=LONGEST_SECTION, blank=True)
     added_at = models.DateTimeField(default=timezone.now, editable=False)
     # Nothing: from before lists were remembered.
     roster_list = models.ForeignKey(RosterList, null=True, on_delete=models.SET_NULL, related_name="people")

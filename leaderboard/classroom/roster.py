@@ -306,6 +306,22 @@ def mark_left(*, competition: Competition, entries: Sequence[int], user: User | 
     return len(numbers)
 
 
+def move_to_section(*, competition: Competition, entries: Sequence[int], section: str, user: User | None) -> int:
+    """Put people of the roster into a section; without a name they are in none. Gives how many."""
+    with transaction.atomic():
+        numbers = sorted(competition.roster.filter(pk__in=entries).values_list("pk", flat=True))
+        if numbers:
+            competition.roster.filter(pk__in=numbers).update(section=section)
+            competition.touch_board()
+            AuditEntry.append(
+                AuditEvent.ROSTER_CHANGED,
+                user=user,
+                competition=competition,
+                after={"section": section, "entries": numbers[:50], "people": len(numbers)},
+            )
+    return len(numbers)
+
+
 def make_join_cards(
     *, competition: Competition, entries: Sequence[int], user: User | None
 ) -> list[tuple[RosterEntry, str]]:

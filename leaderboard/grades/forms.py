@@ -14,7 +14,7 @@ LINES = 6
 METHODS = (
     (GradingMethod.LINEAR.value, _("Linear: points rise with the score between two rows")),
     (GradingMethod.THRESHOLDS.value, _("Thresholds: points of the best row that the score reaches")),
-    (GradingMethod.PERCENTILE.value, _("Percentile: points by share of better teams")),
+    (GradingMethod.PERCENTILE.value, _("Percentile: points by rank")),
     (GradingMethod.PARTICIPATION.value, _("Participation only: the score doesn't matter")),
 )
 

@@ -49,6 +49,38 @@ def test_ada_sees_place_best_and_files_of_a_student(pets: Competition, client: C
     assert (figure(page, "rank"), figure(page, "best"), figure(page, "submissions")) == ("2", "0.5000", "2")
 
 
+def test_ada_moves_a_student_to_another_section(pets: Competition, client: Client, bo: User) -> None:
+    enter(pets, bo)
+    assert client.post(page_of(bo), {"action": "section", "section": "B"}).status_code == 403, "not on the roster"
+    entry = pets.roster.create(name="Bo Berg", user=bo, section="A")
+    pets.roster.create(name="Cyra", section="C")
+    assert 'value="A"' in client.get(page_of(bo)).content.decode()
+    assert client.post(page_of(bo), {"action": "section", "section": " B "}).status_code == 303
+    entry.refresh_from_db()
+    assert entry.section == "B"
+    assert AuditEntry.objects.filter(event="roster_changed").count() == 1
+
+
+def test_an_assistant_moves_nobody(pets: Competition, bo: User, cy: User) -> None:
+    enter(pets, bo)
+    pets.assistants.add(cy)
+    entry = pets.roster.create(name="Bo Berg", user=bo, section="A")
+    refused = signed_in(cy).post(page_of(bo), {"action": "section", "section": "B"})
+    entry.refresh_from_db()
+    assert (refused.status_code, entry.section) == (403, "A")
+
+
+def test_ada_moves_everybody_she_ticks(pets: Competition, client: Client) -> None:
+    ticked = [pets.roster.create(name=name, section="A").pk for name in ("Bo", "Cy")]
+    left = pets.roster.create(name="Dee", section="A")
+    address = "/host/pets/people/left/"
+    assert client.post(address, {"action": "section", "to_section": "B", "entry": ticked}).status_code == 303
+    assert set(pets.roster.filter(section="B").values_list("pk", flat=True)) == set(ticked)
+    client.post(address, {"action": "section", "to_section": "C"})
+    left.refresh_from_db()
+    assert left.section == "A"
+
+
 def test_the_page_asks_at_most_twelve_questions(
     pets: Competition, client: Client, bo: User, django_assert_max_num_queries: object
 ) -> None:

@@ -59,7 +59,7 @@ def test_a_hosts_whole_job_is_done_in_the_admin(hers: Client, ada: User, work: C
     assert made.status_code == 302
     pond = Competition.objects.get(slug="pond-life")
     assert list(pond.hosts.all()) == [ada]
-    assert "answers are published" in act(hers, "competition", "launch", pond.pk)
+    assert "The answers are ready" in act(hers, "competition", "launch", pond.pk)
 
     hers.post("/admin/competitions/truthdraft/add/", draft_fields(pond))
     draft = TruthDraft.objects.get()

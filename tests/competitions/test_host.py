@@ -178,7 +178,7 @@ def test_a_drafts_page_has_no_numbers_that_are_all_zero(hers: Client, ada: User)
 def test_an_incomplete_draft_is_not_launched_and_says_what_is_missing(hers: Client) -> None:
     hers.post("/host/new/", {"action": "empty"})
     page = text_of(hers.post("/host/new-competition/launch/", follow=True))
-    assert "Missing: The answers are published." in page
+    assert "Missing: The answers are ready." in page
     assert "Missing:" in page
     assert Competition.objects.get().launched_at is None
 

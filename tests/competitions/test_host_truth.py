@@ -144,6 +144,7 @@ def test_a_choice_that_can_be_misread_wants_a_confirmation(draft: Competition, a
     assert check(client, PHRASES, "coleridge_fbeta", **fields).status_code == 303
     assert "repeating one right phrase" in text_of(client.get(METRIC, follow=True))
     assert publish(client).status_code == 409
+    assert client.post(DATA, {"action": "publish"})["Location"] == f"{METRIC}#check"
     assert publish(client, is_confirmed="on").status_code == 303
 
 
@@ -165,6 +166,27 @@ def test_the_file_is_kept_for_another_metric(pets: Competition, ada: User) -> No
     pets.refresh_from_db()
     assert pets.candidate is not None
     assert (pets.candidate.metric, pets.candidate.public_rows) == ("multilabel_f1", 6)
+
+
+def test_a_correction_leads_from_its_file_to_who_would_move(pets: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    look(client, TRUTH.replace("3,dog", "3,bird"))
+    assert 'value="publish"' in client.get(DATA).content.decode()
+    assert client.post(DATA, {"action": "publish"})["Location"] == "/host/pets/candidate/"
+    pets.refresh_from_db()
+    assert pets.candidate is not None
+    assert (pets.candidate.metric, pets.candidate.number) == ("accuracy", 2)
+    look(client, TRUTH.replace("3,dog", "3,cat"))
+    assert client.post(DATA, {"action": "publish"})["Location"] == f"{DATA}#check", "one at a time"
+    assert Competition.objects.get().ground_truths.count() == 2
+
+
+def test_a_correction_that_cannot_be_used_goes_nowhere(pets: Competition, ada: User) -> None:
+    client = signed_in(ada)
+    look(client, "id,label,Usage\n1,a,Public\n1,b,Private\n")
+    assert 'value="publish"' not in client.get(DATA).content.decode()
+    assert client.post(DATA, {"action": "publish"})["Location"] == f"{DATA}#check"
+    assert Competition.objects.get().candidate_id is None
 
 
 def test_what_counts_already_is_not_offered_for_publication(pets: Competition, ada: User) -> None:

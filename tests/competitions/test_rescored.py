@@ -102,7 +102,7 @@ def test_without_saved_rules_no_grade_is_made_up(waiting: Competition, ada: User
 def test_those_affected_are_told_in_the_hosts_words(waiting: Competition, ada: User, bo: User, dee: User) -> None:
     sent = {"action": "apply", "tells": "on", "words": "Row 3 was wrong. Sorry!"}
     page = text_of(signed_in(ada).post(CANDIDATE, sent, follow=True))
-    assert "People notified: 2" in page
+    assert "2 people notified" in page
     assert set(Notice.objects.values_list("user__username", "text")) == {
         ("bo", "Row 3 was wrong. Sorry!"),
         ("cy", "Row 3 was wrong. Sorry!"),

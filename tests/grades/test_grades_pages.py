@@ -108,7 +108,7 @@ def test_rules_that_contradict_themselves_are_refused_with_every_fault(host: Cli
 
 def test_a_proposal_is_shown_and_cannot_be_released(host: Client, pets: Competition, bo: User) -> None:
     ended(pets, bo)
-    assert "These rules are only a suggestion" in page(host, "/host/pets/grades/")
+    assert "These grades follow suggested rules" in page(host, "/host/pets/grades/")
     assert "no baseline has a score" in page(host, "/host/pets/grades/rules/")
     response = host.post("/host/pets/grades/release/", {"action": "release"})
     assert response.status_code == 409

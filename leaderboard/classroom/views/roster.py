@@ -21,7 +21,7 @@ from leaderboard.competitions.views.host_responses import add_refusal, posted_da
 
 from .. import invitations, people, roster, roster_files
 from ..forms import RosterForm, posted_number
-from ..models import RosterDraft, RosterEntry
+from ..models import LONGEST_SECTION, RosterDraft, RosterEntry
 from .people import accounts_to_match, chosen_entries, filter_in, filtered
 
 # Of each kind; the numbers are always of all.
@@ -160,8 +160,21 @@ def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 @open_to(Audience.HOSTS)
 def host_left(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Mark people as having left the course, or as being back."""
-    if request.method == "POST":
+    """Mark people as having left the course or as being back, or move them to a section (`action=section`)."""
+    if request.method == "POST" and request.POST.get("action") == "section":
+        section = request.POST.get("to_section", "").strip()[:LONGEST_SECTION]
+        number = roster.move_to_section(
+            competition=page_context.competition,
+            entries=chosen_entries(request),
+            section=section,
+            user=signed_in_user(page_context.user),
+        )
+        if number:
+            words = ngettext("{number} person moved.", "{number} people moved.", number)
+            messages.success(request, words.format(number=number))
+        else:
+            messages.error(request, _("Select people on the roster first."))
+    elif request.method == "POST":
         left = request.POST.get("action") != "back"
         user = signed_in_user(page_context.user)
         number = roster.mark_left(

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.accounts import password_links
 from leaderboard.common import charts, responses
 from leaderboard.common.chart_parts import THREE
+from leaderboard.common.display_time import moment_text
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.responses import see_other, signed_in_user
@@ -31,8 +32,8 @@ from leaderboard.competitions.ranking.ladder import sign_of
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.competitions.views.charts import metric_title
 
-from .. import extensions, hooks
-from ..models import RosterEntry, name_on_roster
+from .. import extensions, hooks, roster
+from ..models import LONGEST_SECTION, RosterEntry, name_on_roster, section_names
 
 SHOWN_FILES = 8
 MORE_DAYS = (1, 3)
@@ -51,7 +52,8 @@ class DeadlineForm(forms.Form):
 
 @open_to(Audience.ASSISTANTS)
 def host_student(request: HttpRequest, page_context: PageContext, user_id: int) -> HttpResponse:
-    """A student's place, files, team and deadline; POST gives more time, or makes a password link."""
+    """A student's place, files, team and deadline; POST gives more time, changes the section, or makes a password
+    link."""
     mates = _team_of(page_context.competition, user_id)
     member = next((mate for mate in mates if mate.user_id == user_id), None)
     if member is None:
@@ -59,13 +61,17 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
     action, link, status = request.POST.get("action", ""), "", 200
     refusal = ""
     form = DeadlineForm(page_context.competition, request.POST if action == "date" else None)
+    if action == "section":
+        _move_to_section(page_context, member, request.POST.get("section", ""))
+        messages.success(request, _("Saved."))
+        return see_other("host_student", slug=page_context.competition.slug, user_id=user_id)
     if action == "password":
         link = responses.absolute_url(request, "password_link", _make_password_link(page_context, member))
     elif action:
         status = 422
         try:
             if _give_time(page_context, member, request, form):
-                messages.success(request, _("Extension given."))
+                messages.success(request, _extension_words(page_context.competition, user_id))
                 return see_other("host_student", slug=page_context.competition.slug, user_id=user_id)
         except ValidationError as error:
             refusal = " ".join(error.messages)
@@ -112,6 +118,7 @@ def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any
         "closes_at": max(extended_to or competition.closes_at, competition.closes_at),
         "can_extend": competition.revealed_at is None and team.disqualified_at is None,
         "more_days": MORE_DAYS,
+        "sections": section_names(competition),
         "chart": charts.history(
             [(one.received_at, one.public) for one in reversed(ranked)],
             sign=sign,
@@ -152,6 +159,22 @@ def _give_time(page_context: PageContext, member: Membership, request: HttpReque
         team=member.team, user=signed_in_user(page_context.user), reason=_("Extension"), closes_at=closes_at
     )
     return True
+
+
+def _extension_words(competition: Competition, user_id: int) -> str:
+    [member, *_others] = [mate for mate in _team_of(competition, user_id) if mate.user_id == user_id]
+    until = moment_text(getattr(member, "extended_to", None) or competition.closes_at, zone=competition.zone)
+    return _("Extension given: “%(team)s” until %(until)s.") % {"team": member.team, "until": until}
+
+
+def _move_to_section(page_context: PageContext, member: Membership, section: str) -> None:
+    """Hosts alone, for those on the roster."""
+    entry = RosterEntry.objects.filter(competition=page_context.competition, user=member.user_id).first()
+    if not page_context.is_host or entry is None:
+        raise PermissionDenied(_("Only hosts can change the section of somebody on the roster."))
+    section = section.strip()[:LONGEST_SECTION]
+    user = signed_in_user(page_context.user)
+    roster.move_to_section(competition=page_context.competition, entries=[entry.pk], section=section, user=user)
 
 
 def _make_password_link(page_context: PageContext, member: Membership) -> str:

@@ -81,11 +81,11 @@ class AnswersForm(forms.Form):
             self.data["split_by"] = "grouped" if self.data.get("group_column") else "stratified"  # type: ignore[index]
         self.fields["file"].required = not has_file
         self.fields["file"].help_text = (
-            _("CSV, .csv.gz or .zip. Leave empty to check <strong>%(file)s</strong> again.")
+            _("CSV, Excel or Parquet. Leave empty to check <strong>%(file)s</strong> again.")
             % {"file": escape(has_file)}
             if has_file
             else _(
-                "CSV, .csv.gz or .zip with an id column and the answers. Optional: a column "
+                "CSV, Excel or Parquet with an id column and the answers. Optional: a column "
                 "<code>Usage</code> with <code>Public</code>, <code>Private</code> or <code>Ignored</code>."
             )
         )

@@ -99,7 +99,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
     hides_own_scores = setting_field("hides_own_scores", label=_("Hide exact scores from their own team"))
     daily_attempts = setting_field(
         "daily_attempts",
-        label=_("Attempts per team and day"),
+        label=_("Attempts per team per day"),
         help_text=_("Invalid files don't use an attempt. A day ends at midnight in the competition's time zone."),
     )
     final_count = setting_field(
@@ -363,7 +363,7 @@ class CloneForm(forms.Form):
     with_baselines = forms.BooleanField(
         label=_("Include baselines"),
         required=False,
-        help_text=_("Baselines need scores, so the answers are published at once instead of as a draft."),
+        help_text=_("Baselines need scores, so the answers are used at once instead of as a draft."),
     )
 
 

@@ -46,7 +46,7 @@ class LaunchNeed:
 
 
 NEEDS = {
-    "truth": gettext_lazy("The answers are published"),
+    "truth": gettext_lazy("The answers are ready"),
     "overview": gettext_lazy("The description says what to predict"),
     "deadline": gettext_lazy("The deadline is in the future"),
     "step": gettext_lazy("Rounding step is set"),

@@ -364,7 +364,7 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:
-        raise CannotHost(_("No answers are published yet."))
+        raise CannotHost(_("There are no answers yet."))
     truth = path_of(ground_truth.file_key, ground_truth.sha256)
     sample, tests = data_files_to_compare(competition)
     report = jobs_for_pages.run_page_job(

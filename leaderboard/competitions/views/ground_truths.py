@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common.responses import STOP_POLLING, as_download, see_other, signed_in_user
 from leaderboard.scorer.job_slots import JobFailed
@@ -146,7 +146,11 @@ def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             )
             messages.success(
                 request,
-                _("Now using answers no. %(number)s. People notified: %(people)s.")
+                ngettext(
+                    "Now using answers no. %(number)s. %(people)s person notified.",
+                    "Now using answers no. %(number)s. %(people)s people notified.",
+                    notified,
+                )
                 % {"number": number, "people": notified},
             )
         elif action == "discard":

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+import metrics
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
 from leaderboard.scorer.job_slots import JobFailed
@@ -19,21 +20,22 @@ from ..forms.ground_truth import AnswersForm
 from ..models import Competition
 from ..services import competitions, findings, truth_drafts
 from .host_responses import add_refusal, refuse_too_large
+from .truth_metric import publish_checked
 from .truth_reports import BROKEN, draft_of, last_check_report, secondary_of
 
 
 @open_to(Audience.HOSTS)
 def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows; POST checks an answer file with its split, takes it as its spreadsheet meant it (`action=as_meant`) or
-    with some of its columns (`keep`), or throws what was checked away (`discard`); `accept` notes that its host
-    lives with a warning."""
+    with some of its columns (`keep`), goes on to who would move (`publish`), or throws what was checked away
+    (`discard`); `accept` notes that its host lives with a warning."""
     if request.method != "POST":
         return _data_page(request, page_context, answers_form(page_context.competition))
     if key := request.POST.get("accept"):
         user = signed_in_user(page_context.user)
         findings.accept_finding(competition=page_context.competition, user=user, key=key)
         return _see_data(page_context.competition, "#check")
-    actions = {"as_meant": _convert_draft, "keep": _convert_draft, "discard": _discard}
+    actions = {"as_meant": _convert_draft, "keep": _convert_draft, "discard": _discard, "publish": _publish}
     return actions.get(request.POST.get("action", ""), _check_answers)(request, page_context)
 
 
@@ -122,6 +124,20 @@ def _convert_draft(request: HttpRequest, page_context: PageContext) -> HttpRespo
         messages.error(request, str(BROKEN))
         status = 503
     return _data_page(request, page_context, form, status=status)
+
+
+def _publish(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """A correction goes on with the metric that counts, unless that asks for a confirmation."""
+    draft = draft_of(page_context.competition)
+    if draft is not None and metrics.get(draft.metric).confirmation(draft.params):
+        return see_other("host_truth_metric", fragment="#check", slug=page_context.competition.slug)
+    try:
+        return publish_checked(request, page_context, draft)
+    except competitions.CannotHost as error:
+        messages.error(request, " ".join([str(error), *error.details]))
+    except JobFailed:
+        messages.error(request, str(BROKEN))
+    return _see_data(page_context.competition, "#check")
 
 
 def _discard(request: HttpRequest, page_context: PageContext) -> HttpResponse:

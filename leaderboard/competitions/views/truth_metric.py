@@ -110,7 +110,7 @@ def _choose_metric(
                 return see_other(pages.metric, fragment="#check", slug=competition.slug)
             if not pages.publishes:
                 return see_other(pages.data, fragment="#proposal", slug=competition.slug)
-            return _publish(request, page_context, draft, publish_form)
+            return publish_checked(request, page_context, draft, **publish_form.cleaned_data)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
     except JobFailed:
@@ -129,20 +129,21 @@ def posted_parameters(request: HttpRequest, form: Form, key: str, columns: list[
     return ParameterForm(key, values=truth_drafts.proposed_parameters(key), columns=columns)
 
 
-def _publish(
-    request: HttpRequest, page_context: PageContext, draft: TruthDraft | None, form: PublishForm
+def publish_checked(
+    request: HttpRequest, page_context: PageContext, draft: TruthDraft | None, **chosen: Any
 ) -> HttpResponse:
-    """Publish the draft, where there is one; what is published already stays as it is."""
+    """Publish the draft, where there is one; what is published already stays as it is. `chosen` are the fields of
+    `PublishForm`."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if draft is not None:
-        ground_truth = publishing.publish_draft(competition=competition, user=user, **form.cleaned_data)
+        ground_truth = publishing.publish_draft(competition=competition, user=user, **chosen)
         words = (
             _(
                 "Answers no. %(number)s are pending. Submissions are being scored with them; the leaderboard "
                 "stays until you apply them."
             )
             if competition.candidate_id == ground_truth.pk
-            else _("Answers no. %(number)s are published.")
+            else _("Answers no. %(number)s are in use.")
         )
         messages.success(request, words % {"number": ground_truth.number})
     following = "host_truth" if competition.launched_at else "host_setup_launch"

