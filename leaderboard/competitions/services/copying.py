@@ -103,7 +103,8 @@ def _dates(competition: Competition) -> dict[str, datetime | None]:
     closes_at = datetime.combine(begins.date() + length, closed.time(), zone)
     moved = None if stay is None else closes_at - (competition.closes_at - stay)
     is_ahead = moved is not None and moved > now
-    return {"opens_at": now, "closes_at": closes_at, "teams_close_at": moved if is_ahead else None}
+    opens_at = now.replace(second=0, microsecond=0)
+    return {"opens_at": opens_at, "closes_at": closes_at, "teams_close_at": moved if is_ahead else None}
 
 
 def _copy_files(source: Competition, copy: Competition, user: User) -> None:

@@ -44,6 +44,7 @@ def _join_screen(request: HttpRequest, page_context: PageContext) -> dict[str, A
     return {
         "qr": qr_codes.qr_code(responses.absolute_url(request, "join_code", code)),
         "site": request.get_host(),
+        "opening_command": responses.opening_command(request),
         "code": " ".join(code[begin : begin + 4] for begin in range(0, len(code), 4)),
         "names": names,
         "joined": joined,
