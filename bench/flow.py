@@ -71,7 +71,7 @@ def burst(site: sites.MeasuredSite, uploads: int) -> tuple[float, float]:
             waiting.pop()
         return not waiting
 
-    until(all_scored, seconds=120, every=0.05, what="all scores")
+    until(all_scored, seconds=120, every=0.2, what="all scores")
     taken = time.perf_counter() - begun
     return uploads / taken, (site.processor_seconds() - used) / uploads
 
