@@ -119,6 +119,8 @@ class SetupForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.fields["email"].required = True
+        if demo.demo_competitions():
+            del self.fields["demo"]
 
     def clean(self) -> dict[str, object] | None:
         cleaned = super().clean()
@@ -144,7 +146,7 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
             return render(request, "operations/setup.html", {"is_used": True}, status=410)
         login(request, operator)
         messages.success(request, _("Welcome, %(name)s. You're the administrator of this site.") % {"name": operator})
-        if form.cleaned_data["demo"]:
+        if form.cleaned_data.get("demo"):
             _start_demo()
             messages.info(request, _("We're creating the example competitions. Reload this page in a moment."))
         return redirect("home")

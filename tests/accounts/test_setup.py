@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.accounts.models import SetupLink, User
+from leaderboard.competitions.models import Competition
 
 OLGA = {"username": "olga", "email": "olga@example.org", "password": "a long enough phrase"}
 
@@ -47,6 +48,14 @@ def test_the_demo_is_there_for_who_asks_for_it(client: Client, db: None, started
     box = re.search(r'<input type="checkbox" name="demo"[^>]*>', page)
     assert box
     assert "checked" not in box[0]
+
+
+def test_a_site_that_has_the_demo_offers_no_second_one(client: Client, pets: Competition, started: list[Any]) -> None:
+    Competition.objects.update(is_demo=True)
+    address = f"/setup/{SetupLink.issue()}/"
+    assert 'name="demo"' not in client.get(address).content.decode()
+    assert client.post(address, OLGA | {"demo": "on"}).status_code == 302
+    assert not started
 
 
 def test_an_unknown_link_says_so(client: Client, db: None) -> None:
