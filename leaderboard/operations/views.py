@@ -93,7 +93,7 @@ def _own_path(target: str) -> str:
     return target if is_path else "/"
 
 
-class SetupForm(forms.ModelForm):  # type: ignore[type-arg]
+class OperatorForm(forms.ModelForm):  # type: ignore[type-arg]
     password = forms.CharField(
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         strip=False,
@@ -139,7 +139,7 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
     """The first run: whoever holds the link from the terminal becomes the operator, once."""
     if not SetupLink.is_live(secret):
         return render(request, "operations/setup.html", {"is_used": True}, status=410)
-    form = SetupForm(request.POST or None)
+    form = OperatorForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         operator = _operator(secret, form.cleaned_data)
         if operator is None:

@@ -13,7 +13,7 @@ SIZES = (("wide", 520, 150), ("narrow", 320, 106))
 
 
 @dataclass(frozen=True)
-class Mark:
+class ScaleMark:
     """A file on the scale; `x` is its place, `label_x` that of its words."""
 
     name: str
@@ -24,13 +24,13 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Scale:
+class BaselineScale:
     style: str
     width: int
-    marks: list[Mark]
+    marks: list[ScaleMark]
 
 
-def answer_scales(report: Mapping[str, Any]) -> list[Scale]:
+def answer_scales(report: Mapping[str, Any]) -> list[BaselineScale]:
     """The perfect file, the best of those that say the same in each row, and random answers; empty where not
     measured."""
     measured = [one for one in report.get("baselines", ()) if _value(one) is not None]
@@ -47,19 +47,22 @@ def answer_scales(report: Mapping[str, Any]) -> list[Scale]:
         return []
     names = [stored_text(one, "name").partition(" = ")[0] for one in shown]
     shares = [(value - low) / (high - low) for value in values]
-    return [Scale(style, width, _marks(names, values, shares, width=width, room=room)) for style, width, room in SIZES]
+    return [
+        BaselineScale(style, width, _marks(names, values, shares, width=width, room=room))
+        for style, width, room in SIZES
+    ]
 
 
-def _marks(names: list[str], values: list[float], shares: list[float], *, width: int, room: int) -> list[Mark]:
+def _marks(names: list[str], values: list[float], shares: list[float], *, width: int, room: int) -> list[ScaleMark]:
     """From left to right; words that would touch are pushed apart."""
-    marks: list[Mark] = []
+    marks: list[ScaleMark] = []
     order, taken = sorted(range(len(shares)), key=shares.__getitem__), 0.0
     for rank, index in enumerate(order):
         x = room / 2 + shares[index] * (width - room)
         after = (len(order) - 1 - rank) * room
         label_x = min(max(x, taken + room / 2), width - room / 2 - after)
         taken = label_x + room / 2
-        marks.append(Mark(names[index], values[index], x, label_x, index == 0))
+        marks.append(ScaleMark(names[index], values[index], x, label_x, index == 0))
     return marks
 
 
