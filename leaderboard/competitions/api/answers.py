@@ -78,7 +78,8 @@ def submissions_with_scores(user: User) -> QuerySet[Submission]:
     current = Score.objects.filter(ground_truth=F("submission__competition__ground_truth"))
     return (
         Submission.objects.visible_to(user)
-        .select_related("competition__ground_truth", "team", "baseline", "user")
+        .select_related("competition__ground_truth", "competition__archive", "competition__board")
+        .select_related("team", "baseline", "user")
         .prefetch_related(Prefetch("scores", current, to_attr="current_scores"))
     )
 
