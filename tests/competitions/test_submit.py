@@ -49,8 +49,10 @@ def as_bo(pets: Competition, bo: User) -> Client:
 
 
 def test_bo_hands_in_a_file_and_is_led_to_its_progress(as_bo: Client, work: Callable[[], int]) -> None:
+    assert "0 submissions" in as_bo.get(SUBMIT).content.decode()
     response = send(as_bo, note="first try", upload_key="k1")
     submission = Submission.objects.get()
+    assert "1 submission<" in as_bo.get(SUBMIT).content.decode(), "the number is fresh after the own file"
     assert (response.status_code, response["Location"]) == (303, f"{SUBMIT}?submission={submission.pk}#progress")
     assert (submission.note, submission.file_name) == ("first try", "mine.csv")
     page = as_bo.get(response["Location"]).content.decode()

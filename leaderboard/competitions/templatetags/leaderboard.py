@@ -292,8 +292,16 @@ def better(metric: metrics.Metric) -> str:
 def competition_size(competition: Competition) -> str:
     """Teams that compete and their submissions, counted once for each version of the board and at least twice a
     minute."""
-    key = f"size:{competition.pk}:{competition.board_version}:{get_language()}"
-    return str(caches["local"].get_or_set(key, lambda: _count_size(competition), 30))
+    return str(caches["local"].get_or_set(_size_key(competition), lambda: _count_size(competition), 30))
+
+
+def forget_size(competition: Competition) -> None:
+    """Whoever has just submitted reads a number that has the own file in it."""
+    caches["local"].delete(_size_key(competition))
+
+
+def _size_key(competition: Competition) -> str:
+    return f"size:{competition.pk}:{competition.board_version}:{get_language()}"
 
 
 def _count_size(competition: Competition) -> str:

@@ -21,8 +21,9 @@ from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.student import DuplicateForm, UploadForm
-from ..models import Submission
+from ..models import Competition, Submission
 from ..services import checking, converting, submit_conditions, submitting
+from ..templatetags.leaderboard import forget_size
 from .host_responses import own_submission, problems_csv
 from .submission_progress import SubmissionProgress, TodayCard
 
@@ -66,8 +67,12 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     except submit_conditions.SubmissionRefused as error:
         status = HOW_REFUSED.get(error.code, 409)
         return _submit_page(request, page_context, fresh, not_taken=error.message, status=status)
-    query = f"?submission={submission.pk}"
-    return see_other("submit", query=query, fragment="#progress", slug=page_context.competition.slug)
+    return _see_progress(page_context.competition, submission)
+
+
+def _see_progress(competition: Competition, submission: Submission) -> HttpResponse:
+    forget_size(competition)
+    return see_other("submit", query=f"?submission={submission.pk}", fragment="#progress", slug=competition.slug)
 
 
 @open_to(Audience.MEMBERS)
@@ -103,8 +108,7 @@ def submission_convert(request: HttpRequest, page_context: PageContext, submissi
     except JobFailed:
         words = _("We couldn't convert the file. Try again in a minute.")
         return _submit_page(request, page_context, UploadForm.fresh(), not_taken=words, status=503)
-    query = f"?submission={submission.pk}"
-    return see_other("submit", query=query, fragment="#progress", slug=page_context.competition.slug)
+    return _see_progress(page_context.competition, submission)
 
 
 def _hand_in(page_context: PageContext, form: UploadForm) -> Submission:
