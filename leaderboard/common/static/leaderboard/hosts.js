@@ -21,5 +21,7 @@
   });
 
   const files = form.querySelector("input[type=file]");
-  files?.addEventListener("change", () => { if (files.files.length) form.requestSubmit(); });
+  const send = () => { if (files?.files.length) form.requestSubmit(); };
+  files?.addEventListener("change", send);
+  send(); // where a file was chosen before this script was there
 })();
