@@ -85,13 +85,12 @@ def _check_separator(names: Sequence[str], line: int) -> list[Problem]:
 
 
 _SAVE_WITH_COMMAS = Message(
-    "The columns are separated by {separators}: line {line} is {header}. Save the file with commas: in pandas write it "
-    'without "sep" and "decimal", in a spreadsheet choose a comma as the separator.'
+    "The columns are separated by {separators}: line {line} is {header}. Save the file with commas (in pandas without "
+    '"sep").'
 )
 _SAVE_WITH_COMMAS_AND_POINTS = Message(
-    "The columns are separated by {separators}: line {line} is {header}. Save the file with commas between the columns "
-    'and points in numbers (0.5, not 0,5): in pandas write it without "sep" and "decimal", in a spreadsheet choose a '
-    "comma as the separator."
+    "The columns are separated by {separators}: line {line} is {header}. Save the file with commas and decimal points, "
+    '0.5 instead of 0,5 (in pandas without "sep" and "decimal").'
 )
 
 

@@ -75,6 +75,18 @@ def test_the_preview_says_who_has_joined_already(hers: Client, pets: Competition
     assert RosterEntry.objects.get(email="bo@example.org").user == bo
 
 
+def test_who_joined_before_the_list_came_is_matched_next(hers: Client, pets: Competition, bo: User, dee: User) -> None:
+    """Bo's address is unconfirmed, so Ada decides; where nobody is guessed, she sees the class."""
+    enter(pets, dee)
+    hers.post(ROSTER, {"text": LIST})
+    assert hers.post(ROSTER, {"action": "take"})["Location"] == "/host/pets/people/"
+    enter(pets, bo)
+    hers.post(ROSTER, {"text": LIST})
+    following = hers.post(ROSTER, {"action": "take"})["Location"]
+    assert following == "/host/pets/people/who/"
+    assert "bo@example.org" in hers.get(following).content.decode()
+
+
 def test_accounts_are_matched_beside_the_import(hers: Client, pets: Competition, bo: User) -> None:
     read(hers)
     membership = enter(pets, bo)

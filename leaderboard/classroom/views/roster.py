@@ -77,7 +77,10 @@ def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpRespo
             words = _("Imported: {new} added, {changed} changed, {unchanged} unchanged.")
             numbers = {kind: len(getattr(done, kind)) for kind in ("new", "changed", "unchanged")}
             messages.success(request, words.format(**numbers))
-            return see_other("host_people", slug=competition.slug)
+            guests, _entries = people.unlinked_members(competition)
+            # Who joined before the list came may be on it.
+            following = "host_who" if any(guest.guess for guest in guests) else "host_people"
+            return see_other(following, slug=competition.slug)
         if action == "discard":
             roster.discard_roster_draft(competition=competition)
             messages.info(request, _("Import cancelled. The roster is unchanged."))
