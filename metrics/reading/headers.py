@@ -89,8 +89,8 @@ _SAVE_WITH_COMMAS = Message(
     '"sep").'
 )
 _SAVE_WITH_COMMAS_AND_POINTS = Message(
-    "The columns are separated by {separators}: line {line} is {header}. Save the file with commas and decimal points, "
-    '0.5 instead of 0,5 (in pandas without "sep" and "decimal").'
+    "The columns are separated by {separators}: line {line} is {header}. Save the file with commas and decimal points "
+    '(0.5, not 0,5); in pandas without "sep" and "decimal".'
 )
 
 
