@@ -196,7 +196,10 @@ def hand_in(
 ) -> Status[SubmissionOut]:
     """Hand in a file. It is stored and queued; ask for the submission again until its status is no longer “pending”."""
     user = token_owner(request)
-    competition = visible_competition(user, slug)
+    # Who is a member may see a competition that was launched, which needs no further query.
+    membership = submit_conditions.membership_in(slug, user)
+    is_open = membership and membership.competition.launched_at and not membership.competition.is_in_bin
+    competition = membership.competition if membership and is_open else visible_competition(user, slug)
     if len(request.FILES.getlist("file")) > 1:
         raise ApiError(422, "Send one file at a time.")
     try:
@@ -208,6 +211,7 @@ def hand_in(
             note=note.replace("\0", ""),
             upload_key=idempotency_key,
             may_repeat=may_repeat,
+            membership=membership,
         )
     except submit_conditions.SubmissionRefused as refused:
         raise refusal_error(refused, competition) from refused

@@ -158,13 +158,12 @@ def _oldest(rows: QuerySet[Submission]) -> QueuedSubmission | None:
 
 
 def is_queue_long_enough() -> bool:
-    """Whether so many files can be claimed now that one more needs no wake-up: an awake worker goes on until nothing
-    waits."""
-    # The first count is cheap, and for nearly every file it is the only one.
-    return (
-        _pending_submissions()[:LONG_QUEUE].count() == LONG_QUEUE
-        and claimable().order_by()[:LONG_QUEUE].count() == LONG_QUEUE
-    )
+    """Whether so many files can be tried first now that one more needs no wake-up: an awake worker goes on until
+    nothing waits. Files of a team of which one is in hand wait for that one."""
+    in_hand = Submission.objects.filter(lease_until__isnull=False, team__isnull=False)
+    fresh = Submission.objects.filter(status=Submission.Status.PENDING, tries=0, is_slow=False)
+    waiting = fresh.exclude(team__in=in_hand.values("team")).order_by()
+    return len(waiting.values_list("pk")[:LONG_QUEUE]) == LONG_QUEUE
 
 
 # --- claim and lease --------------------------------------------------------------------------------------------

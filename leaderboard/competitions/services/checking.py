@@ -14,11 +14,11 @@ from leaderboard import scorer
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.shared_cache import count_try
-from leaderboard.common.storage import StoredFile, path_of, remove_file, store_file
+from leaderboard.common.storage import path_of, remove_file, store_file
 from leaderboard.scorer import jobs_for_pages
 
 from ..models import Competition, GroundTruth
-from .submit_conditions import SubmissionRefused, membership_with_ground_truth, refusal_of_submission
+from .submit_conditions import SubmissionRefused, membership_of, refusal_of_submission
 
 HEAD_BYTES = 1_048_576
 CHECKS_AT_ONCE = 16
@@ -46,7 +46,7 @@ def check_file_with_conditions(*, competition: Competition, user: User, chunks: 
     where this person has others checked or had too many, and with `slow_check` for a file that takes too long to
     check.
     """
-    refusal = refusal_of_submission(competition, membership_with_ground_truth(competition, user), database_now())
+    refusal = refusal_of_submission(competition, membership_of(competition, user), database_now())
     if refusal and refusal.code != "attempts":
         raise refusal
     ground_truth = competition.ground_truth
@@ -84,7 +84,7 @@ def _check_slot(user: User) -> Iterator[None]:
 def _run_check(competition: Competition, ground_truth: GroundTruth, chunks: Iterable[bytes]) -> FileCheck:
     stored = store_file(chunks, "checks", limit=competition.limits.max_bytes)
     try:
-        problems = check_beginning(stored, ground_truth)
+        problems = check_beginning(stored.key, stored.size, ground_truth)
         if problems:
             return FileCheck(problems, [])
         answer = jobs_for_pages.run_page_job(
@@ -101,15 +101,15 @@ def _run_check(competition: Competition, ground_truth: GroundTruth, chunks: Iter
         remove_file(stored.key)
 
 
-def check_beginning(stored: StoredFile, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:
+def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:
     """What the first megabyte already shows: container, encoding, header."""
-    with path_of(stored.key).open("rb") as file:
+    with path_of(file_key).open("rb") as file:
         head = file.read(HEAD_BYTES)
     columns, rows = (ground_truth.submission_columns, ground_truth.rows) if ground_truth else (None, None)
     metric = _metric_of(ground_truth)
     problems = metrics.sniff(
         head,
-        stored.size,
+        size,
         columns,
         expected_rows=rows,
         may_be_empty=metric is not None and metric.format.may_miss_ids,

@@ -10,16 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from django.db.models import Q, QuerySet
+from django.db import connection
+from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from leaderboard.accounts.models import User
 
-from ..models import Competition, DailyAttempts, GroundTruth, Membership, Submission, Team
+from ..models import Competition, DailyAttempts, Membership, Submission, Team
 from ..models.extension import EffectiveLimits, effective_limits_of, effective_limits_of_teams
 
 FAILED_FILES_PER_DAY = 20
+REFUSED_FILES_PER_DAY = 20
 
 
 class SubmissionRefused(Exception):
@@ -88,20 +90,33 @@ def refusal_of_submission(
     if membership is not None and allowed is None:
         allowed = _allowance(competition, membership, at)
     closes_at = allowed.closes_at if allowed else competition.closes_at
+    refusal = refusal_by_terms(competition, membership, at, closes_at=closes_at)
+    if refusal or membership is None or allowed is None:
+        return refusal
+    if allowed.left == 0:
+        return out_of_attempts(allowed.limit)
+    return refusal_for_failed_files(FilesToday.of(membership, at))
+
+
+def refusal_by_terms(
+    competition: Competition, membership: Membership | None, at: datetime, *, closes_at: datetime | None
+) -> SubmissionRefused | None:
+    """Why nobody, or not this person, may hand in at a moment, whatever was handed in before. No query. Without
+    `closes_at` the deadline is left out."""
     if competition.launched_at is None:
         return SubmissionRefused("draft", _("This competition hasn't launched yet."))
     if at < competition.opens_at:
         return SubmissionRefused("not_open", _("This competition isn't open yet."))
-    if at >= closes_at and not competition.limits.allows_late:
+    if closes_at is not None and at >= closes_at and not competition.limits.allows_late:
         return SubmissionRefused("closed", _("The deadline has passed. You can't submit any more."))
-    if membership is None or allowed is None:
+    if membership is None:
         return SubmissionRefused("not_joined", _("Join the competition first."))
     if not membership.has_accepted_rules():
         return SubmissionRefused("rules", _("Accept the rules first. You'll find them on the competition's page."))
-    return refusal_by_host(competition, membership.team, at) or _daily_limit_refusal(membership, at, allowed)
+    return _refusal_by_host(competition, membership.team, at)
 
 
-def refusal_by_host(competition: Competition, team: Team, at: datetime) -> SubmissionRefused | None:
+def _refusal_by_host(competition: Competition, team: Team, at: datetime) -> SubmissionRefused | None:
     """A pause for everybody, or the end for one team, that had begun by `at`; in the host's words."""
     if team.disqualified_at is not None and team.disqualified_at <= at:
         reason = team.disqualified_reason
@@ -121,100 +136,92 @@ def out_of_attempts(limit: int) -> SubmissionRefused:
     return SubmissionRefused("attempts", words % {"number": limit})
 
 
-def _daily_limit_refusal(membership: Membership, at: datetime, allowed: AttemptAllowance) -> SubmissionRefused | None:
-    if allowed.left == 0:
-        return out_of_attempts(allowed.limit)
-    if _failed_today(membership, at) >= FAILED_FILES_PER_DAY:
-        return SubmissionRefused(
-            "failed_files",
-            _(
-                "%(number)s of your team's submissions failed today through no fault of yours. We told the "
-                "hosts. Try again after midnight, or ask a host."
-            )
-            % {"number": FAILED_FILES_PER_DAY},
+@dataclass(frozen=True)
+class FilesToday:
+    """Files of today that used no attempt although each may have cost a scorer all its time: those that `failed`, the
+    team's and the person's, and those of this person that could not be read (`refused`), in whichever team, because one
+    careless member must not close the team. A host can have both counts begin again."""
+
+    failed: int
+    refused: int
+
+    @classmethod
+    def of(cls, membership: Membership, at: datetime) -> FilesToday:
+        """One query."""
+        competition, team = membership.competition, membership.team
+        day = competition.day_of(at)
+        midnight = competition.midnight(day)
+        theirs, own = Q(team=team), Q(user=membership.user_id)
+        files = Submission.objects.filter(
+            competition=competition,
+            status__in=[Submission.Status.FAILED, Submission.Status.INVALID],
+            received_at__gte=max(midnight, team.failed_files_reset_at or midnight),
+            received_at__lt=competition.midnight(day + timedelta(days=1)),
         )
-    return None
+        counts = files.aggregate(
+            failed=Count("pk", filter=Q(status=Submission.Status.FAILED) & (theirs | own)),
+            refused=Count("pk", filter=Q(status=Submission.Status.INVALID) & own),
+        )
+        return cls(**counts)
 
 
-def refused_today(membership: Membership, at: datetime) -> int:
-    """Files of this person that could not be read today, in whichever team. They use no attempt and each may have cost
-    a scorer its time; but one careless member must not close the team. A host can have the count begin again."""
-    refused = _files_today(membership, at, Submission.Status.INVALID)
-    return refused.filter(user=membership.user_id).count()
+def refusal_for_failed_files(today: FilesToday) -> SubmissionRefused | None:
+    if today.failed < FAILED_FILES_PER_DAY:
+        return None
+    words = _(
+        "%(number)s of your team's submissions failed today through no fault of yours. We told the "
+        "hosts. Try again after midnight, or ask a host."
+    )
+    return SubmissionRefused("failed_files", words % {"number": FAILED_FILES_PER_DAY})
 
 
-def _files_today(membership: Membership, at: datetime, status: str) -> QuerySet[Submission]:
-    """Files of the competition with this status since midnight, or since a host let the count begin again."""
-    competition = membership.competition
-    day = competition.day_of(at)
-    midnight = competition.midnight(day)
-    return Submission.objects.filter(
-        competition=competition,
-        status=status,
-        received_at__gte=max(midnight, membership.team.failed_files_reset_at or midnight),
-        received_at__lt=competition.midnight(day + timedelta(days=1)),
-    ).order_by()
-
-
-def _failed_today(membership: Membership, at: datetime) -> int:
-    """Files that used no attempt although each may have cost a scorer all its time. Whoever leaves a team takes the own
-    ones along. A host can have the count begin again."""
-    failed = _files_today(membership, at, Submission.Status.FAILED)
-    theirs = failed.filter(Q(team=membership.team_id) | Q(user=membership.user_id))
-    return theirs[:FAILED_FILES_PER_DAY].count()
+def refusal_for_unreadable_files(today: FilesToday) -> SubmissionRefused | None:
+    if today.refused < REFUSED_FILES_PER_DAY:
+        return None
+    words = _(
+        "%(number)s of your files were unreadable today. Use “Check only” first, and try again after "
+        "midnight. Your teammates can still submit."
+    )
+    return SubmissionRefused("refused_files", words % {"number": REFUSED_FILES_PER_DAY})
 
 
 COMPETITION_GONE = gettext_noop("This competition was deleted during your upload.")
 
 
 def membership_of(competition: Competition, user: User) -> Membership | None:
-    """Who hands in, with the team."""
-    return Membership.objects.select_related("team").filter(competition=competition, user=user).first()
+    """Who hands in, with the team and all of the competition that decides whether a file is taken."""
+    return _memberships(user).filter(competition=competition).first()
 
 
-def membership_with_ground_truth(competition: Competition, user: User) -> Membership | None:
-    """The same with the competition as it is stored now."""
-    found = Membership.objects.select_related("competition__ground_truth", "team")
-    return found.filter(competition=competition, user=user).first()
+def membership_in(slug: str, user: User) -> Membership | None:
+    """The same for the competition of a name."""
+    return _memberships(user).filter(competition__slug=slug).first()
 
 
-def refresh_membership(membership: Membership) -> tuple[Membership, GroundTruth | None]:
-    """The membership and the ground truth now that the whole file is here; an upload takes a while, and much can
-    change in it. Asks for what can change alone."""
-    competition = membership.competition
-    rows = Membership.objects.filter(competition=competition, user=membership.user)
-    team_id, ground_truth_id = rows.values_list("team_id", "competition__ground_truth_id").first() or (None, None)
-    now = membership if team_id == membership.team_id else rows.select_related("competition", "team", "user").first()
-    if now is None:
-        if not Competition.objects.filter(pk=competition.pk).exists():
-            raise SubmissionRefused("gone", _(COMPETITION_GONE))
-        raise SubmissionRefused("not_joined", _("You left the competition during your upload."))
-    ground_truths = GroundTruth.objects.only("metric", "metric_version", "submission_columns", "rows")
-    return now, ground_truths.filter(pk=ground_truth_id).first() if ground_truth_id else None
+def _memberships(user: User) -> QuerySet[Membership]:
+    competition = ("competition__limits", "competition__archive", "competition__ground_truth")
+    return Membership.objects.select_related("team", *competition).filter(user=user).order_by()
 
 
-def lock_competition(competition: Competition) -> Competition:
-    """The competition with a deadline and a limit that stand until the end of the transaction, and so do extensions.
+def lock_membership(membership: Membership) -> Membership:
+    """The membership as it is now, in a transaction that keeps dates, limits and extensions as they are until its end.
 
     Without the lock a host could move the deadline, and have the lateness of all files recomputed, just before this
-    one can be seen.
+    one can be seen. Raises `SubmissionRefused` as `reload_membership` does.
     """
-    rows = Competition.objects.select_for_update(no_key=True).filter(pk=competition.pk)
-    held = rows.only("closes_at").first()
-    if held is None:
-        raise SubmissionRefused("gone", _(COMPETITION_GONE))
-    return held
+    if connection.features.has_select_for_update:  # elsewhere a transaction that writes is the only one
+        held = Competition.objects.select_for_update(no_key=True).filter(pk=membership.competition_id)
+        list(held.values_list("pk"))
+    return reload_membership(membership)
 
 
-def refusal_begun_before(competition: Competition, team_id: int, received_at: datetime) -> SubmissionRefused | None:
-    """A pause or a disqualification that began while the file was on its way; a later one takes nothing back."""
-    team = Team.objects.only("disqualified_at", "disqualified_reason").filter(pk=team_id).first()
-    return refusal_by_host(competition, team, received_at) if team else None
-
-
-def check_deadline(competition: Competition, effective_limits: EffectiveLimits, received_at: datetime) -> bool:
-    """Whether a file came after the deadline of its team. Raises `SubmissionRefused` where late files are not taken."""
-    is_late = received_at >= effective_limits.closes_at
-    if is_late and not competition.limits.allows_late:
-        raise SubmissionRefused("closed", _("The deadline passed before your upload finished."))
-    return is_late
+def reload_membership(membership: Membership) -> Membership:
+    """The membership as it is now that the whole file is here; an upload takes a while, and much can change in it.
+    Raises `SubmissionRefused` where the competition or the membership is gone."""
+    found = _memberships(membership.user).filter(competition=membership.competition_id).first()
+    if found is None:
+        if not Competition.objects.filter(pk=membership.competition_id).exists():
+            raise SubmissionRefused("gone", _(COMPETITION_GONE))
+        raise SubmissionRefused("not_joined", _("You left the competition during your upload."))
+    found.user = membership.user
+    return found

@@ -27,15 +27,15 @@ from . import submit_conditions
 from .checking import check_beginning
 from .submit_conditions import (
     DuplicateFile,
+    FilesToday,
     SubmissionRefused,
     out_of_attempts,
-    refusal_of_submission,
-    refused_today,
+    refusal_for_failed_files,
+    refusal_for_unreadable_files,
 )
 
 log = logging.getLogger(__name__)
 
-REFUSED_FILES_PER_DAY = 20
 LARGE = 1_048_576
 
 
@@ -49,42 +49,56 @@ def submit_file(
     upload_key: str | None = None,
     may_repeat: bool = True,
     conversion: Conversion | None = None,
+    membership: Membership | None = None,
 ) -> Submission:
     """Store a file and queue it for scoring; raises `SubmissionRefused` and then keeps nothing.
 
     Without `may_repeat` a file whose bytes the team handed in before raises `DuplicateFile`, so that one can ask first.
 
     `upload_key` names this upload: handing in again under the same key (double click, browser retry) gives the same
-    submission and uses no second attempt. A `conversion` says of which earlier file this one was made.
+    submission and uses no second attempt. A `conversion` says of which earlier file this one was made. `membership` is
+    the person's, as `submit_conditions.membership_of` gives it, where it is at hand.
 
     The receipt is taken when the last byte is stored, and what holds at that moment decides: deadline, pause,
     disqualification. A file whose beginning already shows that it cannot be read becomes *invalid* at once and uses no
     attempt.
     """
-    membership = submit_conditions.membership_of(competition, user)
-    if membership:
-        membership.competition, membership.user = competition, user
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
-    if upload_key and (earlier := Submission.objects.filter(competition=competition, upload_key=key).first()):
+    if upload_key and (earlier := _submission_of_upload(competition, key)):
         return earlier
+    begun_at = database_now()
     with _log_refusals(competition):
-        if refusal := refusal_of_submission(competition, membership, database_now()):
+        membership = membership or submit_conditions.membership_of(competition, user)
+        if refusal := submit_conditions.refusal_by_terms(competition, membership, begun_at, closes_at=None):
             raise refusal
         assert membership is not None, "who is no member is refused"
+        membership.user = user
         stored = store_file(chunks, f"submissions/{competition.pk}", limit=competition.limits.max_bytes)
         try:
             _refuse_beyond_quota(membership, stored)
             if not may_repeat:
                 _refuse_repeats(membership, stored)
-            submission = _create_submission(
-                membership, stored, key, clean_name(file_name), note.strip()[:300], conversion
+            submission = Submission(
+                competition=membership.competition,
+                user=user,
+                note=note.strip()[:300],
+                file_name=clean_name(file_name),
+                file_key=stored.key,
+                sha256=stored.sha256,
+                size=stored.size,
+                upload_key=key,
             )
+            submission = _receive(submission, membership, begun_at, conversion)
         except BaseException:
             remove_file(stored.key)
             raise
     facts = {"submission": str(submission.pk), "competition": competition.slug, "bytes": submission.size}
     log.info("received", extra={**facts, "status": submission.status})
     return submission
+
+
+def _submission_of_upload(competition: Competition, key: str) -> Submission | None:
+    return Submission.objects.filter(competition=competition, upload_key=key).first()
 
 
 def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
@@ -120,72 +134,68 @@ def _log_refusals(competition: Competition) -> Iterator[None]:
         raise
 
 
-def _create_submission(
-    membership: Membership,
-    stored: StoredFile,
-    key: str,
-    file_name: str,
-    note: str,
-    conversion: Conversion | None = None,
+def _receive(
+    submission: Submission, membership: Membership, begun_at: datetime, conversion: Conversion | None
 ) -> Submission:
-    received_at = database_now()
-    membership, ground_truth = submit_conditions.refresh_membership(membership)
+    """Take the receipt of a stored file; gives the earlier submission where this upload came before."""
     competition = membership.competition
-    day = competition.day_of(received_at)
-    problems = check_beginning(stored, ground_truth)
-    submission = Submission(
-        competition=competition,
-        team=membership.team,
-        user=membership.user,
-        note=note,
-        file_name=file_name,
-        file_key=stored.key,
-        sha256=stored.sha256,
-        size=stored.size,
-        received_at=received_at,
-        upload_key=key,
-    )
-    if problems:
-        submission.status = Submission.Status.INVALID
-        submission.problems = problems
-        submission.finished_at = received_at
+    submission.received_at = received_at = database_now()
+    problems = check_beginning(submission.file_key, submission.size, competition.ground_truth)
+    submission.status = Submission.Status.INVALID if problems else Submission.Status.PENDING
+    submission.problems = problems
+    submission.finished_at = received_at if problems else None
     try:
         with transaction.atomic():
-            held = submit_conditions.lock_competition(competition)
-            if refusal := submit_conditions.refusal_begun_before(held, membership.team_id, received_at):
-                raise refusal
-            effective_limits = effective_limits_of(membership.team_id, held, day)
-            submission.is_late = submit_conditions.check_deadline(held, effective_limits, received_at)
-            _take_attempt(membership, received_at, effective_limits.daily_attempts, is_refused=bool(problems))
-            submission.save(force_insert=True)
-            if conversion is not None:
-                conversion.submission = submission
-                conversion.save(force_insert=True)
-            if not problems and not queue.is_queue_long_enough():
-                tasks.wake_workers_after_commit(tasks.score_submission, submission.pk, ground_truth and ground_truth.pk)
+            held = submit_conditions.lock_membership(membership)
+            if held.competition.ground_truth_id == competition.ground_truth_id:
+                _use_attempt(submission, held, was_open=begun_at < competition.closes_at)
+                submission.save(force_insert=True)
+                if conversion is not None:
+                    conversion.submission = submission
+                    conversion.save(force_insert=True)
+                if not problems and not queue.is_queue_long_enough():
+                    ids = submission.pk, competition.ground_truth_id
+                    tasks.wake_workers_after_commit(tasks.score_submission, *ids)
+                return submission
     except IntegrityError:
-        earlier = Submission.objects.filter(competition=competition, upload_key=key).first()
-        if earlier is None:
-            if submit_conditions.refresh_membership(membership)[0].team_id != membership.team_id:
-                return _create_submission(membership, stored, key, file_name, note, conversion)
+        if earlier := _submission_of_upload(competition, submission.upload_key):
+            remove_file(submission.file_key)
+            return earlier
+        held = submit_conditions.reload_membership(membership)
+        if held.team_id == membership.team_id:
             raise
-        remove_file(stored.key)
-        return earlier
-    return submission
+    return _receive(submission, held, begun_at, conversion)  # its beginning is checked by the ground truth of now
+
+
+def _use_attempt(submission: Submission, held: Membership, *, was_open: bool) -> None:
+    """Refuse the file, or count it, by what holds at its receipt. Inside the transaction that holds the competition, so
+    that files of the same moment are counted one by one. `was_open` says that the deadline was ahead when it began to
+    arrive."""
+    competition, team, received_at = held.competition, held.team, submission.received_at
+    day = competition.day_of(received_at)
+    limits = effective_limits_of(team.pk, competition, day)
+    if refusal := submit_conditions.refusal_by_terms(competition, held, received_at, closes_at=limits.closes_at):
+        if refusal.code == "closed" and was_open:
+            refusal = SubmissionRefused("closed", _("The deadline passed before your upload finished."))
+        raise refusal
+    today = FilesToday.of(held, received_at)
+    if refusal := refusal_for_failed_files(today) or refusal_for_unreadable_files(today):
+        raise refusal
+    if not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
+        raise out_of_attempts(limits.daily_attempts)
+    if submission.status == Submission.Status.INVALID:
+        DailyAttempts.return_attempt(team.pk, day, refused=True)
+    submission.team, submission.is_late = team, received_at >= limits.closes_at
 
 
 def select_finals(*, competition: Competition, user: User, submission_ids: Sequence[str], at: datetime) -> None:
     """Pick the submissions that decide; raises `SubmissionRefused` after the deadline or for more than allowed."""
-    membership = submit_conditions.membership_with_ground_truth(competition, user)
+    membership = submit_conditions.membership_of(competition, user)
     if membership is None:
         raise SubmissionRefused("not_joined", _("Join the competition first."))
     with transaction.atomic():
-        if (
-            at
-            >= effective_limits_of(
-                membership.team_id, submit_conditions.lock_competition(competition), competition.day_of(at)
-            ).closes_at
-        ):
+        held = submit_conditions.lock_membership(membership)
+        if at >= effective_limits_of(held.team_id, held.competition, competition.day_of(at)).closes_at:
             raise SubmissionRefused("closed", _("The deadline has passed. You can't change your final submissions."))
         mine = Submission.objects.select_for_update().filter(
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False
@@ -211,21 +221,3 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
 def save_note(*, submission: Submission, note: str) -> None:
     """Write what a team remembers of a file; nothing that counts rests on it, so it may change at any time."""
     Submission.objects.filter(pk=submission.pk).update(note=note.strip()[:300])
-
-
-def _take_attempt(membership: Membership, received_at: datetime, limit: int, *, is_refused: bool) -> None:
-    """Inside the transaction that holds the competition, so that files of the same moment are counted one by one."""
-    if refused_today(membership, received_at) >= REFUSED_FILES_PER_DAY:
-        raise SubmissionRefused(
-            "refused_files",
-            _(
-                "%(number)s of your files were unreadable today. Use “Check only” first, and try again after "
-                "midnight. Your teammates can still submit."
-            )
-            % {"number": REFUSED_FILES_PER_DAY},
-        )
-    day = membership.competition.day_of(received_at)
-    if not DailyAttempts.use_attempt(membership.team_id, day, limit):
-        raise out_of_attempts(limit)
-    if is_refused:
-        DailyAttempts.return_attempt(membership.team_id, day, refused=True)
