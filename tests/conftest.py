@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from importlib import import_module
@@ -363,6 +364,12 @@ def hand_in(competition: Competition, user: User, data: bytes, **fields: Any) ->
     score.score_submission(submission.pk)
     submission.refresh_from_db()
     return submission
+
+
+def claim(submission_id: uuid.UUID, wake_up_id: str | None = None) -> uuid.UUID | None:
+    """A worker that the message woke claims the file."""
+    found = queue.find_submission(submission_id)
+    return queue.claim_submission(found, wake_up_id) if found else None
 
 
 def broken_promises() -> list[str]:

@@ -27,6 +27,7 @@ from leaderboard.common import child_processes, prometheus_counters
 from leaderboard.common.clock import database_now
 
 from . import hooks
+from .models import Submission
 from .models.team_history import FormerMember
 from .ranking import reveal
 from .scoring import queue, score
@@ -87,8 +88,8 @@ def _release_claim_of_failed_task(task_id: str = "", exception: BaseException | 
     try:
         if isinstance(exception, TimeLimitExceeded):
             queue.fail_overtime(task_id, settings.CELERY_TASK_TIME_LIMIT)
-        elif turn := queue.note_worker_death(task_id):
-            wake_workers(score_submission, turn.submission_id, turn.ground_truth_id)
+        elif held := queue.note_worker_death(task_id):
+            wake_workers(score_submission, held.pk, held.competition.ground_truth_id)
     except Exception:
         log.exception("what a dead process held could not be given back; its lease will run out")
     finally:
@@ -146,25 +147,27 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
     if not has_known_schema(self):
         return
     enough, missed = time.monotonic() + WORK_SECONDS, 0
-    while turn := queue.next_submission():
-        status = _score_next(turn, self.request.id)
-        missed += status == "busy"
+    for submission in queue.submissions_in_turn():
+        status = _score_next(submission, self.request.id)
+        missed = missed + 1 if status == "busy" else 0
         if status == "slow":
             score_slow_files()
         if status == "waiting" or missed == MAX_MISSES:
             return
         if status in ("stale", "died") or time.monotonic() > enough:
-            wake_workers(score_submission, turn.submission_id, turn.ground_truth_id, expires=SWEEP_MESSAGE_LIFETIME)
+            ids = submission.pk, submission.competition.ground_truth_id
+            wake_workers(score_submission, *ids, expires=SWEEP_MESSAGE_LIFETIME)
             return
 
 
-def _score_next(turn: queue.QueuedSubmission, wake_up_id: str) -> str:
+def _score_next(submission: Submission, wake_up_id: str) -> str:
     """Measure a file; everything that is logged meanwhile names it, and one line says what it came to."""
+    competition = submission.competition
     with bound_contextvars(
-        competition=turn.slug, submission=str(turn.submission_id), ground_truth=turn.ground_truth_id
+        competition=competition.slug, submission=str(submission.pk), ground_truth=competition.ground_truth_id
     ):
         begun = time.monotonic()
-        status = score.score_submission(turn.submission_id, wake_up_id=wake_up_id)
+        status = score.score_found(submission, wake_up_id)
         seconds = time.monotonic() - begun
         if status != "busy":
             log.info("measured", extra={"status": status, "seconds": round(seconds, 3)})

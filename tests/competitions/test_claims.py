@@ -25,7 +25,7 @@ from leaderboard.competitions.services import boards, submitting
 from leaderboard.notifications import emails
 from leaderboard.notifications import host_events as failures_module
 from leaderboard.operations.supervisor import supervisor
-from tests.conftest import answers, enter, hand_in, make_competition, person
+from tests.conftest import answers, claim, enter, hand_in, make_competition, person
 
 
 def upload(competition: Competition, user: User) -> Submission:
@@ -75,9 +75,9 @@ def test_competitions_take_turns_and_each_serves_its_oldest_first(ada: User, bo:
     others = [upload(two, cy) for _ in range(2)]
     queue_module._served["last"] = one.pk
     served = []
-    while turn := queue_module.next_submission():
-        score.score_submission(turn.submission_id)
-        served.append(turn.submission_id)
+    for turn in queue_module.submissions_in_turn():
+        score.score_submission(turn.pk)
+        served.append(turn.pk)
     assert served == [others[0].pk, burst[0].pk, others[1].pk, burst[1].pk, burst[2].pk, burst[3].pk]
 
 
@@ -96,11 +96,9 @@ def test_however_many_files_others_have_waiting_cys_waits_for_one_of_each(
     ask = [upload(pets, one) for _ in range(10) for one in teams]
     ask.append(upload(pets, cy))
     order = []
-    while turn := queue_module.next_submission():
-        order.append(turn.submission_id)
-        Submission.objects.filter(pk=turn.submission_id).update(
-            status=Submission.Status.INVALID, finished_at=timezone.now()
-        )
+    for turn in queue_module.submissions_in_turn():
+        order.append(turn.pk)
+        Submission.objects.filter(pk=turn.pk).update(status=Submission.Status.INVALID, finished_at=timezone.now())
     assert set(order) == {one.pk for one in ask}
     assert order.index(ask[-1].pk) <= greedy
 
@@ -111,7 +109,7 @@ def test_a_team_has_at_most_one_file_in_work_and_the_next_follows_at_its_end(
     enter(pets, cy)
     second, others = upload(pets, bo), upload(pets, cy)
     held(mine)
-    assert queue_module.claim_submission(second.pk) is None
+    assert claim(second.pk) is None
     assert score.sweep_queue()[0] == [(str(others.pk), pets.ground_truth_id)]
     wake_ups.clear()
     tasks.score_submission(str(second.pk), 1)
@@ -181,21 +179,21 @@ def test_two_baselines_may_be_measured_at_once(pets: Competition, ada: User) -> 
         boards.add_baseline(competition=pets, user=ada, name=name, file_name="b.csv", chunks=[answers()])
         for name in ("a", "b")
     )
-    assert queue_module.claim_submission(one.pk)
-    assert queue_module.claim_submission(two.pk)
+    assert claim(one.pk)
+    assert claim(two.pk)
 
 
 def test_a_file_that_killed_a_scorer_lets_others_go_first(pets: Competition, cy: User, mine: Submission) -> None:
     enter(pets, cy)
     later = upload(pets, cy)
     Submission.objects.filter(pk=mine.pk).update(deaths=1)
-    turn = queue_module.next_submission()
+    turn = next(queue_module.submissions_in_turn(), None)
     assert turn is not None
-    assert turn.submission_id == later.pk
+    assert turn.pk == later.pk
     score.score_submission(later.pk)
-    turn = queue_module.next_submission()
+    turn = next(queue_module.submissions_in_turn(), None)
     assert turn is not None
-    assert turn.submission_id == mine.pk
+    assert turn.pk == mine.pk
 
 
 def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy: User, mine: Submission) -> None:
@@ -203,9 +201,9 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
     upload(pets, cy)
     before = timezone.now() - timedelta(seconds=61)
     Submission.objects.filter(pk=mine.pk).update(deaths=1, received_at=before)
-    turn = queue_module.next_submission()
+    turn = next(queue_module.submissions_in_turn(), None)
     assert turn is not None
-    assert turn.submission_id == mine.pk
+    assert turn.pk == mine.pk
 
 
 # --- claim and lease --------------------------------------------------------------------------------------------
@@ -213,17 +211,17 @@ def test_after_a_minute_it_waits_no_longer_for_the_others(pets: Competition, cy:
 
 @pytest.mark.fault(5)
 def test_a_claim_is_of_one_wake_up_and_one_try(mine: Submission) -> None:
-    assert queue_module.claim_submission(mine.pk, "bell") == queue_module.claim_of("bell", 1)
-    assert queue_module.claim_submission(mine.pk, "bell") is None
+    assert claim(mine.pk, "bell") == queue_module.claim_of("bell", 1)
+    assert claim(mine.pk, "bell") is None
     Submission.objects.filter(pk=mine.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert queue_module.claim_submission(mine.pk, "bell") == queue_module.claim_of("bell", 2)
+    assert claim(mine.pk, "bell") == queue_module.claim_of("bell", 2)
     assert queue_module.claim_of("bell", 1) != queue_module.claim_of("bell", 2)
 
 
 @pytest.mark.fault(29)
 def test_a_lease_from_before_the_clock_was_set_back_holds_nobody_up(mine: Submission) -> None:
     held(mine, seconds=3600)
-    assert queue_module.claim_submission(mine.pk) is not None
+    assert claim(mine.pk) is not None
 
 
 @pytest.mark.fault(28)
@@ -233,7 +231,7 @@ def test_a_worker_whose_clock_is_wrong_steals_nothing(mine: Submission, monkeypa
     real = timezone.now
     for hours in (-1, 1):
         monkeypatch.setattr(timezone, "now", lambda shift=hours: real() + timedelta(hours=shift))
-        assert queue_module.claim_submission(mine.pk) is None
+        assert claim(mine.pk) is None
 
 
 @pytest.mark.fault(5)
@@ -251,9 +249,9 @@ def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch:
     def away(*_: object, **__: object) -> None:
         raise OperationalError("the server closed the connection")
 
-    claim = queue_module.claim_submission(mine.pk)
-    assert claim is not None
-    assert queue_module._extend_lease(mine.pk, claim)
+    its_claim = claim(mine.pk)
+    assert its_claim is not None
+    assert queue_module._extend_lease(mine.pk, its_claim)
     assert not queue_module._extend_lease(mine.pk, uuid.uuid4())
     monkeypatch.setattr(Submission.objects, "filter", away)
     assert queue_module._extend_lease(mine.pk, uuid.uuid4())
@@ -264,7 +262,7 @@ def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch:
 
 def died(submission: Submission, wake_up_id: str, error: BaseException | None = None) -> None:
     """A worker that `bell` woke claims the file, dies, and Celery says so twice."""
-    assert queue_module.claim_submission(submission.pk, wake_up_id)
+    assert claim(submission.pk, wake_up_id)
     for _ in range(2):
         tasks._release_claim_of_failed_task(task_id=wake_up_id, exception=error or WorkerLostError("signal 9"))
 
@@ -296,7 +294,7 @@ def test_a_file_that_took_too_long_fails_with_the_seconds(mine: Submission, sett
 
 
 def test_an_ordinary_error_of_a_task_takes_nothing_back(mine: Submission) -> None:
-    assert queue_module.claim_submission(mine.pk, "one")
+    assert claim(mine.pk, "one")
     tasks._release_claim_of_failed_task(task_id="one", exception=ValueError("a bug"))
     assert again(mine).claim is not None
 
@@ -311,13 +309,13 @@ def test_what_a_worker_has_in_hand_when_it_is_stopped_costs_no_try(
     mine: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker that goes on nevertheless writes nothing, and whoever comes next begins with a first try."""
-    claim = queue_module.claim_submission(mine.pk, "one")
-    assert claim is not None
+    its_claim = claim(mine.pk, "one")
+    assert its_claim is not None
     monkeypatch.setattr(tasks, "active_requests", [SimpleNamespace(id="of a sweep"), SimpleNamespace(id="one")])
     for _ in range(2):
         tasks.release_all_claims()
         assert (again(mine).claim, mine.lease_until, mine.tries, mine.deaths) == (None, None, 0, 0)
-    assert not queue_module._extend_lease(mine.pk, claim)
+    assert not queue_module._extend_lease(mine.pk, its_claim)
     assert score.score_submission(mine.pk, wake_up_id="two") == "scored"
     tasks.release_all_claims()
     assert (again(mine).status, mine.tries) == ("scored", 1)

@@ -26,7 +26,7 @@ from leaderboard.competitions.services import (
 from leaderboard.insights import activity
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
+from tests.conftest import TRUTH, answers, claim, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of
 
 ADDRESS = "/host/pets/submissions/again/"
@@ -236,7 +236,7 @@ def test_scoring_again_is_safe_while_a_worker_holds_another_of_the_team(pets: Co
     enter(pets, bo)
     first = failed(pets, bo)
     second = submitting.submit_file(competition=pets, user=bo, file_name="b.csv", chunks=[answers(public=1)])
-    assert queue.claim_submission(second.pk) is not None
+    assert claim(second.pk) is not None
     signed_in(ada).post(ADDRESS, {"file": str(first.pk)})
     assert score.score_submission(first.pk) == "busy"
     assert broken() == {}

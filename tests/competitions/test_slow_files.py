@@ -18,7 +18,7 @@ from leaderboard.competitions.scoring import measuring, queue, score
 from leaderboard.competitions.services import submitting
 from leaderboard.operations.consistency import submissions as submissions_module
 from leaderboard.operations.consistency.verdict import CheckRun
-from tests.conftest import answers, enter
+from tests.conftest import answers, claim, enter
 from tests.scorer_in_process import measure_here
 
 pytestmark = pytest.mark.django_db
@@ -88,7 +88,7 @@ def test_one_slow_file_is_measured_at_a_time_the_oldest_first(pets: Competition,
     first, second = hand_in(pets, bo, slow=True), hand_in(pets, cy, slow=True)
     tasks.score_submission("x", 1)
     assert queue.next_slow_file() == first.pk
-    assert queue.claim_submission(first.pk)
+    assert claim(first.pk)
     assert queue.next_slow_file() is None
     Submission.objects.filter(pk=first.pk).update(claim=None, lease_until=None)
     score.score_slow_files()
@@ -125,7 +125,7 @@ def test_slow_files_that_wait_for_each_other_break_no_check_and_those_that_nobod
     tasks.score_submission("x", 1)
     long_ago = timezone.now() - timedelta(minutes=10)
     Submission.objects.update(received_at=long_ago)
-    assert queue.claim_submission(measured.pk)
+    assert claim(measured.pk)
     assert not [found for found in broken() if str(waits.pk) in found]
     assert queue.pending_files().oldest is None
     Submission.objects.filter(pk=measured.pk).update(claim=None, lease_until=None)

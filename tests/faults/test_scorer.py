@@ -148,9 +148,9 @@ def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_n
     poison = [upload(pets, bo, "die") for _ in range(20)]
     good = [upload(pets, cy) for _ in range(5)]
     served: list[Any] = []
-    while turn := queue.next_submission():
-        score.score_submission(turn.submission_id)
-        served.append(turn.submission_id)
+    for turn in queue.submissions_in_turn():
+        score.score_submission(turn.pk)
+        served.append(turn.pk)
     assert {(again(one).status, one.deaths) for one in poison} == {("failed", 3)}
     assert {again(one).status for one in good} == {"scored"}
     assert DailyAttempts.objects.get(team__name="bo").used == 0

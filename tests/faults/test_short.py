@@ -6,6 +6,7 @@ import time
 import uuid
 from collections import Counter
 from datetime import timedelta
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +23,7 @@ from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Membership, Score, Submission
 from leaderboard.competitions.scoring import measuring, queue, score
 from leaderboard.competitions.services import boards, competitions, submitting
-from tests.conftest import answers, broken_promises, enter, make_competition, person
+from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
 from tests.site import patience
 
 pytestmark = pytest.mark.thorough
@@ -120,15 +121,15 @@ def test_27_twenty_files_that_kill_every_scorer_fail_and_let_the_others_through(
     poison = {upload(pets, bo).pk for _ in range(20)}
     good = [upload(pets, cy).pk for _ in range(5)]
     deaths, served = Counter[uuid.UUID](), []
-    while turn := queue.next_submission():
-        served.append(turn.submission_id)
-        if turn.submission_id in poison:
+    for turn in queue.submissions_in_turn():
+        served.append(turn.pk)
+        if turn.pk in poison:
             wake_up_id = uuid.uuid4().hex
-            assert queue.claim_submission(turn.submission_id, wake_up_id)
-            deaths[turn.submission_id] += 1
+            assert claim(turn.pk, wake_up_id)
+            deaths[turn.pk] += 1
             tasks._release_claim_of_failed_task(task_id=wake_up_id, exception=WorkerLostError("signal 9"))
         else:
-            score.score_submission(turn.submission_id)
+            score.score_submission(turn.pk)
     assert set(deaths.values()) == {3}
     assert set(Submission.objects.filter(status="failed").values_list("pk", flat=True)) == poison
     assert DailyAttempts.objects.get(team__name="bo").used == 0
@@ -197,8 +198,8 @@ def test_35_a_thousand_waiting_files_are_served_in_turn_and_oldest_first(ada: Us
         )  # fmt: skip
     served: list[tuple[int, str]] = []
     begun = time.monotonic()
-    while turn := queue.next_submission():
-        row = Submission.objects.get(pk=turn.submission_id)
+    for turn in queue.submissions_in_turn():
+        row = Submission.objects.get(pk=turn.pk)
         served.append((row.competition_id, row.file_name))
         Submission.objects.filter(pk=row.pk).update(status="invalid", finished_at=now)
         if len(served) == 210:
@@ -227,9 +228,9 @@ def test_a_team_with_five_hundred_files_keeps_no_other_team_waiting(pets: Compet
         enter(pets, user)
         others.append(upload(pets, user).pk)
     served: list[uuid.UUID] = []
-    while len(served) < 12 and (turn := queue.next_submission()):
-        Submission.objects.filter(pk=turn.submission_id).update(status="invalid", finished_at=now)
-        served.append(turn.submission_id)
+    for turn in islice(queue.submissions_in_turn(), 12):
+        Submission.objects.filter(pk=turn.pk).update(status="invalid", finished_at=now)
+        served.append(turn.pk)
     assert [pk for pk in served if pk in others] == others, "the oldest first"
     assert [served.index(pk) for pk in others] == [1, 2, 3, 4, 5]
     assert len(served) == 12, "and where nobody else waits the team goes on"

@@ -20,7 +20,7 @@ from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.scoring import measuring, queue, score
 from leaderboard.competitions.services import submit_conditions, submitting
-from tests.conftest import answers, broken_promises, enter, make_competition, person
+from tests.conftest import answers, broken_promises, claim, enter, make_competition, person
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 
@@ -63,7 +63,7 @@ def test_one_of_sixteen_workers_gets_the_claim(pets: Competition, bo: User) -> N
     enter(pets, bo)
     submission = hand_in(pets, bo)
     assert isinstance(submission, Submission)
-    assert len(list(filter(None, at_once(lambda _: queue.claim_submission(submission.pk))))) == 1
+    assert len(list(filter(None, at_once(lambda _: claim(submission.pk))))) == 1
     submission.refresh_from_db()
     assert submission.tries == 1
 
@@ -72,7 +72,7 @@ def test_a_team_never_has_two_files_in_work(pets: Competition, bo: User) -> None
     enter(pets, bo)
     files = [hand_in(pets, bo) for _ in range(4)]
     keys = [one.pk for one in files if isinstance(one, Submission)]
-    assert len(list(filter(None, at_once(lambda n: queue.claim_submission(keys[n % 4]))))) == 1
+    assert len(list(filter(None, at_once(lambda n: claim(keys[n % 4]))))) == 1
 
 
 def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User) -> None:
@@ -85,8 +85,8 @@ def test_sixteen_workers_measure_each_file_once_and_serve_every_class(ada: User)
 
     def work(_: int) -> int:
         done = 0
-        while turn := queue.next_submission():
-            done += score.score_submission(turn.submission_id) == "scored"
+        for turn in queue.submissions_in_turn():
+            done += score.score_submission(turn.pk) == "scored"
         return done
 
     assert sum(at_once(work)) == 24
@@ -124,7 +124,7 @@ def test_sixteen_notes_of_one_death_count_one(pets: Competition, bo: User) -> No
     enter(pets, bo)
     submission = hand_in(pets, bo)
     assert isinstance(submission, Submission)
-    assert queue.claim_submission(submission.pk, "bell")
+    assert claim(submission.pk, "bell")
     at_once(lambda _: queue.note_worker_death("bell"))
     submission.refresh_from_db()
     assert (submission.tries, submission.deaths) == (1, 1)
@@ -142,7 +142,7 @@ def test_a_worker_that_slept_through_its_lease_loses_to_the_one_that_came_after(
     def slowly(*arguments: object) -> measuring.MeasuringOutcome:
         monkeypatch.setattr(score, "measure_submission", measure)
         monkeypatch.setattr(timezone, "now", lambda: real() + timedelta(hours=1))
-        assert queue.claim_submission(submission.pk) is None, "no clock but the database's ends a lease"
+        assert claim(submission.pk) is None, "no clock but the database's ends a lease"
         monkeypatch.setattr(timezone, "now", real)
         with connection.cursor() as cursor:
             cursor.execute("UPDATE competitions_submission SET lease_until = now() - interval '1 second'")

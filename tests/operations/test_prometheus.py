@@ -20,7 +20,7 @@ from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submit_conditions, submitting
 from leaderboard.operations import health
 from leaderboard.operations.models import ConsistencyRun
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, claim, enter, hand_in
 
 TOKEN = "a-token-for-tests-4711"
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -71,7 +71,7 @@ def test_facts_are_those_of_the_database(client: Client, pets: Competition, bo: 
     hand_in(pets, bo, b"id,label\n1,cat\n")
     waiting = submitting.submit_file(competition=pets, user=bo, file_name="w.csv", chunks=[answers()])
     Submission.objects.filter(pk=waiting.pk).update(received_at=timezone.now() - timedelta(seconds=90))
-    assert queue.claim_submission(waiting.pk)
+    assert claim(waiting.pk)
     queue.report_worker(swept=True)
     samples = scrape(client)
     for status, number in {"scored": 1, "invalid": 1, "pending": 1, "failed": 0}.items():

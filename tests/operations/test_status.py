@@ -23,7 +23,7 @@ from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import health
 from leaderboard.operations.supervisor import children
-from tests.conftest import answers, enter, hand_in
+from tests.conftest import answers, claim, enter, hand_in
 from tests.pages import tidy
 
 
@@ -65,7 +65,7 @@ def test_olga_sees_waiting_files_workers_fates_and_versions(
     hand_in(pets, bo, answers())
     hand_in(pets, bo, b"id,label\n1,cat\n")
     held = waiting(pets, bo, seconds=90)
-    assert queue.claim_submission(held.pk)
+    assert claim(held.pk)
     tasks.report_and_sweep()
     page = status_page(client, olga)
     text = tidy(page)

@@ -245,26 +245,25 @@ def update_standing(submission: Submission, ground_truth: GroundTruth, public: f
 
     Returns whether the board changed. After the reveal, standings follow from finals, so they are rebuilt.
     """
-    if submission.team_id is None:
+    team = submission.team
+    if team is None:
         return True
-    scores = ranked_scores(ground_truth, Split.PUBLIC).filter(submission=submission)
-    ranked = list(scores.values_list("submission__team__vacated_at", flat=True))
-    if not ranked:
+    if submission.is_late or submission.hidden_at is not None or team.disqualified_at is not None:
         return False
     if ground_truth.competition.revealed_at is not None:
         rebuild_standings(ground_truth)
         return True
-    if ranked[0] is not None:
+    if team.vacated_at is not None:
         return False
     if ladder := ladder_of(ground_truth):
-        _replay_ladder(submission.team_id, ground_truth, ladder, public)
+        _replay_ladder(team.pk, ground_truth, ladder, public)
         return True
     value = sign_of(ground_truth) * public
-    best = StandingCandidate(submission.team_id, submission.pk, public, value, submission.received_at)
-    rows = Standing.objects.filter(ground_truth=ground_truth, team=submission.team_id, split=Split.PUBLIC)
+    best = StandingCandidate(team.pk, submission.pk, public, value, submission.received_at)
+    rows = Standing.objects.filter(ground_truth=ground_truth, team=team, split=Split.PUBLIC)
     held = rows.values_list("pk", "sort_key", "received_at").first()
     if held is None:
-        _standing(ground_truth, Split.PUBLIC, best, {submission.team_id: public}).save()
+        _standing(ground_truth, Split.PUBLIC, best, {team.pk: public}).save()
     elif best.order < held[1:]:
         Standing.objects.filter(pk=held[0]).update(
             submission=submission, value=public, sort_key=value, best=public, received_at=submission.received_at

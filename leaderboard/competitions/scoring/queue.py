@@ -13,6 +13,7 @@ import os
 import socket
 import threading
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -97,64 +98,67 @@ def _without_busy_teams(rows: QuerySet[Submission]) -> QuerySet[Submission]:
 # --- whose turn it is -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class QueuedSubmission:
-    """A row to measure next."""
-
-    submission_id: uuid.UUID
-    competition_id: int
-    team_id: int | None
-    ground_truth_id: int | None
-    slug: str
-
-
-TURN_FIELDS = ("pk", "competition_id", "team_id", "competition__ground_truth", "competition__slug")
+# Rows that are looked at for the first file of each team.
+LOOKED_AT = 64
 
 # The competition that this process served last: each process goes round by itself, so all together do.
 _served = {"last": 0}
 # The teams of each competition that had a turn in the present round.
-_teams_served: dict[int, set[int]] = {}
+_teams_served: dict[int, set[int]] = defaultdict(set)
 
 
-def next_submission() -> QueuedSubmission | None:
-    """The oldest waiting file of the competition whose turn it is; None when nothing waits.
+def submissions_in_turn() -> Iterator[Submission]:
+    """What waits, in the order in which it is to be measured, until nothing does.
 
-    Within a competition teams are served in rounds, so however many files some of them have waiting, nobody's first
-    one waits for more than a file of each.
+    Competitions take turns. Within one, teams are served in rounds, oldest file first, so however many files some of
+    them have waiting, nobody's first one waits for more than a file of each. Others may claim a file meanwhile.
     """
-    if not _pending_submissions().exists():  # one short query while the queue is empty instead of four long ones
-        return None
-    without_deaths = claimable().filter(Q(deaths=0) | Q(received_at__lt=Now() - RETRY_DELAY_AFTER_DEATH))
-    turn = _oldest(without_deaths) or _oldest(claimable())
-    if turn is not None:
-        _served["last"] = turn.competition_id
-        if turn.team_id is not None:
-            _teams_served.setdefault(turn.competition_id, set()).add(turn.team_id)
-    return turn
+    while found := _first_in_turn():
+        for submission in found:
+            _served["last"] = submission.competition_id
+            if submission.team_id is not None:
+                _teams_served[submission.competition_id].add(submission.team_id)
+            yield submission
 
 
-def _pending_submissions() -> QuerySet[Submission]:
-    return Submission.objects.filter(status=Submission.Status.PENDING).order_by()
+def _first_in_turn() -> list[Submission]:
+    """What comes next: a file of the competition whose turn it is; where no other waits, one of each of its teams."""
+    if not Submission.objects.filter(status=Submission.Status.PENDING).exists():
+        return []  # one short query while the queue is empty instead of long ones
+    without_deaths = Q(deaths=0) | Q(received_at__lt=Now() - RETRY_DELAY_AFTER_DEATH)
+    for rows in (claimable().filter(without_deaths), claimable()):
+        later = rows.filter(competition_id__gt=_served["last"])
+        competition_id = _first_competition(later) or _first_competition(rows)
+        if competition_id is not None:
+            found = _one_of_each_team(rows.filter(competition=competition_id), _teams_served[competition_id])
+            others_wait = len(found) > 1 and rows.exclude(competition=competition_id).order_by().exists()
+            return found[:1] if others_wait else found
+    return []
 
 
-def _in_order(rows: QuerySet[Submission]) -> QuerySet[Submission, Any]:
-    return rows.order_by("competition_id", "received_at").values_list(*TURN_FIELDS)[:1]
+def _first_competition(rows: QuerySet[Submission]) -> int | None:
+    return rows.order_by("competition_id").values_list("competition_id", flat=True).first()
 
 
-def _oldest(rows: QuerySet[Submission]) -> QueuedSubmission | None:
-    """The first row of a competition behind the one served last, else the first of all."""
-    found = _in_order(rows.filter(competition_id__gt=_served["last"])).first() or _in_order(rows).first()
-    if found is None:
-        return None
-    turn = QueuedSubmission(*found)
-    served = _teams_served.get(turn.competition_id, set())
-    if turn.team_id is None or turn.team_id not in served:
-        return turn
-    others = rows.filter(competition=turn.competition_id).exclude(team__in=served)
-    if found := _in_order(others).first():
-        return QueuedSubmission(*found)
-    served.clear()  # everybody who waits had a turn: the next round begins
-    return turn
+def _one_of_each_team(rows: QuerySet[Submission], served: set[int]) -> list[Submission]:
+    """The oldest file of each team that had no turn in this round; where there is none, the next round begins."""
+    found = list(_to_measure(rows.exclude(team__in=served)).order_by("received_at")[:LOOKED_AT])
+    if not found and served:
+        served.clear()
+        found = list(_to_measure(rows).order_by("received_at")[:LOOKED_AT])
+    first = {submission.team_id or submission.pk: submission for submission in reversed(found)}
+    return [submission for submission in found if first[submission.team_id or submission.pk] is submission]
+
+
+def _to_measure(rows: QuerySet[Submission]) -> QuerySet[Submission]:
+    """With what a measurement needs of a row."""
+    fields = ("team", "tries", "file_key", "sha256", "received_at", "competition__slug", "competition__ground_truth")
+    return rows.select_related("competition__ground_truth").only(*fields)
+
+
+def find_submission(submission_id: uuid.UUID | str) -> Submission | None:
+    """A row as `submissions_in_turn` gives it, whatever became of it."""
+    return _to_measure(Submission.objects.filter(pk=submission_id)).order_by().first()
 
 
 def is_queue_long_enough() -> bool:
@@ -174,25 +178,22 @@ def claim_of(wake_up_id: str | uuid.UUID, number: int) -> uuid.UUID:
     return uuid.uuid5(uuid.NAMESPACE_OID, f"{wake_up_id}:{number}")
 
 
-def claim_submission(submission_id: uuid.UUID | str, wake_up_id: str | uuid.UUID | None = None) -> uuid.UUID | None:
-    """Claim a row by compare-and-set; the claim, or None when it is final, gone, held, spent or its team is busy."""
-    found = Submission.objects.filter(pk=submission_id)
-    row = found.values_list("team_id", "tries").first()
-    if row is None:
-        return None
-    team_id, tries = row
-    claim = claim_of(wake_up_id or uuid.uuid4(), tries + 1)
+def claim_submission(submission: Submission, wake_up_id: str | uuid.UUID | None = None) -> uuid.UUID | None:
+    """Claim a row, as it was found, by compare-and-set; the claim, or None when it is final, gone, held, spent, was
+    tried meanwhile, or its team is busy."""
+    claim = claim_of(wake_up_id or uuid.uuid4(), submission.tries + 1)
     if not connection.features.has_select_for_update:
-        return claim if _claim(found, tries, claim) else None
+        return claim if _claim(submission, claim) else None
     with transaction.atomic():
         # Two files of a team must not be claimed at the same moment, which one writer alone could not do anyway.
-        list(Team.objects.select_for_update().filter(pk=team_id).values_list("pk"))
-        return claim if _claim(found, tries, claim) else None
+        list(Team.objects.select_for_update(of=("self",)).filter(submissions=submission.pk).values_list("pk"))
+        return claim if _claim(submission, claim) else None
 
 
-def _claim(found: QuerySet[Submission], tries: int, claim: uuid.UUID) -> bool:
+def _claim(submission: Submission, claim: uuid.UUID) -> bool:
     """Compare the number of tries and set the claim in one statement."""
-    free = _without_busy_teams(found.filter(is_free(), tries=tries)).exclude(is_out_of_tries())
+    found = Submission.objects.filter(is_free(), pk=submission.pk, tries=submission.tries)
+    free = _without_busy_teams(found).exclude(is_out_of_tries())
     return bool(free.update(claim=claim, lease_until=Now() + LEASE, tries=F("tries") + 1))
 
 
@@ -251,7 +252,7 @@ def put_back_woken_by(wake_up_id: str) -> bool:
 # --- what dies --------------------------------------------------------------------------------------------------
 
 
-def note_worker_death(wake_up_id: str) -> QueuedSubmission | None:
+def note_worker_death(wake_up_id: str) -> Submission | None:
     """Release the claim of a dead worker, known by the message that woke it. Gives the submission to try again, if any.
 
     A second call counts no second death, because the claim is gone by then.
@@ -260,21 +261,18 @@ def note_worker_death(wake_up_id: str) -> QueuedSubmission | None:
     return None if held is None else _note_death(held)
 
 
-def release_after_scorer_death(submission_id: uuid.UUID, claim: uuid.UUID) -> QueuedSubmission | None:
+def release_after_scorer_death(submission_id: uuid.UUID, claim: uuid.UUID) -> Submission | None:
     """Release the claim that this process holds itself, when its scorer died. Gives the submission to try again."""
     rows = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
     held = rows.select_related("competition").first()
     return None if held is None else _note_death(held)
 
 
-def _note_death(held: Submission) -> QueuedSubmission | None:
+def _note_death(held: Submission) -> Submission | None:
     if not _count_death(held):
         return None
     log.error("the scorer of submission %s died (%s. time)", held.pk, held.deaths + 1)
-    if fail_if_spent(held.pk):
-        return None
-    competition = held.competition
-    return QueuedSubmission(held.pk, held.competition_id, held.team_id, competition.ground_truth_id, competition.slug)
+    return None if fail_if_spent(held.pk) else held
 
 
 def fail_overtime(wake_up_id: str, seconds: float) -> bool:

@@ -55,12 +55,23 @@ FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
 RESCORE_BATCH = 200
 RESCORE_SECONDS = 2.0
 
+FIELDS_TO_WRITE = (
+    *("status", "received_at", "is_late", "hidden_at", "team__disqualified_at", "team__vacated_at"),
+    *("competition__ground_truth_id", "competition__revealed_at", "competition__zone", "competition__board"),
+)
+
 
 # --- one submission ---------------------------------------------------------------------------------------------
 
 
 def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
-    """Measure a pending submission with its competition's current ground truth.
+    """As `score_found`, for the submission of an id."""
+    found = queue.find_submission(submission_id)
+    return "busy" if found is None else score_found(found, wake_up_id, in_queue=in_queue)
+
+
+def score_found(submission: Submission, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
+    """Measure a pending submission, as the queue gave it, with its competition's current ground truth.
 
     Returns the status it ended with, `busy` when another worker holds it or it is final or gone, and `stale` when the
     ground truth changed meanwhile: then it is pending again and the caller wakes a worker once more. `waiting` means
@@ -69,11 +80,9 @@ def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = No
     long for the queue and is to be measured outside of it (`in_queue` is off there). `wake_up_id` is the message that
     woke this worker, for `queue.note_worker_death`.
     """
-    claim = queue.claim_submission(submission_id, wake_up_id)
-    submission = _find_claimed(submission_id, claim) if claim else None
-    if claim is None or submission is None:
+    claim, ground_truth = queue.claim_submission(submission, wake_up_id), submission.competition.ground_truth
+    if claim is None:
         return "busy"
-    ground_truth = submission.competition.ground_truth
     assert ground_truth is not None, "a competition without a ground truth takes no submissions"
     begun = time.monotonic()
     try:
@@ -96,12 +105,6 @@ def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = No
     if outcome.result is not None:
         _note_quickest_time(ground_truth, time.monotonic() - begun)
     return _write_with_retries(lambda: _write_outcome(submission, ground_truth, claim, outcome))
-
-
-def _find_claimed(submission_id: uuid.UUID | str, claim: uuid.UUID) -> Submission | None:
-    """What a measurement needs of a row, if the claim still holds."""
-    rows = Submission.objects.select_related("competition__ground_truth").filter(pk=submission_id, claim=claim)
-    return rows.only("competition__ground_truth", "team_id", "file_key", "sha256", "received_at").first()
 
 
 def score_slow_files() -> None:
@@ -145,22 +148,23 @@ def _write_outcome(
     submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID, outcome: MeasuringOutcome
 ) -> str:
     """Write what became of the file, if the claim still holds and the ground truth is still the current one."""
-    held = Competition.objects.select_for_update().filter(pk=ground_truth.competition_id)
-    competition = held.only("ground_truth_id", "revealed_at").first()
-    if competition is None:
-        return "busy"  # it was deleted while its file was measured
-    # Its team may have become part of another meanwhile.
-    rows = Submission.objects.filter(pk=submission.pk)
-    submission.team_id = rows.values_list("team_id", flat=True).first()
-    if competition.ground_truth_id != ground_truth.pk:
+    if connection.features.has_select_for_update:  # elsewhere a transaction that writes is the only one
+        competitions = Competition.objects.select_for_update().filter(pk=ground_truth.competition_id)
+        list(competitions.values_list("pk"))
+    # Its team may have become part of another meanwhile, or it was deleted with its competition.
+    rows = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
+    held = rows.select_related("team", "competition__board").only(*FIELDS_TO_WRITE).order_by().first()
+    if held is None:
+        return "busy"
+    if held.competition.ground_truth_id != ground_truth.pk:
         queue.release_claim(submission.pk, claim)
         return "stale"
     if outcome.result is not None:
-        status = Submission.Status.SCORED
+        held.status = Submission.Status.SCORED
     else:
-        status = Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED
-    changed = rows.filter(claim=claim, status=Submission.Status.PENDING).update(
-        status=status,
+        held.status = Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED
+    rows.update(
+        status=held.status,
         problems=list(outcome.problems),
         warnings=list(outcome.warnings),
         failure=outcome.failure,
@@ -169,16 +173,14 @@ def _write_outcome(
         lease_until=None,
         finished_at=Now(),
     )
-    if not changed:
-        return "busy"
     if outcome.result is None:
-        queue.settle_attempt(submission, refused=bool(outcome.problems))
-        return status.value
-    public = _write_scores(submission, ground_truth, outcome.result)
-    ground_truth.competition = competition
-    if standings.update_standing(submission, ground_truth, public):
-        competition.touch_board()
-    return status.value
+        queue.settle_attempt(held, refused=bool(outcome.problems))
+        return str(held.status)
+    public = _write_scores(held, ground_truth, outcome.result)
+    ground_truth.competition = held.competition
+    if standings.update_standing(held, ground_truth, public):
+        held.competition.touch_board()
+    return str(held.status)
 
 
 def _write_scores(submission: Submission, ground_truth: GroundTruth, result: metrics.Result) -> float:
