@@ -61,9 +61,7 @@ class AdmissionForm(forms.Form):
         label=gettext_lazy("Allowed addresses"),
         widget=forms.Textarea(attrs={**PLAIN, "rows": 5}),
     )
-    uses_pseudonyms = setting_field(
-        "uses_pseudonyms", label=gettext_lazy("Teams see each other's pseudonyms, not names")
-    )
+    uses_pseudonyms = setting_field("uses_pseudonyms", label=gettext_lazy("Show pseudonyms instead of team names"))
     shows_sections = setting_field("shows_sections", label=gettext_lazy("Students can view the leaderboard by section"))
     assistants_grade = setting_field("assistants_grade", label=gettext_lazy("Assistants can export grades"))
 

@@ -16,6 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
+from leaderboard.competitions.models.extension import extended_deadline
 from leaderboard.competitions.services.competitions import CannotHost
 
 from .models import RosterEntry, joined_values
@@ -88,6 +89,7 @@ class ClassPerson:
 def people_of(competition: Competition) -> list[ClassPerson]:
     """Everybody, by name. Two queries, whatever the size of the class."""
     memberships = competition.memberships.select_related("user", "team").only(*MEMBER_FACTS).order_by()
+    memberships = memberships.annotate(extended_to=extended_deadline("team"))
     members = {held.user_id: held for held in memberships}
     for held in members.values():
         held.team.competition = competition

@@ -13,7 +13,7 @@ from .rules import MOST_STEPS, GradingMethod, GradingRules
 LINES = 6
 METHODS = (
     (GradingMethod.LINEAR.value, _("Linear: points rise with the score between two rows")),
-    (GradingMethod.THRESHOLDS.value, _("Thresholds: points of the best row that the score reaches")),
+    (GradingMethod.THRESHOLDS.value, _("Thresholds: each score that is reached gives its points")),
     (GradingMethod.PERCENTILE.value, _("Percentile: points by rank")),
     (GradingMethod.PARTICIPATION.value, _("Participation only: the score doesn't matter")),
 )
@@ -56,7 +56,7 @@ class GradeRulesForm(forms.Form):
         required=False,
         min_value=0,
         max_value=100,
-        help_text=_("Every started day counts. Leave empty to ignore late submissions."),
+        help_text=_("A day that has begun counts as a whole day. Leave empty to ignore late submissions."),
     )
     none_is_zero = forms.BooleanField(
         label=_("0 points without a scored submission"), required=False, help_text=_("Otherwise there's no grade.")

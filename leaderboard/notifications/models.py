@@ -166,7 +166,7 @@ class Announcement(models.Model):
         ALL = "all", _("Everyone in the competition")
         NO_VALID_FILE = "no_valid_file", _("Teams without a valid file")
         SECTION = "section", _("One section")
-        BELOW_BASELINE = "below_baseline", _("Teams below the best baseline")
+        BELOW_BASELINE = "below_baseline", _("Teams that don't beat the best baseline")
         # Offered where one comes from a team; `section` then has its name.
         TEAM = "team", _("One team")
 

@@ -118,7 +118,7 @@ def test_a_proposal_is_shown_and_cannot_be_released(host: Client, pets: Competit
 def test_the_page_says_what_it_proposes_and_why(host: Client, pets: Competition) -> None:
     add_baseline(pets, "Guess", public=3)
     one = page(host, "/host/pets/grades/rules/")
-    assert "To grade by score, add two baselines with different scores" in one
+    assert "To grade by score, first add two baselines with different scores" in one
     add_baseline(pets, "Guess again", public=3)
     assert "add two baselines with different scores" in page(host, "/host/pets/grades/rules/")
     add_baseline(pets, "Strong", public=1)

@@ -13,7 +13,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import submitting
+from leaderboard.competitions.services import submit_conditions
 from metrics.tests.hostile import SECTIONS
 from metrics.tests.hostile_case import DAYS, DICE, LARGE, MOMENTS, NAMES, NUMBERS, PADDED, TEXTS, WORDS, Case
 from tests.conftest import enter, make_competition
@@ -62,7 +62,7 @@ def group(request: pytest.FixtureRequest) -> tuple[bytes, str]:
 
 @pytest.fixture
 def competition(group: tuple[bytes, str], ada: User, bo: User, monkeypatch: pytest.MonkeyPatch) -> Competition:
-    monkeypatch.setattr(submitting, "REFUSED_FILES_PER_DAY", 1000)
+    monkeypatch.setattr(submit_conditions, "REFUSED_FILES_PER_DAY", 1000)
     monkeypatch.setattr("leaderboard.competitions.services.checking.CHECKS_PER_TEN_MINUTES", 1000)
     truth, metric = group
     made = make_competition(ada, truth=truth_with_parts(truth, metric), metric=metric, daily_attempts=1000)

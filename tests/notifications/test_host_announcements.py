@@ -177,7 +177,7 @@ def test_only_those_below_the_best_baseline_are_encouraged(pets: Competition, ad
         )
         score.score_submission(baseline.pk)
     assert list(announcements.announcement_readers(pets, "below_baseline")) == [cy]
-    assert "below the best baseline (1 person)" in signed_in(ada).get(PAGE).content.decode()
+    assert "beat the best baseline (1 person)" in signed_in(ada).get(PAGE).content.decode()
 
 
 def test_without_a_baseline_nobody_can_be_below_it_and_nothing_is_sent(pets: Competition, ada: User, bo: User) -> None:

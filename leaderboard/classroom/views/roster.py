@@ -173,8 +173,12 @@ def host_left(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             user=signed_in_user(page_context.user),
         )
         if number:
-            words = ngettext("{number} person moved.", "{number} people moved.", number)
-            messages.success(request, words.format(number=number))
+            words = ngettext(
+                "{number} student moved to section “{section}”.",
+                "{number} students moved to section “{section}”.",
+                number,
+            )
+            messages.success(request, words.format(number=number, section=section or "–"))
         else:
             messages.error(request, _("Select people on the roster first."))
     elif request.method == "POST":

@@ -30,7 +30,7 @@ class AuditEvent(models.TextChoices):
     LAUNCH_SCHEDULED = "launch_scheduled", _("Launch scheduled")
     LAUNCH_CANCELLED = "launch_cancelled", _("Scheduled launch cancelled")
     LAUNCH_MISSED = "launch_missed", _("Scheduled launch didn't happen")
-    PREVIEWED = "previewed", _("Previewed as a student")
+    PREVIEWED = "previewed", _("Tested a submission")
     CHANGED = "changed", _("Settings changed")
     DELETED = "deleted", _("Competition deleted")
     HOST_ADDED = "host_added", _("Host added")

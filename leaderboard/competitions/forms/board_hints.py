@@ -34,12 +34,12 @@ def board_hint(steps: int | None) -> str:
         return gettext("Rounding is offered once we know the smallest meaningful difference.")
     if steps < FEWEST_STEPS:
         return ngettext(
-            "Rounding would show too little progress here: %(steps)s step up to a perfect file.",
-            "Rounding would show too little progress here: %(steps)s steps up to a perfect file.",
+            "Rounded scores would show hardly any progress here: only %(steps)s step to a perfect score.",
+            "Rounded scores would show hardly any progress here: only %(steps)s steps to a perfect score.",
             steps,
         ) % {"steps": steps}
     return gettext(
-        "Exact scores let teams probe the answers; rounding prevents that (%(steps)s steps up to a perfect file)."
+        "Exact scores let teams probe the answers; rounding prevents that (%(steps)s steps to a perfect score)."
     ) % {"steps": steps}
 
 
@@ -49,5 +49,5 @@ def step_hint(ground_truth: GroundTruth | None) -> str:
     if ground_truth.step is None:
         return gettext("Enter a number; it can't be derived from these answers.")
     return gettext("Leave empty for %(step)s, the smallest meaningful difference.") % {
-        "step": f"{ground_truth.step:.12g}"
+        "step": f"{ground_truth.step:.3g}"
     }

@@ -55,7 +55,7 @@ class AnswersForm(forms.Form):
             ("grouped", _("Grouped: related rows stay in one part")),
         ],
         widget=forms.RadioSelect,
-        help_text=_("Continuous answers are always split at random."),
+        help_text=_("If the answers are numbers on a scale, “stratified” splits at random too."),
     )
     group_column = forms.CharField(
         label=_("Group column"),

@@ -96,7 +96,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         label=_("Rounding step"),
         widget=forms.NumberInput(attrs={"step": "any", "min": "0", "autocomplete": "off"}),
     )
-    hides_own_scores = setting_field("hides_own_scores", label=_("Hide exact scores from their own team"))
+    hides_own_scores = setting_field("hides_own_scores", label=_("Hide a team's exact scores from the team itself"))
     daily_attempts = setting_field(
         "daily_attempts",
         label=_("Attempts per team per day"),
@@ -179,7 +179,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "subtitle": _("One sentence below the title."),
             "overview": _(
                 "Markdown, formulas between <code>$$</code>. Say what to predict and from which data. "
-                "Required for launch."
+                "You need it to launch."
             ),
             "rules": _("Markdown. Students accept the rules before they see the data, and again after a change."),
         }
@@ -363,7 +363,7 @@ class CloneForm(forms.Form):
     with_baselines = forms.BooleanField(
         label=_("Include baselines"),
         required=False,
-        help_text=_("Baselines need scores, so the answers are used at once instead of as a draft."),
+        help_text=_("Then the copy uses the answers right away, so that the baselines get scores."),
     )
 
 
@@ -387,7 +387,8 @@ class TeamChangesForm(forms.Form):
         super().__init__(data, initial={"teams_close_at": wall_text(at, competition.zone) if at else ""})
         self.competition = competition
         self.fields["teams_close_at"].help_text = gettext(
-            "%(zone)s time. After that, teams can't change; newcomers still join alone. Leave empty for the deadline."
+            "%(zone)s time. After that teams can't change; people who join later compete on their own. "
+            "Leave empty for the deadline."
         ) % {"zone": competition.zone}
 
     def clean_teams_close_at(self) -> Any:

@@ -52,7 +52,7 @@ class UploadForm(forms.Form):
         required=False,
         max_length=300,
         widget=forms.TextInput(
-            attrs={"autocomplete": "off", "placeholder": _("What you tried, for you and your team")}
+            attrs={"autocomplete": "off", "placeholder": _("What you tried; your team and the hosts see it")}
         ),
     )
     check_only = forms.BooleanField(
@@ -88,7 +88,7 @@ class NoteForm(forms.Form):
         label=_("Note"),
         required=False,
         max_length=300,
-        help_text=_("For you and your team; hosts see it too."),
+        help_text=_("Your team and the hosts see it."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

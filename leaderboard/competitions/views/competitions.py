@@ -80,7 +80,7 @@ def host_archive(request: HttpRequest, page_context: PageContext) -> HttpRespons
     try:
         if request.POST.get("action") == "archive":
             archive.archive_competition(competition=competition, user=user)
-            messages.success(request, _("Archived. It's no longer listed, but people can still open it."))
+            messages.success(request, _("Archived. It's no longer listed; whoever could open it still can."))
         elif request.POST.get("action") == "unarchive":
             archive.unarchive_competition(competition=competition, user=user)
             messages.success(request, _("Listed again."))

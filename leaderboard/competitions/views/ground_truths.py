@@ -28,20 +28,20 @@ CHECK_TOPICS: tuple[tuple[Promise, frozenset[str]], ...] = (
     (gettext_lazy("The first line has the column names"), frozenset({"header_like_row"})),
     (gettext_lazy("No duplicate ids"), frozenset({"repeated_ids", "blank_id", "similar_ids", "swallowed_rows"})),
     (
-        gettext_lazy("No id changes in a spreadsheet or in pandas"),
+        gettext_lazy("Spreadsheets and pandas keep the ids as they are"),
         frozenset({"leading_zeros", "ids_like_decimals", "long_ids", "ids_like_dates", "ids_like_nothing"}),
     ),
     (
         gettext_lazy("No blank or odd answers"),
         frozenset({"missing_value", "odd_value", "answer_like_nothing", "similar_answers", "rare_answer"}),
     ),
-    (gettext_lazy("Each class is in both parts"), frozenset({"missing_class"})),
+    (gettext_lazy("Both parts contain every class"), frozenset({"missing_class"})),
     (
         gettext_lazy("The metric can score both parts, and a perfect file gets the best value"),
         frozenset({"unscorable", "empty_split", "self_test", "constant_is_best", "unknown_usage"}),
     ),
     (gettext_lazy("Both parts have similar answers"), frozenset({"distribution_gap"})),
-    (gettext_lazy("No group is in both parts"), frozenset({"group_in_both_parts"})),
+    (gettext_lazy("No group is split between the parts"), frozenset({"group_in_both_parts"})),
     (gettext_lazy("Rows aren't sorted by the answer"), frozenset({"sorted_by_answer"})),
     (gettext_lazy("Ids don't give away the answers"), frozenset({"id_tells_answer"})),
     (

@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('title', models.CharField(max_length=120, verbose_name='title')),
                 ('text', models.TextField(max_length=10000, verbose_name='text')),
-                ('audience', models.CharField(choices=[('all', 'Everyone in the competition'), ('no_valid_file', 'Teams without a valid file'), ('section', 'One section'), ('below_baseline', 'Teams below the best baseline'), ('team', 'One team')], default='all', max_length=20)),
+                ('audience', models.CharField(choices=[('all', 'Everyone in the competition'), ('no_valid_file', 'Teams without a valid file'), ('section', 'One section'), ('below_baseline', "Teams that don't beat the best baseline"), ('team', 'One team')], default='all', max_length=20)),
                 ('section', models.CharField(blank=True, max_length=200)),
                 ('is_pinned', models.BooleanField(default=False, verbose_name='pinned')),
                 ('key', models.CharField(editable=False, max_length=100, unique=True)),

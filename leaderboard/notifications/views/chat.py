@@ -33,7 +33,7 @@ class ChatForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     events = forms.MultipleChoiceField(
-        label=gettext_lazy("Events to post"), choices=ChatEvent.choices, widget=forms.CheckboxSelectMultiple
+        label=gettext_lazy("Post a message when"), choices=ChatEvent.choices, widget=forms.CheckboxSelectMultiple
     )
     is_on = forms.BooleanField(label=gettext_lazy("Post messages"), required=False)
 
