@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -26,7 +26,9 @@ from .messages import (
     MalformedMessage,
     PeerGone,
     close_connection,
+    receive_connection,
     receive_message,
+    send_file,
     send_message,
     send_request,
 )
@@ -60,7 +62,7 @@ class Scorer:
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.was_stopped = False
-        self.truths: OrderedDict[tuple[str, ...], Connection] = OrderedDict()
+        self.truths: OrderedDict[str, TruthProcess] = OrderedDict()
         self.connection, theirs = Pipe()
         self._is_ready = False
         with theirs:
@@ -87,14 +89,9 @@ class Scorer:
                     raise PeerGone from error
             self._is_ready = True
 
-    def truth_process(self, spec: TruthSpec, limits: MeasuringLimits, until: float) -> Connection | ScorerAnswer:
-        """The connection to the process of a ground truth, or why this cannot be read. Raises `PeerGone`,
-        `ConnectionEnded`.
-
-        It was sealed with the folders of its files open to it; in a folder that was made again it would see nothing.
-        """
-        key = (spec.key, *map(_folder_identity, spec.folders))
-        if key not in self.truths:
+    def truth_process(self, spec: TruthSpec, limits: MeasuringLimits, until: float) -> TruthProcess | ScorerAnswer:
+        """The process of a ground truth, or why this cannot be read. Raises `PeerGone`, `ConnectionEnded`."""
+        if spec.key not in self.truths:
             request = {
                 "spec": asdict(spec),
                 "seconds": until - time.monotonic(),
@@ -106,36 +103,30 @@ class Scorer:
                 message = receive_message(connection)
             if "ready" not in message:
                 return read_answer(message)
-            self.truths[key] = connection
+            self.truths[spec.key] = TruthProcess(connection)
             while len(self.truths) > MOST_TRUTHS:
                 _, oldest = self.truths.popitem(last=False)
-                oldest.close()  # which ends the process
-        self.truths.move_to_end(key)
-        return self.truths[key]
+                oldest.connection.close()  # which ends the process
+        self.truths.move_to_end(spec.key)
+        return self.truths[spec.key]
 
     @contextmanager
-    def file_process(self, to: Connection, request: dict[str, Any], until: float) -> Iterator[tuple[Connection, int]]:
-        """Have a file process forked: the connection to it, and its number, once it has begun. Raises `PeerGone`."""
-        with send_request(to, request) as answers, self.killed_at(until + GRACE, answers):
-            try:
-                pid = int(receive_message(answers)["begun"])
-            except ConnectionEnded as error:
-                raise PeerGone from error
-            yield answers, pid
-
-    @contextmanager
-    def killed_at(self, until: float, connection: Connection) -> Iterator[None]:
-        """Within the block: when the time is over all is ended, because no process below watches the time."""
+    def killed_at(self, until: float, *connections: Connection) -> Iterator[list[Connection]]:
+        """Within the block: when the time is over all is ended, because no process below watches the time, and so are
+        these connections, and those that the block adds."""
+        ended = list(connections)
 
         def end() -> None:
             self.kill()
-            close_connection(connection)
+            for connection in ended:
+                with suppress(OSError):  # it was closed already
+                    close_connection(connection)
 
         timer = threading.Timer(max(0.0, until - time.monotonic()), end)
         timer.daemon = True
         timer.start()
         try:
-            yield
+            yield ended
         finally:
             timer.cancel()
             timer.join()
@@ -147,13 +138,42 @@ class Scorer:
 
     def close(self) -> None:
         """End it and let go of everything; only the latter where another process started it."""
-        for connection in (self.connection, *self.truths.values()):
+        for connection in (self.connection, *(truth.connection for truth in self.truths.values())):
             connection.close()
         if self.owner == os.getpid():
             self.kill()
             self.process.wait()
         else:
             self.process.returncode = 0  # not ours to wait for
+
+
+class TruthProcess:
+    """The process of a ground truth, which has the next file process ready."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def next_file_process(self) -> tuple[Connection, int]:
+        """The connection to it, and its number. Raises `PeerGone`."""
+        while True:
+            try:
+                message = receive_message(self.connection)
+                if "begun" not in message:
+                    continue  # how the one before had ended
+                connection = receive_connection(self.connection)
+            except (ConnectionEnded, MalformedMessage) as error:
+                raise PeerGone from error
+            if not connection.poll():
+                return connection, int(message["begun"])
+            connection.close()  # somebody ended it while it waited
+
+    def end(self, pid: int) -> None:
+        """End this file process, if it has not ended yet. Raises `ConnectionEnded`."""
+        send_message(self.connection, {"over": pid})
+
+    def status(self) -> int:
+        """How the file process that was given last had ended. Raises `ConnectionEnded`, `MalformedMessage`."""
+        return int(receive_message(self.connection)["ended"])
 
 
 # --- jobs of the site: a scorer for each --------------------------------------------------------------------------
@@ -173,8 +193,8 @@ def run_job(job: str, arguments: dict[str, Any], kind: JobKind, place: JobSlot, 
     try:
         scorer.wait_until_ready()
         until = time.monotonic() + kind.kill_after
-        with scorer.file_process(scorer.connection, request, until) as (answers, pid):
-            place.wait_for(answers, pid)
+        with send_request(scorer.connection, request) as answers, scorer.killed_at(until + GRACE, answers):
+            place.wait_for(answers, int(receive_message(answers)["begun"]))
             message = receive_message(answers)
     except (ConnectionEnded, MalformedMessage) as error:
         raise JobFailed(f"{job} ended without an answer") from error
@@ -242,30 +262,44 @@ def _started_scorer() -> Scorer:
 def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
     scorer.wait_until_ready()
     until = time.monotonic() + limits.seconds
-    if not any(file.is_relative_to(folder) for folder in spec.folders):
-        spec = replace(spec, folders=(*spec.folders, str(file.parent)))
     try:
         truth = scorer.truth_process(spec, limits, until)
         if isinstance(truth, ScorerAnswer):
             return truth
         until = min(until, time.monotonic() + limits.file_seconds)
-        with _outside_scratch_folder(spec) as scratch:
-            seconds = max(0.1, until - time.monotonic())
-            request = {"file": str(file), "scratch": scratch, "memory_mb": limits.memory_mb, "seconds": seconds}
-            with scorer.file_process(truth, request, until) as (answers, _):
-                while "run" in (message := receive_message(answers)):
-                    send_message(
-                        answers, outside_metrics.run_for_file_process(spec, message, scratch, until - time.monotonic())
-                    )
-        if "ended" not in message:
-            return read_answer(message)
-        reason = _reason("the file process", message["ended"], until)
+        with scorer.killed_at(until + GRACE, truth.connection) as ended:
+            connection, pid = truth.next_file_process()
+            with connection:
+                ended.append(connection)
+                message = _ask(connection, spec, file, limits.memory_mb, until)
+                truth.end(pid)
+            if message is not None:
+                return read_answer(message)
+            reason = _reason("the file process", truth.status(), until)
     except (ConnectionEnded, MalformedMessage) as error:
         is_late = time.monotonic() >= until
         if isinstance(error, PeerGone) and not is_late:
             raise
         reason = JobTimedOut() if is_late else ScorerDied(str(error) or "its truth process ended too")
     raise ScorerInterrupted if _was_stopped() else reason
+
+
+def _ask(connection: Connection, spec: TruthSpec, file: Path, memory_mb: int, until: float) -> dict[str, Any] | None:
+    """What a file process says of a file; nothing if it ended or its time is over. Raises `MalformedMessage`."""
+    try:
+        with _outside_scratch_folder(spec) as scratch:
+            seconds = max(0.1, until - time.monotonic())
+            send_message(connection, {"seconds": seconds, "memory_mb": memory_mb, "scratch": scratch})
+            send_file(connection, file)
+            while connection.poll(max(0.0, until - time.monotonic())):
+                message = receive_message(connection)
+                if "run" not in message:
+                    return message
+                left = until - time.monotonic()
+                send_message(connection, outside_metrics.run_for_file_process(spec, message, scratch, left))
+    except ConnectionEnded:
+        pass
+    return None
 
 
 def _reason(what: str, status: int, until: float) -> JobFailed:
@@ -279,17 +313,11 @@ def _reason(what: str, status: int, until: float) -> JobFailed:
     )
 
 
-def _folder_identity(folder: str) -> str:
-    """Its name, and the number by which the system knows this folder and not a later one of the name."""
-    found = os.stat(folder)
-    return f"{folder} {found.st_dev} {found.st_ino}"
-
-
 @contextmanager
-def _outside_scratch_folder(spec: TruthSpec) -> Iterator[list[str]]:
+def _outside_scratch_folder(spec: TruthSpec) -> Iterator[str]:
     """A folder for the tables of a metric from outside; none where nothing runs elsewhere."""
     if not outside_metrics.uses_outside_metric(spec):
-        yield []
+        yield ""
         return
     with tempfile.TemporaryDirectory(prefix="tables-") as folder:
-        yield [folder]
+        yield folder

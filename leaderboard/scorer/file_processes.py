@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NoReturn
@@ -26,16 +27,21 @@ from metrics.sandbox.isolation import prepare_seal
 from metrics.sandbox.runner import set_outside_runner
 
 from . import page_jobs
-from .messages import ConnectionEnded, receive_request, send_message
+from .messages import (
+    ConnectionEnded,
+    receive_connection,
+    receive_file,
+    receive_message,
+    send_message,
+    send_with_connection,
+)
 from .outside_metrics import ask_worker
-from .process_limits import confine, confine_truth, set_soft_limit
+from .process_limits import confine, confine_forked, confine_truth, set_soft_limit
 from .scorer_answer import failure_of, measure_submission_file
 from .truth_spec import TruthSpec
 
 PRELOADED = ("numpy", "pyarrow", "pyarrow.csv", "pyarrow.compute")
 WARM_ROWS = 200_000
-
-Work = Callable[[Connection, dict[str, Any]], dict[str, Any]]
 
 
 def serve(client: Connection) -> None:
@@ -48,11 +54,11 @@ def serve(client: Connection) -> None:
     me = os.getpid()
     send_message(client, {"ready": True})
     while True:
-        request, answers = receive_request(client)
-        with answers:
+        request = receive_message(client)
+        with receive_connection(client) as answers:
             if "job" in request:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                run_file_process(client, answers, request, page_jobs.run_job_here)
+                do_job(client, answers, request)
             elif not os.fork():
                 client.close()
                 child_processes.die_with(me)
@@ -61,15 +67,33 @@ def serve(client: Connection) -> None:
                 os._exit(0)
 
 
+def do_job(client: Connection, answers: Connection, request: dict[str, Any]) -> None:
+    """Fork a process that does a job of a page and answers itself, and report how it ended."""
+
+    def work() -> dict[str, Any]:
+        close_standard_streams()
+        send_message(answers, {"begun": os.getpid()})
+        return page_jobs.run_job_here(request)
+
+    with FileProcess(client, answers, work) as process:
+        wait([process.life, client], request["seconds"])
+    with suppress(ConnectionEnded):
+        send_message(answers, {"ended": process.status})
+
+
 def serve_truth(client: Connection, request: dict[str, Any]) -> None:
-    """Read the truth, say so, and fork a file process for each submission until the client hangs up."""
+    """Read the truth, say so, and have a file process ready for the next submission until the client hangs up.
+
+    A file process is forked and sealed while the submission before it is written down, so that no file waits for that.
+    """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    close_standard_streams()
     spec, seconds = TruthSpec(**request["spec"]), float(request["seconds"])
     try:
         for key in spec.metric_keys:
             metrics.get(key)  # one from outside that was not inspected yet is inspected now, in a process of its own
         tables = [Path(one) for one in request["tables"]]  # here file processes get folders for such metrics
-        confine_truth(request["memory_mb"], read=[Path(one) for one in (spec.truth, *spec.folders)], write=tables)
+        confine_truth(request["memory_mb"], read=[Path(spec.truth)], write=tables)
         with processor_seconds(seconds):
             truth = spec.prepared()
     except BaseException as error:
@@ -79,45 +103,52 @@ def serve_truth(client: Connection, request: dict[str, Any]) -> None:
     send_message(client, {"ready": True})
     is_warm = False
     while True:
-        request, answers = receive_request(client)
-        with answers:
-            run_file_process(client, answers, request, partial(measure_one_file, truth))
+        ours, theirs = Pipe()
+        with FileProcess(client, ours, partial(measure_next, truth, ours, theirs, request)) as process:
+            ours.close()
+            with theirs:
+                send_with_connection(client, {"begun": process.pid}, theirs)
+            wait_for_end(process, client)
+        send_message(client, {"ended": process.status})
         if not is_warm:
             warm_up(truth, seconds)  # after the first answer, so that no file waits for it
             is_warm = True
 
 
-def run_file_process(client: Connection, answers: Connection, request: dict[str, Any], work: Work) -> None:
-    """Fork a process that answers the client itself, and report to the client how it ended.
+def wait_for_end(process: FileProcess, client: Connection) -> None:
+    """Until the file process ends, or the client says of this one that it is over or hangs up."""
+    while process.life not in wait([process.life, client]):
+        if receive_message(client).get("over") == process.pid:
+            return
 
-    It ends when it has answered, when its time is over, and when the client hangs up or sends the next request.
-    """
-    life, held = os.pipe()
-    pid = os.fork()
-    if not pid:
-        os.close(life)
-        client.close()
-        in_file_process(answers, request, work)
-    try:
+
+class FileProcess:
+    """A process forked from this one that reads one file and answers. At the end of the block it is ended; then
+    `status` says how it had ended."""
+
+    def __init__(self, client: Connection, answers: Connection, work: Callable[[], dict[str, Any]]) -> None:
+        self.life, held = os.pipe()
+        self.status = 0
+        self.pid = os.fork()
+        if not self.pid:
+            os.close(self.life)
+            client.close()
+            in_file_process(answers, work)
         os.close(held)  # so that its end is the end of the pipe
-        wait([life, client], request["seconds"])
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        _, status = os.waitpid(pid, 0)
-        os.close(life)
-    with suppress(ConnectionEnded):
-        send_message(answers, {"ended": os.waitstatus_to_exitcode(status)})
+
+    def __enter__(self) -> FileProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.life)
 
 
-def in_file_process(answers: Connection, request: dict[str, Any], work: Work) -> NoReturn:
+def in_file_process(answers: Connection, work: Callable[[], dict[str, Any]]) -> NoReturn:
     """Read one file and answer."""
     try:
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for one in (0, 1, 2):
-            os.dup2(nothing, one)
-        os.close(nothing)
-        send_message(answers, {"begun": os.getpid()})
-        send_message(answers, work(answers, request))
+        send_message(answers, work())
     except BaseException as error:
         with suppress(BaseException):
             send_message(answers, failure_of(error))
@@ -125,13 +156,32 @@ def in_file_process(answers: Connection, request: dict[str, Any], work: Work) ->
     os._exit(0)
 
 
-def measure_one_file(truth: metrics.Truth, answers: Connection, request: dict[str, Any]) -> dict[str, Any]:
-    """Measure one submission in this file process."""
-    file, scratch = Path(request["file"]), [Path(one) for one in request["scratch"]]
-    if scratch:
-        set_outside_runner(ask_worker(answers, scratch[0]))
-    confine(request["seconds"], request["memory_mb"], read=[file], write=scratch)
-    return measure_submission_file(truth, file, request["memory_mb"])
+def measure_next(
+    truth: metrics.Truth, client: Connection, clients: Connection, limits: dict[str, Any]
+) -> dict[str, Any]:
+    """In a file process: be sealed, wait for a submission and measure it. One that has a metric from outside measured
+    is sealed when its folder is known. `clients` is the client's end of the connection."""
+    clients.close()
+    needs_folder = bool(limits["tables"])
+    if not needs_folder:
+        confine_forked(limits["seconds"], limits["memory_mb"])
+    request = receive_message(client)
+    if needs_folder:
+        scratch = Path(request["scratch"])
+        set_outside_runner(ask_worker(client, scratch))
+        confine(limits["seconds"], limits["memory_mb"], read=[], write=[scratch])
+    memory_mb = request["memory_mb"]
+    set_soft_limit("RLIMIT_DATA", memory_mb * 1_048_576)
+    set_soft_limit("RLIMIT_CPU", math.ceil(time.process_time() + request["seconds"]))
+    return measure_submission_file(truth, receive_file(client), memory_mb)
+
+
+def close_standard_streams() -> None:
+    """What a library writes there is for nobody."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for one in (0, 1, 2):
+        os.dup2(nothing, one)
+    os.close(nothing)
 
 
 def warm_up(truth: metrics.Truth, seconds: float) -> None:

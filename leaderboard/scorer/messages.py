@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle, send_handle
+from pathlib import Path
 from typing import Any
 
 MOST_BYTES = 8_000_000
@@ -57,19 +58,42 @@ def send_request(to: Connection, request: dict[str, Any]) -> Connection:
     ours, theirs = Pipe()
     with theirs:
         try:
-            send_message(to, request)
-            with _or_ended():
-                send_handle(to, theirs.fileno(), None)
+            send_with_connection(to, request, theirs)
         except ConnectionEnded as error:
             raise PeerGone from error
     return ours
 
 
-def receive_request(source: Connection) -> tuple[dict[str, Any], Connection]:
-    """What `ask` sent: a request, and where to answer. Raises `ConnectionEnded`, `MalformedMessage`."""
-    request = receive_message(source)
+def send_with_connection(to: Connection, message: dict[str, Any], connection: Connection) -> None:
+    """Send a message, and a connection with it, which stays open here too. Raises `ConnectionEnded`."""
+    send_message(to, message)
     with _or_ended():
-        return request, Connection(recv_handle(source))
+        send_handle(to, connection.fileno(), None)
+
+
+def receive_connection(source: Connection) -> Connection:
+    """What `send_with_connection` sent behind its message. Raises `ConnectionEnded`."""
+    with _or_ended():
+        return Connection(recv_handle(source))
+
+
+def send_file(to: Connection, path: Path) -> None:
+    """Send the bytes of a file, which `receive_file` expects. Raises `ConnectionEnded`, and `OSError` where there is no
+    such file."""
+    with path.open("rb") as file:
+        send_message(to, {"size": os.fstat(file.fileno()).st_size})
+        with _or_ended(), socket.socket(fileno=os.dup(to.fileno())) as stream:
+            stream.sendfile(file)
+
+
+def receive_file(source: Connection) -> bytes:
+    """The bytes of a file. Raises `ConnectionEnded`, `MalformedMessage`."""
+    size = int(receive_message(source)["size"])
+    with _or_ended(), open(source.fileno(), "rb", closefd=False) as stream:
+        data = stream.read(size)
+    if len(data) < size:
+        raise ConnectionEnded
+    return data
 
 
 def close_connection(connection: Connection) -> None:

@@ -10,7 +10,7 @@ import math
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -65,9 +65,7 @@ def ask_worker(worker: Connection, folder: Path) -> OutsideRunner:
 # --- in the worker ----------------------------------------------------------------------------------------------
 
 
-def run_for_file_process(
-    spec: TruthSpec, message: Mapping[str, Any], folders: Sequence[str], left: float
-) -> dict[str, Any]:
+def run_for_file_process(spec: TruthSpec, message: Mapping[str, Any], folder: str, left: float) -> dict[str, Any]:
     """Have done what a file process asks for, if it is a metric of its ground truth; what to answer. Raises
     `MalformedMessage`.
 
@@ -83,7 +81,7 @@ def run_for_file_process(
     share = math.inf if metric.key == spec.metric else left / len(spec.metric_keys)
     try:
         with _time_limit(share):
-            return {"answer": run_outside(message["run"], metric, request, lambda to: _move(Path(folders[0]), to))}
+            return {"answer": run_outside(message["run"], metric, request, lambda to: _move(Path(folder), to))}
     except ProcessStopped as stopped:
         return {"stopped": [str(stopped), stopped.output]}
 

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -277,7 +276,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-def run_job_here(_: Connection, request: dict[str, Any]) -> dict[str, Any]:
+def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
     """Do a job in this process, within its limits."""
     job, arguments = request["job"], request["arguments"]
     os.nice(request["niceness"])

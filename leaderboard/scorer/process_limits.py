@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import metrics
-from metrics.sandbox.isolation import ProcessLimits, limit_process, seal_process
+from metrics.sandbox.isolation import ProcessLimits, limit_process, seal_forked, seal_process
 from metrics.sandbox.kernel import NoSandbox
 from metrics.sandbox.packages import import_folders
 
@@ -56,6 +56,16 @@ def set_soft_limit(name: str, value: int) -> None:
         hard = resource.getrlimit(number)[1]
         soft = hard if value == resource.RLIM_INFINITY else value
         resource.setrlimit(number, (soft, hard))
+
+
+def confine_forked(seconds: float, memory_mb: int) -> None:
+    """Limit a process that was forked from one that `confine_truth` sealed, and let it start no process either."""
+    limits = ProcessLimits(math.ceil(seconds), memory_mb, FILE_MB, processes=1)
+    limit_process(limits)
+    try:
+        seal_forked()
+    except NoSandbox:
+        limit_process(limits._replace(processes=0))  # which the seal includes
 
 
 def confine(

@@ -47,7 +47,7 @@ def too_much_memory(megabytes: int) -> dict[str, Any]:
 # --- in the file process ----------------------------------------------------------------------------------------
 
 
-def measure_submission_file(truth: metrics.Truth, file: Path, memory_mb: int) -> dict[str, Any]:
+def measure_submission_file(truth: metrics.Truth, file: bytes | Path, memory_mb: int) -> dict[str, Any]:
     """Read a submission and measure it; never raises for anything that a file or a metric does."""
     try:
         return _message_of(truth.evaluate(file, uncertainty=True, with_parts=True))

@@ -15,10 +15,7 @@ import metrics
 
 @dataclass(frozen=True)
 class TruthSpec:
-    """A ground truth as `metrics.prepare` wants it; `mark` distinguishes two of them, wherever their files lie.
-
-    `folders` are those below which the files to be measured lie.
-    """
+    """A ground truth as `metrics.prepare` wants it; `mark` distinguishes two of them, wherever their files lie."""
 
     mark: str
     metric: str
@@ -26,13 +23,12 @@ class TruthSpec:
     params: Mapping[str, Any]
     id_column: str | None = None
     secondary: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    folders: Sequence[str] = ()
 
     @cached_property
     def key(self) -> str:
         """Equal for specs that give the same scores."""
         fields = asdict(self)
-        del fields["truth"], fields["folders"]
+        del fields["truth"]
         return json.dumps(fields, sort_keys=True)
 
     @property

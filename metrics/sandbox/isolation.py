@@ -23,7 +23,7 @@ from . import landlock
 from . import seccomp as seccomp_module
 from .kernel import NoSandbox, prctl, syscall
 
-__all__ = ["NoSandbox", "ProcessLimits", "available", "limit_process", "prepare_seal", "seal_process"]
+__all__ = ["NoSandbox", "ProcessLimits", "available", "limit_process", "prepare_seal", "seal_forked", "seal_process"]
 
 _PR_SET_PDEATHSIG = 1
 _CAPABILITY_VERSION = 0x20080522
@@ -78,6 +78,14 @@ def seal_process(*, read: Sequence[Path] = (), write: Sequence[Path] = (), forks
     _give_up_capabilities()
     landlock.restrict(read, write)
     seccomp_module.restrict(forks=forks)
+
+
+def seal_forked() -> None:
+    """Seal a process that was forked from a sealed one that ``forks``: from now on it starts no process and speaks
+    through no socket, but for reading and writing what is open. Raises ``NoSandbox``."""
+    if reason := available():
+        raise NoSandbox(reason)
+    seccomp_module.restrict()
 
 
 def prepare_seal() -> None:

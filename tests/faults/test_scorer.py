@@ -21,7 +21,7 @@ from leaderboard.competitions.scoring import measuring, queue, score
 from leaderboard.competitions.services import submitting
 from leaderboard.scorer import client
 from tests.conftest import answers, broken_promises, enter, make_competition
-from tests.scorer.test_scorer import below
+from tests.scorer.test_scorer import at_rest, at_work, below
 from tests.site import patience, until
 
 pytestmark = pytest.mark.slow
@@ -170,12 +170,12 @@ def test_a_candidate_ground_truth_that_kills_its_child_refuses_the_file_after_th
 
 def test_a_killed_truth_process_costs_the_file_in_hand_one_death(alone: None, pets: Competition, bo: User) -> None:
     assert score.score_submission(upload(pets, bo).pk) == "scored"
-    submission = upload(pets, bo, "sleep")
+    submission = upload(pets, bo, "spin")
     root = client._running[0].process.pid
-    until(lambda: len(below(root)) == 1, what="the end of the first child")
+    at_rest()
 
     def kill() -> None:
-        truth_process, _ = until(lambda: found if len(found := below(root)) == 2 else None, what="a child")
+        truth_process, _ = at_work(root)
         os.kill(truth_process, 9)
         until(lambda: not Path(f"/proc/{truth_process}").exists(), what="its end")
 

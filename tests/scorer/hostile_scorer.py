@@ -1,4 +1,5 @@
-"""A scorer in which some files do what no file should be able to: the first word after the header says what."""
+"""A scorer in which some files do what no file should be able to: the first word after the header says what, the second
+which file of the site it may try."""
 
 from __future__ import annotations
 
@@ -67,18 +68,18 @@ def secrets() -> dict[str, Any]:
     }
 
 
-def eat(_: Path) -> None:
+def eat(_: bytes) -> None:
     pieces = []
     while True:
         pieces.append(b"x" * 50_000_000)
 
 
-def spin(_: Path) -> None:
+def spin(_: bytes) -> None:
     while True:
         pass
 
 
-def babble(_: Path) -> None:
+def babble(_: bytes) -> None:
     while True:
         for fd in range(3, 12):
             try:
@@ -87,15 +88,15 @@ def babble(_: Path) -> None:
                 continue
 
 
-def tell(file: Path) -> None:
-    raise said_to_user(attempts(file))
+def tell(data: bytes) -> None:
+    raise said_to_user(attempts(Path(data.decode().splitlines()[1].partition(",")[2])))
 
 
-def show(_: Path) -> None:
+def show(_: bytes) -> None:
     raise said_to_user(secrets())
 
 
-def linger(_: Path) -> None:
+def linger(_: bytes) -> None:
     """Answer, and stay."""
     for fd in range(3, 12):
         with suppress(OSError):
@@ -104,7 +105,7 @@ def linger(_: Path) -> None:
     time.sleep(600)
 
 
-EVENTS: dict[str, Callable[[Path], object]] = {
+EVENTS: dict[str, Callable[[bytes], object]] = {
     "eat": eat,
     "spin": spin,
     "ponder": lambda _: re.match(r"(a+)+$", "a" * 60 + "b"),
@@ -120,8 +121,8 @@ EVENTS: dict[str, Callable[[Path], object]] = {
 
 
 def evaluate(self: metrics.Truth, submission: Any, **options: Any) -> metrics.Result:
-    if isinstance(submission, Path):
-        word = submission.read_text(errors="replace").splitlines()[1].partition(",")[0]
+    if isinstance(submission, bytes):
+        word = submission.decode(errors="replace").splitlines()[1].partition(",")[0]
         if word in EVENTS:
             EVENTS[word](submission)
         if word == "stumble":

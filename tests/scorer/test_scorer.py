@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import struct
 import subprocess
@@ -97,16 +96,36 @@ def below(pid: int) -> list[int]:
 
 def is_over(pid: int) -> bool:
     """Gone, or waiting to be noticed."""
+    return state_of(pid) in ("", "Z")
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one started."""
+    return [
+        one for one in below(pid) if Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[1] == str(pid)
+    ]
+
+
+def state_of(pid: int) -> str:
+    """`R` while it runs, `S` while it waits; nothing when it is gone."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
-        return True
+        return ""
+
+
+def at_work(root: int) -> list[int]:
+    """The truth process and the file process below a scorer, once the latter has a file that keeps it busy."""
+    found: list[int] = until(
+        lambda: pids if len(pids := below(root)) == 2 and state_of(pids[1]) == "R" else None, what="a file in work"
+    )
+    return found
 
 
 def at_rest() -> int:
-    """The scorer, once the last child is gone."""
+    """The scorer, once one file process waits under one truth process."""
     root = client._running[0].process.pid
-    until(lambda: len(below(root)) == 1, what="the end of the child")
+    until(lambda: len(below(root)) == 2 and not any(map(is_over, below(root))), what="a file process that waits")
     return root
 
 
@@ -267,24 +286,13 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
     (files / "mine.csv").write_bytes(answers())
     for name in ("hostile.csv", "other.csv"):
         (tmp_path / name).write_text(TRUTH)
-    taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"), folders=[str(files)])
+    taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"))
     said_to_user = scorer.measure_file(taken, files / "mine.csv", LIMITS).host_details
     found = json.loads(said_to_user[said_to_user.index("{") :])
     assert len(found) == 7
     if landlock._version() < 6:
         del found["the parent"]  # before Linux 6.12
     assert "done" not in found.values(), found
-
-
-def test_files_of_a_folder_that_was_made_anew_are_still_read(ground_truth: TruthSpec, tmp_path: Path) -> None:
-    """As after a restore: whoever was sealed with the old folder could not open them."""
-    files = tmp_path / "files"
-    by = replace(ground_truth, folders=[str(files)])
-    for _ in range(2):
-        files.mkdir()
-        (files / "mine.csv").write_bytes(answers())
-        assert scorer.measure_file(by, files / "mine.csv", LIMITS).result is not None
-        shutil.rmtree(files)
 
 
 # --- processes --------------------------------------------------------------------------------------------------
@@ -296,11 +304,11 @@ def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ground_truth:
     for one in ground_truths:
         measure(answers(), by=one)
     root = client._running[0].process.pid
-    until(lambda: len(below(root)) == client.MOST_TRUTHS, what="eight keepers")
-    keepers = set(below(root))
+    until(lambda: len(children(root)) == client.MOST_TRUTHS, what="eight keepers")
+    keepers = set(children(root))
     for _ in range(3):
         measure(answers(), by=ground_truths[-1])
-    assert set(below(root)) == keepers
+    assert set(children(root)) == keepers
 
 
 def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
@@ -330,14 +338,15 @@ def test_a_truth_process_has_one_thread_when_it_forks(measure: Measure) -> None:
         assert set(names) <= {"python", "python3"}, names
 
 
-@pytest.mark.parametrize("who", ["the scorer", "its keeper"])
+@pytest.mark.parametrize("who", ["the scorer", "its keeper", "the child"])
 def test_whoever_is_killed_between_two_files_no_file_is_blamed(measure: Measure, who: str) -> None:
     scorer.close_scorer()
     measure(answers())
     root = at_rest()
-    (truth_process,) = below(root)
-    os.kill(root if who == "the scorer" else truth_process, signal.SIGKILL)
-    until(lambda: is_over(truth_process), what="the end of the keeper")
+    truth_process, child = below(root)
+    killed = {"the scorer": root, "its keeper": truth_process, "the child": child}[who]
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: is_over(child), what="the end of the child")
     assert measure(answers()).result is not None
 
 
@@ -349,14 +358,14 @@ def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_onc
     root = at_rest()
 
     def kill() -> None:
-        pids = until(lambda: found if len(found := below(root)) == 2 else None, what="a child")
+        pids = at_work(root)
         os.kill({"the scorer": root, "its keeper": pids[0], "the child": pids[1]}[who], signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
     begun = time.monotonic()
     with pytest.raises(scorer.ScorerDied):
-        measure("sleep")
+        measure("spin")
     assert time.monotonic() - begun < 4 * patience()
     killer.join()
     assert measure(answers()).result is not None
@@ -387,13 +396,13 @@ def test_stopping_ends_what_is_measured(measure: Measure) -> None:
     root = at_rest()
 
     def stop() -> None:
-        until(lambda: len(below(root)) == 2, what="a child")
+        at_work(root)
         scorer.stop_scorer()
 
     stopper = threading.Thread(target=stop)
     stopper.start()
     with pytest.raises(scorer.ScorerInterrupted):
-        measure("sleep")
+        measure("spin")
     stopper.join()
     until(lambda: not Path(f"/proc/{root}").exists() or not below(root), what="the end of the child")
     assert measure(answers()).result is not None
@@ -480,8 +489,8 @@ def test_a_child_that_was_taken_over_opens_no_sandbox(tmp_path: Path, monkeypatc
     ours = TruthSpec("gap", "accuracy", "", {})
     honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
     said_to_user = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
-    outside_metrics.run_for_file_process(ours, said_to_user, [str(tmp_path)], 100)
+    outside_metrics.run_for_file_process(ours, said_to_user, str(tmp_path), 100)
     assert asked == [honest]
     for job in ("attempt", "inspect", "serve"):
         with pytest.raises(messages.MalformedMessage):
-            outside_metrics.run_for_file_process(ours, {**said_to_user, "run": job}, [str(tmp_path)], 100)
+            outside_metrics.run_for_file_process(ours, {**said_to_user, "run": job}, str(tmp_path), 100)

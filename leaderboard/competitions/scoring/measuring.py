@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop
 
 import metrics
 from leaderboard import scorer
-from leaderboard.common.storage import StorageUnreachable, folder_of, path_of
+from leaderboard.common.storage import StorageUnreachable, path_of
 from leaderboard.sandbox import outside_metrics
 
 from ..models import GroundTruth, Submission
@@ -145,8 +145,6 @@ def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
         params=ground_truth.params,
         id_column=ground_truth.id_column,
         secondary=ground_truth.secondary_asked,
-        # A sample submission is stored next to its truth.
-        folders=[str(folder_of(f"{kind}/{ground_truth.competition_id}")) for kind in ("submissions", "truths")],
     )
 
 
