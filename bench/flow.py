@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.site import until
 
@@ -47,7 +49,7 @@ def submission(rows: int) -> bytes:
 def seconds_to_score(site: sites.MeasuredSite, slug: str, student: int, data: bytes) -> float:
     begun = time.perf_counter()
     submission_id = site.upload(slug, student, data)
-    until(lambda: site.is_scored(submission_id, student), every=0.005, what="the score")
+    until(lambda: site.is_over(submission_id, student), every=0.005, what="the score")
     return time.perf_counter() - begun
 
 
@@ -63,15 +65,8 @@ def burst(site: sites.MeasuredSite, uploads: int) -> tuple[float, float]:
     data, used = submission(1000), site.processor_seconds()
     begun = time.perf_counter()
     with ThreadPoolExecutor(STUDENTS) as pool:
-        waiting = list(pool.map(lambda n: (site.upload("small", n % STUDENTS, data), n % STUDENTS), range(uploads)))
-
-    # Asked from the last on, and seldom: whoever asks often takes a processor from the scoring.
-    def all_scored() -> bool:
-        while waiting and site.is_scored(*waiting[-1]):
-            waiting.pop()
-        return not waiting
-
-    until(all_scored, seconds=120, every=0.2, what="all scores")
+        list(pool.map(lambda n: site.upload("small", n % STUDENTS, data), range(uploads)))
+    until(lambda: not site.waiting(), seconds=120, every=0.1, what="all scores")
     taken = time.perf_counter() - begun
     return uploads / taken, (site.processor_seconds() - used) / uploads
 
@@ -91,7 +86,7 @@ def main() -> None:
     options = parser.parse_args()
     with sites.plain() as site:
         plain = measure(site, options.uploads, options.burst)
-    with sites.leaderboard(STUDENTS) as site:
+    with tempfile.TemporaryDirectory() as folder, sites.leaderboard(STUDENTS, Path(folder)) as site:
         ours = measure(site, options.uploads, options.burst)
     for slug, rows in (("small", "1,000"), ("large", "100,000")):
         print(

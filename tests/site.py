@@ -75,8 +75,14 @@ class Site:
 
     def get(self, path: str, token: str = "") -> tuple[int, str]:
         """Status and body of a GET."""
-        status, body = self._ask("GET", path, None, {"Authorization": f"Bearer {token}"} if token else {})
+        status, body, _ = self._ask("GET", path, None, {"Authorization": f"Bearer {token}"} if token else {})
         return status, body.decode()
+
+    def news(self, path: str, known: str) -> tuple[int, str]:
+        """Status and version of a part of a page that an open page asks for, having the version `known`."""
+        headers = {"HX-Request": "true", **({"If-None-Match": known} if known else {})}
+        status, _, version = self._ask("GET", path, None, headers)
+        return status, version
 
     def upload(
         self, slug: str, token: str, data: bytes, name: str = "mine.csv", key: str = ""
@@ -91,12 +97,12 @@ class Site:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": f"multipart/form-data; boundary={boundary}"}
         if key:
             headers["Idempotency-Key"] = key
-        status, answer = self._ask("POST", f"/api/v1/competitions/{slug}/submissions", body, headers)
+        status, answer, _ = self._ask("POST", f"/api/v1/competitions/{slug}/submissions", body, headers)
         return status, json.loads(answer)
 
-    def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
-        """One request over this thread's connection, which stays open as a browser's does. After a silence it is a new
-        one: by then the server may have closed the old."""
+    def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes, str]:
+        """Status, body and ETag of one request over this thread's connection, which stays open as a browser's does.
+        After a silence it is a new one: by then the server may have closed the old."""
         now, last = time.monotonic(), f"{self.address} last"
         if now - getattr(_own, last, now) > SILENCE:
             self.hang_up()
@@ -108,7 +114,7 @@ class Site:
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
-            return answer.status, answer.read()
+            return answer.status, answer.read(), answer.headers.get("ETag", "")
         except (HTTPException, OSError):
             connection.close()
             delattr(_own, self.address)

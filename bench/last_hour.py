@@ -1,0 +1,165 @@
+"""The last hour before a deadline, in ten minutes: this site beside the plain one (`bench/plain.py`).
+
+    .venv/bin/python -m bench.last_hour [--accounts 700] [--minutes 10] [--boards 500] [--up="--workers 2"] [--no-plain]
+
+Each account hands in five files of 1,000 rows at moments drawn at random; a hundred of all files miss rows. Meanwhile
+so many people have the board open, which asks for news every 15 seconds. An open loop: each request has its moment, and
+times count from that moment. A score is asked for as the page does, every 0.3 seconds. `DATABASE_URL` and `REDIS_URL`
+say which database and broker to use, where these are set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import os
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from pathlib import Path
+from queue import SimpleQueue
+
+from . import sites
+from .flow import submission
+
+FILES, BAD, ROWS = 5, 100, 1000
+NEWS_EVERY, SCORE_EVERY = 15.0, 0.3
+PATIENCE = 120.0
+"""Seconds after the last upload in which every file must have its score."""
+THREADS = 64
+
+
+class Agenda:
+    """What is to be done at which moment, by many threads; what is done may add to it."""
+
+    def __init__(self) -> None:
+        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._added: SimpleQueue[tuple[float, int, Callable[[], None]]] = SimpleQueue()
+        self._number = count()
+
+    def add(self, moment: float, work: Callable[[], None]) -> None:
+        self._added.put((moment, next(self._number), work))
+
+    def run(self, until: float) -> None:
+        """Do everything that is due by a moment."""
+        with ThreadPoolExecutor(THREADS) as pool:
+            while time.monotonic() < until:
+                while not self._added.empty():
+                    heapq.heappush(self._due, self._added.get())
+                if self._due and self._due[0][0] <= time.monotonic():
+                    pool.submit(heapq.heappop(self._due)[2])
+                else:
+                    time.sleep(0.005)
+
+
+class LastHour:
+    """Everybody hands in and looks at the board of one site; what was seen of it, in seconds."""
+
+    def __init__(self, site: sites.MeasuredSite) -> None:
+        self.site = site
+        self.agenda = Agenda()
+        self.uploads: list[float] = []
+        self.scores: list[float] = []
+        self.boards: list[float] = []
+        self.failures: Counter[str] = Counter()
+        self.processor = 0.0
+
+    def play(self, accounts: int, seconds: float, boards: int) -> None:
+        """Let so many accounts hand in for so many seconds, while so many boards are open."""
+        draw, begin = random.Random(7), time.monotonic() + 1
+        end = begin + seconds
+        good, bad = submission(ROWS), submission(ROWS - 10)
+        uploads = [(begin + draw.random() * seconds, account) for account in range(accounts) for _ in range(FILES)]
+        spoiled = set(draw.sample(range(len(uploads)), min(BAD, len(uploads) // 10)))
+        for number, (moment, account) in enumerate(uploads):
+            self.at(moment, partial(self.hand_in, account, moment, bad if number in spoiled else good))
+        for _ in range(boards):
+            moment = begin + draw.random() * NEWS_EVERY
+            self.at(moment, partial(self.look, moment, "", end))
+        used = self.site.processor_seconds()
+        self.agenda.run(end)
+        last = time.monotonic() + PATIENCE
+        while self.without_score and time.monotonic() < last:
+            self.agenda.run(time.monotonic() + 1)
+        self.processor = self.site.processor_seconds() - used
+
+    @property
+    def without_score(self) -> int:
+        return len(self.uploads) - len(self.scores)
+
+    def at(self, moment: float, work: Callable[[], None]) -> None:
+        def guarded() -> None:
+            try:
+                work()
+            except Exception as error:
+                self.failures[f"{type(error).__name__}: {error}"[:100]] += 1
+
+        self.agenda.add(moment, guarded)
+
+    def hand_in(self, account: int, moment: float, data: bytes) -> None:
+        name = self.site.upload("small", account, data)
+        self.uploads.append(time.monotonic() - moment)
+        self.ask(name, account, moment)
+
+    def ask(self, name: str, account: int, moment: float) -> None:
+        if self.site.is_over(name, account):
+            self.scores.append(time.monotonic() - moment)
+        else:
+            self.at(time.monotonic() + SCORE_EVERY, partial(self.ask, name, account, moment))
+
+    def look(self, moment: float, known: str, end: float) -> None:
+        version = self.site.board("small", known)
+        self.boards.append(time.monotonic() - moment)
+        following = moment + NEWS_EVERY
+        if following < end:
+            self.at(following, partial(self.look, following, version, end))
+
+
+def share(times: list[float], part: float) -> float:
+    return sorted(times)[max(0, int(part * len(times)) - 1)]
+
+
+def measure(site: sites.MeasuredSite, accounts: int, seconds: float, boards: int) -> None:
+    """Play the last hour and say what was seen."""
+    seen = LastHour(site)
+    seen.play(accounts, seconds, boards)
+    goal = "p95 ≤ 1 s, p99 ≤ 3 s" if accounts <= 700 else "p95 ≤ 3 s"
+    print(f"{site.name}: {len(seen.uploads)} files of {accounts} accounts, {len(seen.boards)} looks at the board")
+    for what, times, wanted in (
+        ("upload → answer", seen.uploads, ""),
+        ("upload → score seen", seen.scores, f"   goal {goal}"),
+        ("board", seen.boards, "   goal p95 ≤ 0.3 s"),
+    ):
+        found = ", ".join(f"p{100 * part:.0f} {share(times, part):.2f} s" for part in (0.5, 0.95, 0.99))
+        print(f"  {what:<22}{found}{wanted}")
+    print(f"  without a score: {seen.without_score}   goal 0; failures: {dict(seen.failures) or 'none'}   goal none")
+    print(f"  processor time of all processes: {seen.processor:.0f} s in {seconds:.0f} s", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--accounts", type=int, default=700)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--boards", type=int, default=500)
+    parser.add_argument("--up", default="", help="what `manage.py up` is told, for example “--workers 2”")
+    parser.add_argument("--no-plain", action="store_true", help="measure this site alone")
+    options = parser.parse_args()
+    given = (options.accounts, 60 * options.minutes, options.boards)
+    if not options.no_plain:
+        with sites.plain() as site:
+            measure(site, *given)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        services = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if name in os.environ}
+        ours = stack.enter_context(sites.leaderboard(options.accounts, folder, tuple(options.up.split()), **services))
+        measure(ours, *given)
+
+
+if __name__ == "__main__":
+    main()
