@@ -50,7 +50,7 @@ def test_a_name_that_is_taken_or_invisible_is_refused(pets: Competition, bo: Use
 
 def test_cy_leaves_and_bo_alone_cannot(pets: Competition, bo: User, cy: User) -> None:
     team = pair(pets, bo, cy)
-    assert "Attempts it used today count for you too" in signed_in(cy).get(TEAM).content.decode()
+    assert "used for you as well" in signed_in(cy).get(TEAM).content.decode()
     assert signed_in(cy).post(TEAM, {"action": "leave"}).status_code == 303
     assert Membership.objects.get(user=cy).team != team
     response = signed_in(bo).post(TEAM, {"action": "leave"}, follow=True)
@@ -104,7 +104,7 @@ def test_two_captains_merge_their_teams_on_the_page(pets: Competition, bo: User,
     assert "Offer sent to <strong>cy</strong>" in client.get(TEAM).content.decode()
     page = other.get(TEAM).content.decode()
     assert "<strong>bo</strong> wants to merge with your team" in page
-    assert "Your team has used <strong>0</strong> of 10" in page
+    assert "(10). Your team has made <strong>0</strong>" in " ".join(page.split())
     number = page.split('name="number" value="')[1].split('"')[0]
     assert "part of “bo”" in other.post(TEAM, {"action": "accept", "number": number}, follow=True).content.decode()
     assert Membership.objects.get(user=cy).team == mine

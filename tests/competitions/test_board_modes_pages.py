@@ -198,8 +198,8 @@ def test_bo_reads_his_shown_score_for_a_clear_improvement(ada: User, bo: User, c
     pets = world(ada, bo, cy, "steady")
     third = hand_in(pets.competition, bo, file_with(1))
     page = text_of(signed_in(bo), f"/c/pets/submit/?submission={third.pk}")
-    assert "Previous best +0.1 better" in page
-    assert "95 % interval" not in page
+    assert "Compared with your best +0.1 better" in page
+    assert "in 95 of 100 cases" not in page
     board = text_of(Client(), "/c/pets/leaderboard/")
     assert "Scores are rounded to 0.1 and change only for a clear improvement." in board
     assert re.search(r"1 (▲\d )?BO bo 0[.]9 3 ", board)

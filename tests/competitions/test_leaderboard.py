@@ -54,7 +54,7 @@ def test_teams_stand_in_order_with_scores_and_words(client: Client, board: Compe
     assert ranks(text) == [("1", "cy"), ("2", "bo")]
     assert "0.83333" in text
     assert 'title="0.8333333333333334"' in text
-    assert board_fact(text, "share").startswith("50 % of the test rows. The other 50 % decide on")
+    assert board_fact(text, "share").startswith("On 50 % of the test rows. The other 50 % decide")
     assert board_lines(text)[1].row.count("−0.167") == 1
 
 
@@ -372,7 +372,7 @@ def test_a_board_of_made_up_names_says_so_to_each_reader(
 def test_a_host_is_not_asked_to_join_what_they_host(client: Client, board: Competition, ada: User) -> None:
     assert "/join/?competition=pets" in page(client)
     assert "/join/?competition=pets" not in page(signed_in(ada))
-    assert "Students join with the code" in signed_in(ada).get("/c/pets/").content.decode()
+    assert "Students join with the join code" in signed_in(ada).get("/c/pets/").content.decode()
 
 
 def test_a_difference_of_nothing_has_no_sign() -> None:

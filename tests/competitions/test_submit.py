@@ -62,7 +62,7 @@ def test_bo_hands_in_a_file_and_is_led_to_its_progress(as_bo: Client, work: Call
     page = as_bo.get(response["Location"]).content.decode()
     assert "1.00000" in page
     assert board_fact(page, "rank") == "Rank 1 of 1"
-    assert board_fact(page, "gain").startswith("Previous best First score")
+    assert board_fact(page, "gain").startswith("Progress Your first score")
     assert 'data-testid="personal-best"' not in page
     assert ">Refresh</a>" not in tidy(page)
 
@@ -339,7 +339,7 @@ def test_the_same_file_again_is_pointed_out(as_bo: Client, pets: Competition, bo
     again = hand_in(pets, bo, answers())
     page = as_bo.get(f"{SUBMIT}?submission={again.pk}").content.decode()
     assert "submitted on" in page
-    assert board_fact(page, "gain").startswith("Previous best 0 equal")
+    assert board_fact(page, "gain").startswith("Compared with your best 0 equal")
 
 
 def again(client: Client, page: Any, **changed: object) -> Any:
@@ -406,15 +406,15 @@ def test_bo_sees_how_the_file_compares_and_the_rank_before(
     page = " ".join(as_bo.get(f"{SUBMIT}?submission={better.pk}").content.decode().split())
     assert 'data-testid="personal-best"' in page
     assert board_fact(page, "rank") == "Rank 2 → 1 1 of 2"
-    assert board_fact(page, "gain").startswith("Previous best +0.5 better")
+    assert board_fact(page, "gain").startswith("Compared with your best +0.5 better")
     assert 'class="chart histogram"' in page
-    assert re.search(r"95 % interval 0\.\d+ to 1\.0", page), "six right rows are no proof of a file without a mistake"
+    assert re.search(r"it would be 0\.\d+ to 1\.0", page), "six right rows are no proof of a file without a mistake"
     assert re.search(r"stay ahead in 9[5-9] of 100 cases", page)
     worse = hand_in(pets, bo, answers(public=2))
     page = as_bo.get(f"{SUBMIT}?submission={worse.pk}").content.decode()
-    assert board_fact(page, "gain").startswith("Previous best −0.333 worse")
+    assert board_fact(page, "gain").startswith("Compared with your best −0.333 worse")
     assert 'data-testid="personal-best"' not in page
-    assert re.search(r"95 % interval 0\.[1-5]\d to 0\.[7-9]\d", page)
+    assert re.search(r"it would be 0\.[1-5]\d to 0\.[7-9]\d", page)
 
 
 def test_a_number_of_nothing_is_not_found(as_bo: Client) -> None:

@@ -32,5 +32,5 @@ def test_help_leads_to_the_part_that_explains_the_page(pets: Competition, ada: U
 
     assert help_on(ada, "/host/pets/truth/") == "/help/hosts/#an-answer-was-wrong"
     assert help_on(ada, "/host/pets/people/") == "/help/hosts/#your-class"
-    assert help_on(bo, "/c/pets/submit/") == "/help/students/#hand-in"
+    assert help_on(bo, "/c/pets/submit/") == "/help/students/#submit"
     assert help_on(bo, "/notifications/") == "/help/"

@@ -21,7 +21,7 @@ PARTS = {
     ("hosts", "the-end"): "host_reveal host_report host_rows host_similar",
     ("hosts", "grades"): "host_grades host_grade_rules host_grade_canvas host_grade_release host_candidate_grades",
     ("students", "join"): "join join_code join_open invitation rules overview data",
-    ("students", "hand-in"): "submit submission",
+    ("students", "submit"): "submit submission",
     ("students", "follow"): "leaderboard submissions finals team",
     ("students", "the-end"): "shake_up grade rescored",
 }
