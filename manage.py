@@ -20,7 +20,8 @@ BASE = Path(__file__).resolve().parent
 VENV = BASE / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"  # written last: where it is missing, an installation broke off
-LOCK, DEV_LOCK = "requirements.txt", "requirements-dev.txt"  # the second names everything that the first does
+# Each names everything that those before it do: for the site, for metric files from outside, for the tests.
+LOCKS = LOCK, KAGGLE_LOCK, DEV_LOCK = "requirements.txt", "requirements-kaggle.txt", "requirements-dev.txt"
 ADVICE = (
     "The first start needs the internet (or a mirror in PIP_INDEX_URL), 1 GB of disk and the right to write in "
     f"{BASE}; mend what is missing and run the same command again."
@@ -79,7 +80,7 @@ def install(lock: str) -> None:
             run_installer([getattr(sys, "_base_executable", sys.executable), "-m", "venv", "--clear", str(VENV)])
         options = ["--require-hashes", "--no-deps", "--quiet", "--no-input", "--disable-pip-version-check"]
         run_installer([str(PYTHON), "-m", "pip", "install", *options, "-r", str(BASE / lock)])
-        STAMP.write_text(f"{stamp_of(LOCK)}\n{stamp_of(lock)}\n")
+        STAMP.write_text("\n".join(stamp_of(one) for one in LOCKS[: LOCKS.index(lock) + 1]))
 
 
 def run_installer(command: "list[str]") -> None:
@@ -91,7 +92,7 @@ def run_installer(command: "list[str]") -> None:
 
 
 def main(arguments: "list[str]") -> int:
-    lock = DEV_LOCK if arguments[:1] == ["test"] else LOCK
+    lock = DEV_LOCK if arguments[:1] == ["test"] else KAGGLE_LOCK if os.environ.get("METRICS_DIR") else LOCK
     try:
         check_python(sys.version_info[:2])
         if not (is_running_in_venv() if is_installed(lock) else has_everything(lock)):

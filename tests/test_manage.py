@@ -33,6 +33,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     base = tmp_path / "Olga's new site"
     base.mkdir()
     (base / "requirements.txt").write_text("nowhere-to-be-found==1.0 \\\n    --hash=sha256:00\n")
+    (base / "requirements-kaggle.txt").write_text("nowhere-to-be-found==1.0 \\\n")
     (base / "requirements-dev.txt").write_text("nowhere-to-be-found==1.0 \\\nnor-this==2.0 \\\n")
     venv = base / ".venv"
     paths = {"BASE": base, "VENV": venv, "PYTHON": venv / "bin" / "python", "STAMP": venv / "installed"}
@@ -100,6 +101,7 @@ def start(tmp_path: Path) -> Callable[..., str]:
             "django-99.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         archive.writestr("django-99.0.dist-info/RECORD", "")
+    (base / "requirements-kaggle.txt").touch()
     (base / "requirements-dev.txt").touch()
     own = hashlib.sha256(wheel.read_bytes()).hexdigest()
     stored = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "PYTHON"))}
@@ -155,6 +157,17 @@ def test_what_the_tests_need_is_enough_for_up_but_not_the_other_way_round(instal
     manage.install(manage.DEV_LOCK)
     assert manage.is_installed(manage.LOCK)
     assert manage.is_installed(manage.DEV_LOCK)
+
+
+def test_a_site_with_metric_files_from_outside_gets_scikit_learn_too(
+    installer: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installer.fails_with = Trouble("no network")
+    manage.main(["up"])
+    assert installer.commands[-1].endswith(manage.LOCK)
+    monkeypatch.setenv("METRICS_DIR", "/srv/metrics")
+    manage.main(["up"])
+    assert installer.commands[-1].endswith(manage.KAGGLE_LOCK)
 
 
 @pytest.mark.parametrize("is_upgrade", [False, True])

@@ -191,7 +191,7 @@ def software_versions() -> list[tuple[str, str]]:
     """What runs here; of libraries those that scores depend on, read without loading them."""
     import platform
 
-    libraries = ("Django", "celery", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn")
+    libraries = ("Django", "celery", "numpy", "pandas", "pyarrow")
     database = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}.get(connection.vendor, connection.vendor)
     return [
         ("Leaderboard", __version__),

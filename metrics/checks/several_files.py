@@ -21,6 +21,7 @@ of two files, and what is left is correlated. A pair is named where that is high
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -397,8 +398,6 @@ def _number(cell: str) -> object:
 
 def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[SimilarPair]:
     """Pairs of the files after the first, which is the truth."""
-    from scipy.special import pdtrc  # here, because reading the catalogue needs numpy alone
-
     numbers: dict[tuple[object, ...], int] = {}
     codes = np.array([[numbers.setdefault(cells, len(numbers)) for cells in file] for file in answers])
     given, wrong = codes[1:], codes[1:] != codes[0]
@@ -421,12 +420,26 @@ def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[Simil
         # The kinder of both directions.
         chance = max(chances, key=lambda one: float(one.sum()))
         expected = float(chance.sum())
+        if same <= expected:
+            continue
         # A sum of rare events that do not know of each other is no more spread than Poisson's.
-        by_chance = float(pdtrc(same - 1, expected)) * compared
+        by_chance = _poisson_tail(same, expected) * compared
         if by_chance < RARE:
             counts = (int(wrong[first].sum()), int(wrong[second].sum()))
             found.append(SimilarPair(first, second, counts, same, expected, by_chance))
     return sorted(found, key=lambda pair: (pair.by_chance, pair.expected - pair.same_wrong))
+
+
+def _poisson_tail(number: int, expected: float) -> float:
+    """The chance of so many events or more, where fewer are expected."""
+    if not expected:
+        return 0.0
+    term, total = math.exp(number * math.log(expected) - expected - math.lgamma(number + 1)), 0.0
+    while total + term > total:
+        total += term
+        number += 1
+        term *= expected / number
+    return total
 
 
 def _usual(shared: np.ndarray, wrong: np.ndarray, errors: np.ndarray) -> float:

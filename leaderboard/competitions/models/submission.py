@@ -11,7 +11,7 @@ import sys
 import uuid
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from typing import ClassVar
@@ -62,16 +62,9 @@ def software_versions() -> dict[str, str]:
     for path in sorted(folder.glob("*/*.py")):
         if path.parent.name != "tests":
             reader.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
-    names = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn")
+    names = ("numpy", "pandas", "pyarrow")
     python = ".".join(map(str, sys.version_info[:3]))
-    return {"reader": reader.hexdigest(), "python": python, **{name: _installed_version(name) for name in names}}
-
-
-def _installed_version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
+    return {"reader": reader.hexdigest(), "python": python, **{name: version(name) for name in names}}
 
 
 LARGEST_FLOAT = 1.7976931348623157e308
