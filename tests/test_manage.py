@@ -140,9 +140,8 @@ def test_a_fresh_machine_gets_a_venv_once_and_only_from_packages_with_the_hash_o
 def test_a_changed_lock_is_installed_into_the_same_folder(base: Path, installer: SimpleNamespace) -> None:
     manage.install(manage.LOCK)
     assert "venv --clear" in installer.commands[0]
-    assert (
-        f"--require-hashes --no-deps --quiet --no-input --disable-pip-version-check -r {base}" in installer.commands[1]
-    )
+    assert "--require-hashes --no-deps" in installer.commands[1]
+    assert installer.commands[1].endswith(f"-r {base / manage.LOCK}")
     installer.commands.clear()
     (base / "requirements.txt").write_text("something-newer==1.1 \\\n")
     assert not manage.is_installed(manage.LOCK)
