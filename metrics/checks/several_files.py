@@ -21,7 +21,6 @@ of two files, and what is left is correlated. A pair is named where that is high
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from ..core.evaluate import contributions_of
 from ..core.messages import Message
 from ..core.parameters import chosen
 from ..core.truth import Truth, prepare
+from ..numerics.chance import poisson_tail
 from ..reading.column_kinds import Number, RankedScore
 from ..reading.headers import SPLITS
 from ..reading.tables import Source, pick
@@ -423,23 +423,11 @@ def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[Simil
         if same <= expected:
             continue
         # A sum of rare events that do not know of each other is no more spread than Poisson's.
-        by_chance = _poisson_tail(same, expected) * compared
+        by_chance = poisson_tail(same, expected) * compared
         if by_chance < RARE:
             counts = (int(wrong[first].sum()), int(wrong[second].sum()))
             found.append(SimilarPair(first, second, counts, same, expected, by_chance))
     return sorted(found, key=lambda pair: (pair.by_chance, pair.expected - pair.same_wrong))
-
-
-def _poisson_tail(number: int, expected: float) -> float:
-    """The chance of so many events or more, where fewer are expected."""
-    if not expected:
-        return 0.0
-    term, total = math.exp(number * math.log(expected) - expected - math.lgamma(number + 1)), 0.0
-    while total + term > total:
-        total += term
-        number += 1
-        term *= expected / number
-    return total
 
 
 def _usual(shared: np.ndarray, wrong: np.ndarray, errors: np.ndarray) -> float:

@@ -1,0 +1,17 @@
+"""How likely something is by chance."""
+
+from __future__ import annotations
+
+import math
+
+
+def poisson_tail(number: int, expected: float) -> float:
+    """The chance of so many events or more, where fewer are expected."""
+    if not expected:
+        return 0.0
+    term, total = math.exp(number * math.log(expected) - expected - math.lgamma(number + 1)), 0.0
+    while total + term > total:
+        total += term
+        number += 1
+        term *= expected / number
+    return total
