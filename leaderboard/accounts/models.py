@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.common.display_time import check_zone
+from leaderboard.common.queries import only_row
 
 TOKEN_PREFIX = "lb_"
 # Noting every use would make a write of every read.
@@ -113,7 +114,7 @@ class ApiToken(models.Model):
     def find_and_note_use(cls, secret: str) -> ApiToken | None:
         """The token of a secret with its active owner; its use is noted."""
         tokens = cls.objects.select_related("user").filter(user__is_active=True)
-        token = tokens.filter(digest=token_digest(secret)).first()
+        token = only_row(tokens.filter(digest=token_digest(secret)))
         if token is None:
             return None
         now = timezone.now()

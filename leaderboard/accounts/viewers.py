@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from leaderboard.common.queries import only_row
+
 from . import hooks
 from .models import User
 
@@ -11,4 +13,4 @@ from .models import User
 def find_viewer(key: int) -> User | None:
     """The person with everything that the frame of a page asks about them, in one query."""
     facts: dict[str, Any] = {name: fact for found in hooks.viewer_facts() for name, fact in found.items()}
-    return User.objects.annotate(**facts).filter(pk=key).first()
+    return only_row(User.objects.annotate(**facts).filter(pk=key))

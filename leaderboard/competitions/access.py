@@ -37,6 +37,7 @@ from leaderboard.accounts.models import Viewer
 from leaderboard.common import display_time
 from leaderboard.common.access import View
 from leaderboard.common.clock import database_now
+from leaderboard.common.queries import only_row
 
 from . import hooks
 from .models import Competition, Membership
@@ -59,8 +60,7 @@ HOST_AUDIENCES = (Audience.HOSTS, Audience.ASSISTANTS, Audience.GRADERS)
 def _find_competition(slug: str, user: Viewer, audience: Audience) -> Competition | None:
     # The navigation of those who run a competition shows its waiting ground truth on each page.
     related = ["ground_truth", "candidate"] if audience in HOST_AUDIENCES else ["ground_truth"]
-    # The order of the model would be written into the query of each page for nothing.
-    return Competition.objects.with_roles_of(user).filter(slug=slug).select_related(*related).order_by().first()
+    return only_row(Competition.objects.with_roles_of(user).filter(slug=slug).select_related(*related))
 
 
 @dataclass
@@ -83,7 +83,7 @@ class PageContext:
             return None
         facts = {name: fact for found in hooks.membership_facts() for name, fact in found.items()}
         memberships = Membership.objects.select_related("team").annotate(extended_to=extended_deadline("team"), **facts)
-        found = memberships.filter(competition=self.competition, user=self.user).first()
+        found = only_row(memberships.filter(competition=self.competition, user=self.user))
         if found is not None:
             found.competition = found.team.competition = self.competition
         return found

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import OuterRef
 
 from leaderboard.classroom.models import RosterEntry
-from leaderboard.common.subqueries import count_rows
+from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Membership, Submission
 from leaderboard.competitions.ranking import ladder
 

@@ -17,7 +17,7 @@ from django.utils import timezone, translation
 from leaderboard.accounts.models import User
 from leaderboard.accounts.viewers import find_viewer
 from leaderboard.common.clock import database_now
-from leaderboard.common.subqueries import count_rows
+from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Submission, Team
 
 from .models import Delivery, Notice, NoticeChoice, NoticeKind, email_due_at

@@ -10,6 +10,7 @@ from django.http import Http404
 
 import metrics
 from leaderboard.accounts.models import User
+from leaderboard.common.queries import only_row
 
 from ..models import Competition, GroundTruth, Membership, Score, Submission
 from ..models.competition import Split
@@ -34,7 +35,7 @@ def visible_competitions(user: User) -> QuerySet[Any]:
 
 
 def visible_competition_with_counts(user: User, slug: str) -> Any:
-    competition = visible_competitions(user).filter(slug=slug).first()
+    competition = only_row(visible_competitions(user).filter(slug=slug))
     if competition is None:
         raise Http404("No competition of this name is open to you.")
     return competition

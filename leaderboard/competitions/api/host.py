@@ -14,6 +14,7 @@ from ninja.files import UploadedFile
 
 import metrics
 from leaderboard.common.clock import database_now
+from leaderboard.common.queries import only_row
 from leaderboard.common.storage import TooLarge
 from leaderboard.scorer.job_slots import JobFailed
 
@@ -52,7 +53,7 @@ StatusWithoutScore = Literal["failed", "invalid"]
 
 def hosted_competition(request: HttpRequest, slug: str) -> Competition:
     """A competition that the token's owner hosts; it does not exist for anybody else."""
-    competition = Competition.objects.select_related("ground_truth", "candidate").filter(slug=slug).first()
+    competition = only_row(Competition.objects.select_related("ground_truth", "candidate").filter(slug=slug))
     if competition is None or not competition.is_hosted_by(token_owner(request)):
         raise Http404(_("You don't host a competition with this name."))
     return competition

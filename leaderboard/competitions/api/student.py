@@ -16,6 +16,7 @@ from ninja.files import UploadedFile
 from leaderboard.accounts.models import User
 from leaderboard.common import numbers
 from leaderboard.common.clock import database_now
+from leaderboard.common.queries import only_row
 from leaderboard.common.responses import as_download, sha256_of
 from leaderboard.common.storage import TooLarge
 from leaderboard.scorer.job_slots import JobFailed
@@ -90,9 +91,8 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     """One competition: its texts, times, limits and metric."""
     user, at = token_owner(request), database_now()
     competition = visible_competition_with_counts(user, slug)
-    membership = (
-        Membership.objects.select_related("competition", "team").filter(competition=competition, user=user).first()
-    )
+    memberships = Membership.objects.select_related("competition", "team")
+    membership = only_row(memberships.filter(competition=competition, user=user))
     ground_truth = competition.ground_truth
     allowed = submit_conditions.allowance_of(membership, at) if membership else None
     ladder = ladder_module.ladder_of(ground_truth) if ground_truth else None
@@ -270,7 +270,7 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
 def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     """One submission: what became of it, and every problem of a file that was not scored."""
     user = token_owner(request)
-    submission = submissions_with_scores(user).filter(pk=submission_id).first()
+    submission = only_row(submissions_with_scores(user).filter(pk=submission_id))
     if submission is None:
         raise Http404("No submission of this id is open to you.")
     return _submission_out_for(submission, user)

@@ -6,7 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
+from typing import Any
 
+from django.core.cache import caches
 from django.db.models import Count, OuterRef, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
@@ -30,6 +32,7 @@ from .standings import StandingCandidate, standings_before
 PAGE_SIZE = 100
 LEADERS = 10
 TREND_POINTS = 20
+EARLIER_SECONDS = 60
 
 
 def board_page(
@@ -179,9 +182,15 @@ def ranks_by_team(
 
 
 def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
-    """Public ranks at the last midnight of the competition."""
+    """Public ranks at the last midnight of the competition, worked out once in a minute: what changes them (a file is
+    hidden, a team disqualified) is rare."""
     begin = ground_truth.competition.begin_of_day(at)
-    return ranks_by_team(standings_before(ground_truth, begin), rank_order(ground_truth))
+    ranks: Any = caches["local"].get_or_set(
+        f"earlier:{ground_truth.pk}:{begin.timestamp():.0f}",
+        lambda: ranks_by_team(standings_before(ground_truth, begin), rank_order(ground_truth)),
+        EARLIER_SECONDS,
+    )
+    return dict(ranks)
 
 
 def rank_movements(

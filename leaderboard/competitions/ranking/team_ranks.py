@@ -12,7 +12,7 @@ from operator import or_
 from django.db.models import IntegerField, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
-from leaderboard.common.subqueries import count_rows
+from leaderboard.common.queries import count_rows
 
 from ..models import Competition, GroundTruth, Standing, Team
 from ..models.competition import Split

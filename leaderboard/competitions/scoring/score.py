@@ -24,6 +24,7 @@ from django.utils import timezone
 
 import metrics
 from leaderboard import scorer
+from leaderboard.common.queries import only_row
 from leaderboard.common.storage import StorageUnreachable
 from metrics.core.messages import templates_of
 
@@ -153,7 +154,7 @@ def _write_outcome(
         list(competitions.values_list("pk"))
     # Its team may have become part of another meanwhile, or it was deleted with its competition.
     rows = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
-    held = rows.select_related("team", "competition__board").only(*FIELDS_TO_WRITE).order_by().first()
+    held = only_row(rows.select_related("team", "competition__board").only(*FIELDS_TO_WRITE))
     if held is None:
         return "busy"
     if held.competition.ground_truth_id != ground_truth.pk:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.common.subqueries import count_rows
+from leaderboard.common.queries import count_rows
 
 from .. import hooks, tasks
 from ..models import Competition, GroundTruth, Refusal, Rescoring, Score, Submission, Team

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from leaderboard.accounts.models import User
+from leaderboard.common.queries import only_row
 
 from ..models import Competition, DailyAttempts, Membership, Submission, Team
 from ..models.extension import EffectiveLimits, effective_limits_of, effective_limits_of_teams
@@ -190,17 +191,17 @@ COMPETITION_GONE = gettext_noop("This competition was deleted during your upload
 
 def membership_of(competition: Competition, user: User) -> Membership | None:
     """Who hands in, with the team and all of the competition that decides whether a file is taken."""
-    return _memberships(user).filter(competition=competition).first()
+    return only_row(_memberships(user).filter(competition=competition))
 
 
 def membership_in(slug: str, user: User) -> Membership | None:
     """The same for the competition of a name."""
-    return _memberships(user).filter(competition__slug=slug).first()
+    return only_row(_memberships(user).filter(competition__slug=slug))
 
 
 def _memberships(user: User) -> QuerySet[Membership]:
     competition = ("competition__limits", "competition__archive", "competition__ground_truth")
-    return Membership.objects.select_related("team", *competition).filter(user=user).order_by()
+    return Membership.objects.select_related("team", *competition).filter(user=user)
 
 
 def lock_membership(membership: Membership) -> Membership:
@@ -218,7 +219,7 @@ def lock_membership(membership: Membership) -> Membership:
 def reload_membership(membership: Membership) -> Membership:
     """The membership as it is now that the whole file is here; an upload takes a while, and much can change in it.
     Raises `SubmissionRefused` where the competition or the membership is gone."""
-    found = _memberships(membership.user).filter(competition=membership.competition_id).first()
+    found = only_row(_memberships(membership.user).filter(competition=membership.competition_id))
     if found is None:
         if not Competition.objects.filter(pk=membership.competition_id).exists():
             raise SubmissionRefused("gone", _(COMPETITION_GONE))

@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from leaderboard.accounts.models import User
 from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
+from leaderboard.common.queries import only_row
 from leaderboard.common.storage import StoredFile, clean_name, remove_file, size_text, store_file
 
 from .. import tasks
@@ -98,7 +99,7 @@ def submit_file(
 
 
 def _submission_of_upload(competition: Competition, key: str) -> Submission | None:
-    return Submission.objects.filter(competition=competition, upload_key=key).first()
+    return only_row(Submission.objects.filter(competition=competition, upload_key=key))
 
 
 def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:

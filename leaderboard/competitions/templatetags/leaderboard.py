@@ -23,7 +23,7 @@ from leaderboard.common import icons, numbers
 from leaderboard.common.display_time import moment
 from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.markdown import render_formula, render_markdown, render_markdown_line
-from leaderboard.common.subqueries import count_rows
+from leaderboard.common.queries import count_rows
 
 from .. import navigation, parameter_texts
 from ..access import PageContext
@@ -290,8 +290,7 @@ def better(metric: metrics.Metric) -> str:
 
 @register.simple_tag
 def competition_size(competition: Competition) -> str:
-    """Teams that compete and their submissions, counted once for each version of the board and at least twice a
-    minute."""
+    """Teams that compete and their submissions, counted twice a minute."""
     return str(caches["local"].get_or_set(_size_key(competition), lambda: _count_size(competition), 30))
 
 
@@ -301,7 +300,7 @@ def forget_size(competition: Competition) -> None:
 
 
 def _size_key(competition: Competition) -> str:
-    return f"size:{competition.pk}:{competition.board_version}:{get_language()}"
+    return f"size:{competition.pk}:{get_language()}"
 
 
 def _count_size(competition: Competition) -> str:

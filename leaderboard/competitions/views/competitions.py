@@ -21,8 +21,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.markdown import render_markdown
 from leaderboard.common.models import AuditEntry
+from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import see_other, signed_in_user
-from leaderboard.common.subqueries import count_rows
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CompetitionForm, SlugForm, TeamChangesForm

@@ -21,8 +21,8 @@ from django.utils.translation import ngettext
 from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.charts import small_bars, sparkline
+from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import signed_in_user
-from leaderboard.common.subqueries import count_rows
 
 from .. import hooks
 from ..models import Competition, Membership, Submission, Team

@@ -1,11 +1,19 @@
-"""How many rows there are, as a part of another query."""
+"""What several queries do alike."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Count, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+
+Row = TypeVar("Row")
+
+
+def only_row(rows: QuerySet[Any, Row]) -> Row | None:
+    """The row of a query that finds one at most. `first` sorts it, for which Django compares all columns: of a row with
+    what belongs to it that takes as long as everything else."""
+    return next(iter(rows.order_by()[:1]), None)
 
 
 def count_rows(rows: QuerySet[Any, Any], by: str) -> Coalesce:
