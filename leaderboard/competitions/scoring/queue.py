@@ -29,6 +29,7 @@ from django.utils.translation import gettext_noop
 from leaderboard import __version__
 from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
+from leaderboard.common.queries import only_row
 
 from .. import hooks
 from ..models import Competition, DailyAttempts, Submission, Team, Worker
@@ -98,13 +99,31 @@ def _without_busy_teams(rows: QuerySet[Submission]) -> QuerySet[Submission]:
 # --- whose turn it is -------------------------------------------------------------------------------------------
 
 
-# Rows that are looked at for the first file of each team.
-LOOKED_AT = 64
+# So many of the oldest waiting files are looked at, and so many are given out before the next look.
+LOOKED_AT, GIVEN_OUT = 2000, 64
 
 # The competition that this process served last: each process goes round by itself, so all together do.
 _served = {"last": 0}
 # The teams of each competition that had a turn in the present round.
 _teams_served: dict[int, set[int]] = defaultdict(set)
+
+
+@dataclass(frozen=True)
+class _WaitingFile:
+    """What decides whose turn it is."""
+
+    pk: uuid.UUID
+    competition_id: int
+    team_id: int | None
+    is_slow: bool
+    tries: int
+    deaths: int
+    is_held: bool
+    has_died_lately: bool
+
+    @property
+    def may_be_claimed(self) -> bool:
+        return not (self.is_held or self.is_slow or self.tries >= MAX_TRIES or self.deaths >= MAX_DEATHS)
 
 
 def submissions_in_turn() -> Iterator[Submission]:
@@ -113,41 +132,49 @@ def submissions_in_turn() -> Iterator[Submission]:
     Competitions take turns. Within one, teams are served in rounds, oldest file first, so however many files some of
     them have waiting, nobody's first one waits for more than a file of each. Others may claim a file meanwhile.
     """
-    while found := _first_in_turn():
-        for submission in found:
+    while turn := _first_in_turn():
+        found = {submission.pk: submission for submission in _to_measure(Submission.objects.filter(pk__in=turn))}
+        for submission in (found[pk] for pk in turn if pk in found):
             _served["last"] = submission.competition_id
             if submission.team_id is not None:
                 _teams_served[submission.competition_id].add(submission.team_id)
             yield submission
 
 
-def _first_in_turn() -> list[Submission]:
+def _first_in_turn() -> list[uuid.UUID]:
     """What comes next: a file of the competition whose turn it is; where no other waits, one of each of its teams."""
-    if not Submission.objects.filter(status=Submission.Status.PENDING).exists():
-        return []  # one short query while the queue is empty instead of long ones
-    without_deaths = Q(deaths=0) | Q(received_at__lt=Now() - RETRY_DELAY_AFTER_DEATH)
-    for rows in (claimable().filter(without_deaths), claimable()):
-        later = rows.filter(competition_id__gt=_served["last"])
-        competition_id = _first_competition(later) or _first_competition(rows)
-        if competition_id is not None:
-            found = _one_of_each_team(rows.filter(competition=competition_id), _teams_served[competition_id])
-            others_wait = len(found) > 1 and rows.exclude(competition=competition_id).order_by().exists()
-            return found[:1] if others_wait else found
-    return []
+    waiting = _claimable_files()
+    if not waiting:
+        return []
+    waiting = [file for file in waiting if not file.has_died_lately] or waiting
+    last = _served["last"]
+    chosen = min((file.competition_id for file in waiting), key=lambda number: (number <= last, number))
+    here = [file for file in waiting if file.competition_id == chosen]
+    found = _one_of_each_team(here, _teams_served[chosen])
+    return found[:GIVEN_OUT] if len(here) == len(waiting) else found[:1]
 
 
-def _first_competition(rows: QuerySet[Submission]) -> int | None:
-    return rows.order_by("competition_id").values_list("competition_id", flat=True).first()
+def _claimable_files() -> list[_WaitingFile]:
+    """The oldest files that can be claimed now, as `_claim` says it in SQL."""
+    died_lately = Q(deaths__gt=0, received_at__gte=Now() - RETRY_DELAY_AFTER_DEATH)
+    rows = Submission.objects.filter(status=Submission.Status.PENDING, competition__ground_truth__isnull=False)
+    rows = rows.annotate(held=is_held(), died_lately=died_lately).order_by("received_at")
+    fields = ("pk", "competition_id", "team_id", "is_slow", "tries", "deaths", "held", "died_lately")
+    files = [_WaitingFile(*row) for row in rows.values_list(*fields)[:LOOKED_AT]]
+    busy = {file.team_id for file in files if file.is_held} - {None}
+    return [file for file in files if file.may_be_claimed and file.team_id not in busy]
 
 
-def _one_of_each_team(rows: QuerySet[Submission], served: set[int]) -> list[Submission]:
+def _one_of_each_team(files: list[_WaitingFile], served: set[int]) -> list[uuid.UUID]:
     """The oldest file of each team that had no turn in this round; where there is none, the next round begins."""
-    found = list(_to_measure(rows.exclude(team__in=served)).order_by("received_at")[:LOOKED_AT])
-    if not found and served:
+    found = [file for file in files if file.team_id not in served]
+    if not found:
         served.clear()
-        found = list(_to_measure(rows).order_by("received_at")[:LOOKED_AT])
-    first = {submission.team_id or submission.pk: submission for submission in reversed(found)}
-    return [submission for submission in found if first[submission.team_id or submission.pk] is submission]
+        found = files
+    first: dict[int | uuid.UUID, uuid.UUID] = {}
+    for file in found:
+        first.setdefault(file.team_id or file.pk, file.pk)
+    return list(first.values())
 
 
 def _to_measure(rows: QuerySet[Submission]) -> QuerySet[Submission]:
@@ -158,7 +185,7 @@ def _to_measure(rows: QuerySet[Submission]) -> QuerySet[Submission]:
 
 def find_submission(submission_id: uuid.UUID | str) -> Submission | None:
     """A row as `submissions_in_turn` gives it, whatever became of it."""
-    return _to_measure(Submission.objects.filter(pk=submission_id)).order_by().first()
+    return only_row(_to_measure(Submission.objects.filter(pk=submission_id)))
 
 
 def is_queue_long_enough() -> bool:
