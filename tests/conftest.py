@@ -215,6 +215,7 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     settings.FILES_DIR = tmp_path / "files"
     queue._teams_served.clear()
     board_cache.boards.clear()
+    board_cache.calm_versions.seconds = 0.0
     for cache in caches.all():
         cache.clear()
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 
-from confusable_homoglyphs import confusables
 from django.utils.text import slugify
 
 # Two letters that the table of Unicode leaves out.
@@ -46,6 +45,8 @@ def _prototypes() -> dict[int, str]:
 
     The package lists pairs of the confusables of Unicode TR39 in both directions, some wrapped in direction marks.
     """
+    from confusable_homoglyphs import confusables  # here, because its table takes 7 MB of each process that has it
+
     pairs = {
         (one.strip(_MARK), other["c"].strip(_MARK))
         for one, others in confusables.confusables_data.items()

@@ -19,6 +19,7 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import reveal, standings
 from leaderboard.competitions.ranking.rows import BoardRowData, ScoreUncertainty
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
+from leaderboard.competitions.views import board_cache
 from leaderboard.competitions.views.board_cache import BytesLimitedCache
 from leaderboard.competitions.views.board_table import anchor_of, board_table, gap_text, rails_of
 from leaderboard.competitions.views.leaderboard import RenderedBoard
@@ -146,6 +147,19 @@ def test_an_unchanged_board_is_a_304_and_a_changed_one_is_not(client: Client, bo
         assert (answer.status_code, answer.content) == (304, b"")
         board.touch_board()
         assert client.get(BOARD, headers=asked).status_code == 200
+
+
+def test_in_a_burst_open_pages_share_one_board_for_a_second_and_who_opens_it_anew_reads_the_newest(
+    client: Client, board: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board_cache.calm_versions, "seconds", 1000.0)
+    asked = {"HX-Request": "true", "If-None-Match": "older"}
+    shown = client.get(BOARD, headers=asked)["ETag"]
+    board.touch_board()
+    assert client.get(BOARD, headers=asked)["ETag"] == shown
+    assert client.get(BOARD, headers={"HX-Request": "true"})["ETag"] != shown
+    monkeypatch.setattr(board_cache.calm_versions, "seconds", 0.0)
+    assert client.get(BOARD, headers=asked)["ETag"] != shown
 
 
 def test_nobodys_page_is_served_to_somebody_else(client: Client, board: Competition, bo: User, cy: User) -> None:

@@ -6,8 +6,10 @@ readers fall off the end. Every key also holds the reader's language.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar, cast
@@ -67,6 +69,26 @@ class BytesLimitedCache:
             self._entries.clear()
             self.weight = 0
 
+
+class CalmVersions:
+    """Versions of boards for pages that renew themselves. In a burst each score makes a new version; such a page asks
+    every 15 seconds, so one that is a second old will do, and the board is rendered once a second."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._chosen: dict[Hashable, tuple[float, int]] = {}
+
+    def choose(self, board: Hashable, version: int) -> int:
+        """The version to show of a board whose version is `version` now."""
+        now = time.monotonic()
+        begun, chosen = self._chosen.get(board, (-math.inf, version))
+        if now - begun < self.seconds:
+            return chosen
+        self._chosen[board] = (now, version)
+        return version
+
+
+calm_versions = CalmVersions(1.0)
 
 # A table of 100 rows weighs up to 400 kB, and a page with it a little more.
 boards = BytesLimitedCache(20_000_000)

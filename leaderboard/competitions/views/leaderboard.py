@@ -65,12 +65,15 @@ class RenderedBoard:
 class BoardQuery:
     """Which part of which board a visitor asks for."""
 
-    def __init__(self, request: HttpRequest, page_context: PageContext) -> None:
+    def __init__(self, request: HttpRequest, page_context: PageContext, *, is_renewal: bool = False) -> None:
         default = Split.PRIVATE if page_context.state == "revealed" else Split.PUBLIC
         asked, page = request.GET.get("board", ""), request.GET.get("page", "")
         self.page_context = page_context
         self.competition = page_context.competition
         self.ground_truth = page_context.competition.ground_truth
+        self.version = self.competition.board_version
+        if is_renewal:
+            self.version = board_cache.calm_versions.choose(self.competition.pk, self.version)
         self.team = page_context.membership.team if page_context.membership else None
         self.split = Split(asked) if asked in Split.values else default
         self.view = view if (view := request.GET.get("view", "")) in ("time", "distribution") else ""
@@ -95,7 +98,7 @@ class BoardQuery:
         return (
             self.competition.pk,
             self.competition.ground_truth_id,
-            self.competition.board_version,
+            self.version,
             self.split.value,
             self.page,
             self.competition.day_of(self.page_context.at).toordinal(),
@@ -199,10 +202,10 @@ class BoardQuery:
 
 @open_to(Audience.VISITORS)
 def leaderboard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    query = BoardQuery(request, page_context)
+    is_part = request.headers.get("HX-Request") == "true"
+    query = BoardQuery(request, page_context, is_renewal=is_part and "If-None-Match" in request.headers)
     if query.competition.is_demo:
         hooks.demo_looked_at(competition=query.competition)
-    is_part = request.headers.get("HX-Request") == "true"
     etag = query.etag(request, is_part=is_part)
 
     def page() -> bytes:

@@ -138,7 +138,7 @@ def publish_checked(
     if draft is not None:
         ground_truth = publishing.publish_draft(competition=competition, user=user, **chosen)
         words = (
-            _("Answers no. %(number)s are pending. The leaderboard stays until you apply them.")
+            _("Answers no. %(number)s are pending. The leaderboard stays unchanged until you apply them.")
             if competition.candidate_id == ground_truth.pk
             else _("Answers no. %(number)s are in use.")
         )
