@@ -203,7 +203,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """Names that look like another's are taken; what cannot be seen is no part of a name."""
-        name: str = super().clean_username(clean_text(username), shallow)
+        try:
+            name: str = super().clean_username(clean_text(username), shallow)
+        except ValidationError as error:
+            if "invalid" not in {one.code for one in error.error_list}:
+                raise
+            raise ValidationError(_("Use letters, digits and . - _ @ + without spaces."), code="invalid") from None
         key = lookalike_key(name)
         if not shallow and any(
             lookalike_key(other) == key for other in User.objects.values_list("username", flat=True)

@@ -44,7 +44,7 @@ class GradeRulesForm(forms.Form):
     method = forms.ChoiceField(label=_("How scores become points"), choices=METHODS, widget=forms.RadioSelect)
     max_points = forms.FloatField(label=_("Maximum"), min_value=0)
     minimum = forms.FloatField(label=_("Minimum"), min_value=0, help_text=_("For any scored submission."))
-    decimals = forms.IntegerField(label=_("Decimal places"), min_value=0, max_value=3, help_text=_("Halves round up."))
+    decimals = forms.IntegerField(label=_("Decimal places"), min_value=0, max_value=3, help_text=_("0.5 rounds up."))
     participation_points = forms.FloatField(
         label=_("Participation points"), min_value=0, help_text=_("Added to the points for the score. 0 for none.")
     )
@@ -56,7 +56,7 @@ class GradeRulesForm(forms.Form):
         required=False,
         min_value=0,
         max_value=100,
-        help_text=_("A day that has begun counts as a whole day. Leave empty to ignore late submissions."),
+        help_text=_("Part of a day counts as a full day. Leave empty to ignore late submissions."),
     )
     none_is_zero = forms.BooleanField(
         label=_("0 points without a scored submission"), required=False, help_text=_("Otherwise there's no grade.")

@@ -133,6 +133,19 @@
     setTimeout(() => { button.textContent = label; }, 1500);
   });
 
+  // A menu closes when one looks elsewhere.
+  const closeMenus = (but) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(but)) menu.open = false;
+  };
+  document.addEventListener("click", (event) => closeMenus(event.target));
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") closeMenus(null); });
+
+  // On a phone the chosen tab may stand beyond the edge.
+  for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
+    const strip = tab.closest(".tabs");
+    strip.scrollLeft = tab.offsetLeft + tab.offsetWidth / 2 - strip.clientWidth / 2;
+  }
+
   const say = (words) => {
     const region = document.getElementById("announcements");
     if (region) region.textContent = words;
