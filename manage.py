@@ -112,17 +112,14 @@ def main(arguments: "list[str]") -> int:
     except KeyboardInterrupt:
         print("\nInterrupted. The next run takes care of what is half done.", file=sys.stderr)
         return 130
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     if arguments[:1] == ["test"]:
-        from tests.__main__ import main as run
-    elif arguments[:1] == ["up"]:  # without Django, which would take 30 MB for as long as the site runs
-        from leaderboard.operations.supervisor.supervisor import run_up as run
-    else:
-        from django.core.management import execute_from_command_line
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+        from tests.__main__ import main as test
 
-        execute_from_command_line(["manage.py", *arguments])
-        return 0
-    return run(arguments[1:])
+        return test(arguments[1:])
+    from leaderboard.__main__ import main as run
+
+    return run(arguments)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ NO_PAGES = (
     ".py",
     "/file/",
     "healthz",
+    "readyz",
     "prometheus",
     "/download/",
     "/files/",

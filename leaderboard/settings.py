@@ -9,20 +9,18 @@ import os
 import secrets
 from contextlib import suppress
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from leaderboard.common import folders
 from leaderboard.common.languages import languages_in
-
-BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
 
-VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
+VAR_DIR = folders.state_folder()
 VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 if VAR_DIR.stat().st_mode & 0o077:
     os.umask(0o077)  # others can look into this volume: what is made in it is closed to them
@@ -61,7 +59,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else N
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SECURE_SSL_REDIRECT = IS_HTTPS
 SECURE_SSL_HOST = urlsplit(SITE_URL).netloc or None
-SECURE_REDIRECT_EXEMPT = [r"^healthz", r"^prometheus$"]  # asked from this machine, without the proxy
+SECURE_REDIRECT_EXEMPT = [r"^healthz", r"^readyz$", r"^prometheus$"]  # asked from this machine, without the proxy
 # Headers for whole domains, which this site cannot set for its neighbours.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
@@ -117,7 +115,7 @@ WSGI_APPLICATION = "leaderboard.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [folders.TEMPLATES],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -213,7 +211,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
 # A language is a folder `de/LC_MESSAGES/django.mo` in one of these; an operator's own words come before the site's.
-LOCALE_PATHS = [VAR_DIR / "locale", BASE_DIR / "locale"]
+LOCALE_PATHS = [VAR_DIR / "locale", folders.PACKAGE / "locale"]
 LANGUAGES = languages_in(LOCALE_PATHS)
 
 STATIC_URL = "static/"

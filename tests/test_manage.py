@@ -91,6 +91,9 @@ def start(tmp_path: Path) -> Callable[..., str]:
     base.mkdir()
     index.mkdir()
     shutil.copy(manage.__file__, base)
+    (base / "leaderboard").mkdir()
+    for name in ("__init__.py", "__main__.py"):
+        shutil.copy(Path(manage.__file__).parent / "leaderboard" / name, base / "leaderboard")
     wheel = index / "django-99.0-py3-none-any.whl"
     with ZipFile(wheel, "w") as archive:
         archive.writestr("django/__init__.py", "")

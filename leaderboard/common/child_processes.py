@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 PART_VARIABLE = "LEADERBOARD_PART"  # set for everything that `manage.py up` starts: which part of the site it is
+STOP_VARIABLE = "LEADERBOARD_STOP_SECONDS"  # within which time such a process ends after SIGTERM
 READY_FILE = "LEADERBOARD_READY_FILE"  # where such a process leaves word that it is ready
 
 _PR_SET_PDEATHSIG = 1
@@ -37,6 +38,11 @@ def die_with_leader() -> None:
 def current_part() -> str:
     """The part of the site that this process or its leader is; empty when `up` did not start it."""
     return os.environ.get(PART_VARIABLE, "")
+
+
+def seconds_to_stop() -> float:
+    """How long this process may go on after SIGTERM; a person at a terminal waits for it."""
+    return float(os.environ.get(STOP_VARIABLE, 2.2))
 
 
 def report_ready() -> None:

@@ -15,7 +15,7 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
 # Read by programs and operators, and the same everywhere.
-ENGLISH_ALONE = ("/api/", "/admin/", "/healthz", "/prometheus")
+ENGLISH_ALONE = ("/api/", "/admin/", "/healthz", "/readyz", "/prometheus")
 
 
 def language_of_request(request: HttpRequest) -> str:

@@ -21,6 +21,7 @@ from django.http.request import split_domain_port
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from . import folders
 from .client_addresses import customer_network
 from .storage import path_of
 
@@ -104,5 +105,5 @@ def opening_command(request: HttpRequest) -> str:
     if split_domain_port(host)[0] not in HERE:
         return ""
     port = split_domain_port(request.get_host())[1] or USUAL_PORT
-    command = f"SITE_URL=http://…:{port} python3 manage.py up --host 0.0.0.0"
+    command = f"SITE_URL=http://…:{port} {folders.COMMAND} up --host 0.0.0.0"
     return command if port == USUAL_PORT else f"{command} --port {port}"

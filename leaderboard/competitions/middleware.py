@@ -30,8 +30,8 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 NO_POWERS = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()"
 FOR_FILES = "default-src 'none'; frame-ancestors 'none'; sandbox"
 # Asked every few seconds by programs, so they would fill the log.
-ASKED_BY_PROGRAMS = ("healthz", "healthz_deep", "prometheus")
-OPEN_WITHOUT_SECOND_FACTOR = ("account_", "mfa_", "usersessions_", "theme", "healthz", "api")
+ASKED_BY_PROGRAMS = ("healthz", "healthz_deep", "readyz", "prometheus")
+OPEN_WITHOUT_SECOND_FACTOR = ("account_", "mfa_", "usersessions_", "theme", "healthz", "readyz", "api")
 
 
 class RequestMiddleware:

@@ -23,7 +23,7 @@ from structlog.contextvars import bound_contextvars
 
 from leaderboard import scorer
 from leaderboard.celery import app
-from leaderboard.common import child_processes, prometheus_counters
+from leaderboard.common import child_processes, folders, prometheus_counters
 from leaderboard.common.clock import database_now
 
 from . import hooks
@@ -38,8 +38,8 @@ log = logging.getLogger(__name__)
 # Seconds that a swept message lives: the next sweeps send it again, so a long queue does not fill with repetitions.
 SWEEP_MESSAGE_LIFETIME = 20
 SWEEP_EVERY = 5.0
-# `up` gives a worker 2.2 s to finish what it has in hand; from here on that is put back, so that it waits for no lease.
-RELEASE_AFTER, RELEASE_EVERY = 1.5, 0.2
+# What a worker that is told to stop still has in hand is put back shortly before it is killed: it waits for no lease.
+RELEASE_AFTER, RELEASE_EVERY = child_processes.seconds_to_stop() - 0.7, 0.2
 # What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
 SCHEMA = 1
 MAX_MISSES = 5
@@ -242,10 +242,10 @@ def score_slow_files() -> None:
 
 
 def run_command(*command: str) -> None:
-    """Run a command of `manage.py` in a process of its own, which ends with this one; what came of it is in the
+    """Run a command of the site in a process of its own, which ends with this one; what came of it is in the
     database."""
-    words, here = [sys.executable, str(settings.BASE_DIR / "manage.py"), *command], os.getpid()
-    how = {"check": False, "preexec_fn": lambda: child_processes.die_with(here)}
+    words, here = [sys.executable, "-m", "leaderboard", *command], os.getpid()
+    how = {"cwd": folders.ROOT, "check": False, "preexec_fn": lambda: child_processes.die_with(here)}
     threading.Thread(target=subprocess.run, name=command[0], args=(words,), kwargs=how).start()
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Count, Max
 from django.db.models.functions import Now
 
@@ -72,6 +73,30 @@ class SiteHealth:
 
     def as_dict(self) -> dict[str, Any]:
         return {"able": self.is_able, **asdict(self), "idle": self.is_idle_for_too_long}
+
+
+_is_migrated: list[bool] = []
+
+
+def readiness() -> dict[str, bool]:
+    """Whether this process may serve pages: what a load balancer asks. Migrations are looked at until all are made. A
+    database that knows more of them than this code, as during an upgrade, does no harm."""
+    try:
+        if not _is_migrated:
+            executor = MigrationExecutor(connection)
+            if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+                _is_migrated.append(True)
+        database_now()
+        has_database = True
+    except DatabaseError as error:
+        log.error("the database does not answer: %s", error)
+        has_database = False
+    return {
+        "database": has_database,
+        "migrations": bool(_is_migrated),
+        "broker": queue_length() is not None,
+        "storage": can_write(),
+    }
 
 
 _last: list[tuple[float, SiteHealth]] = []

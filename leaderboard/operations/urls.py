@@ -37,6 +37,7 @@ urlpatterns = [
     path("robots.txt", views.robots, name="robots"),
     path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
     path("healthz/deep", views.healthz_deep, name="healthz_deep"),
     path("prometheus", views.prometheus, name="prometheus"),
     path("status/", views.status, name="status"),

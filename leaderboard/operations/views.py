@@ -34,6 +34,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import SetupLink, User
+from leaderboard.common import folders
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_wheel import build_wheel, name_wheel
 from leaderboard.common.markdown import render_markdown
@@ -58,6 +59,14 @@ def healthz_deep(request: HttpRequest) -> JsonResponse:
     """Whether files can be scored, for who watches this site from outside; 503 when not."""
     found = health.site_health()
     return JsonResponse(found.as_dict(), status=200 if found.is_able else 503, headers={"Cache-Control": "no-store"})
+
+
+@open_page_to(SiteAudience.ANYONE)
+def readyz(request: HttpRequest) -> JsonResponse:
+    """Whether this web server may be sent requests; 503 when not."""
+    found = health.readiness()
+    status = 200 if all(found.values()) else 503
+    return JsonResponse({"ready": status == 200, **found}, status=status, headers={"Cache-Control": "no-store"})
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -170,10 +179,10 @@ def _operator(secret: str, given: dict[str, str]) -> User | None:
 
 def _start_demo() -> None:
     """Fill the demo in a process of its own, which outlives this request."""
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"]
+    command = [sys.executable, "-m", "leaderboard", "demo"]
     subprocess.Popen(
         command,
-        cwd=settings.BASE_DIR,
+        cwd=folders.ROOT,
         env={**os.environ, "VAR_DIR": str(settings.VAR_DIR)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -253,7 +262,7 @@ def guide(request: HttpRequest, guide: str) -> HttpResponse:
     if guide not in GUIDES:
         raise Http404
     file, title, _summary = GUIDES[guide]
-    text = (settings.BASE_DIR / "docs" / file).read_text(encoding="utf-8")
+    text = (folders.GUIDES / file).read_text(encoding="utf-8")
     body = IMAGE.sub("", text.partition("\n")[2])  # without its title, which the page has
     html = HEADING.sub(lambda found: f'<h3 id="{slugify(found[1])}">{found[1]}</h3>', render_markdown(body))
     return render(request, "operations/guide.html", {"title": title, "text": mark_safe(html)})  # noqa: S308 - ours

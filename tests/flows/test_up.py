@@ -23,7 +23,8 @@ from leaderboard.accounts.models import SetupLink, User
 from leaderboard.operations.supervisor import place as place_module
 from leaderboard.operations.supervisor import prepare
 from leaderboard.operations.supervisor.children import FIRST_PAUSE, LONGEST_PAUSE, ManagedProcess
-from manage import BASE, Trouble
+from leaderboard.operations.supervisor.place import Trouble
+from manage import BASE
 from tests.site import patience
 
 DEADLINE = 60.0

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.operations.supervisor.place import SiteFolders
-from manage import Trouble
+from leaderboard.operations.supervisor.place import SiteFolders, Trouble
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="folders of several users are made by root alone")
 

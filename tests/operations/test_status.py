@@ -13,6 +13,7 @@ import pytest
 from django.conf import LazySettings
 from django.core.management import call_command
 from django.db import OperationalError
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 
@@ -250,3 +251,32 @@ def test_workers_that_were_silent_for_an_hour_are_forgotten(db: None) -> None:
     queue.report_worker()
     assert [worker.host for worker in Worker.objects.all()] != ["old"]
     assert Worker.objects.count() == 1
+
+
+# --- /readyz ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_web_server_is_ready_when_all_that_it_stands_on_answers(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    response = client.get("/readyz")
+    assert (response.status_code, response.json()["ready"]) == (200, True)
+    for name, broken in (("queue_length", lambda: None), ("can_write", lambda: False)):
+        with monkeypatch.context() as patched:
+            patched.setattr(health, name, broken)
+            assert client.get("/readyz").status_code == 503
+    assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_web_server_is_not_ready_before_the_database_has_what_its_code_needs(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "_is_migrated", [])
+    with monkeypatch.context() as patched:
+        patched.setattr(MigrationRecorder, "applied_migrations", lambda self: {})
+        response = client.get("/readyz")
+    assert response.status_code == 503
+    assert not response.json()["migrations"]
+    assert client.get("/readyz").json()["migrations"]

@@ -12,15 +12,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from leaderboard.common import child_processes
-from manage import Trouble
+from leaderboard.common import child_processes, folders
 
-from .place import BASE, SiteFolders
+from .place import SiteFolders, Trouble
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 HEALTHY_AFTER = 60.0
@@ -50,9 +49,10 @@ THRIFT = {
 
 
 def spawn_process(
-    command: list[str], log: Path, env: Mapping[str, str], stdout: int | None = None, *, niceness: int = 0
+    command: list[str], log: Path | None, env: Mapping[str, str], stdout: int | None = None, *, niceness: int = 0
 ) -> subprocess.Popen[bytes]:
-    """Start a process that leads a group of its own, writes to a log and dies with this one."""
+    """Start a process that leads a group of its own, writes to a log (without one, where this process writes) and dies
+    with this one."""
     parent = os.getpid()
 
     def begin() -> None:
@@ -62,10 +62,10 @@ def spawn_process(
         most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
-    with log.open("ab") as output:
+    with log.open("ab") if log else nullcontext() as output:
         return subprocess.Popen(
             command,
-            cwd=BASE,
+            cwd=folders.ROOT,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=output if stdout is None else stdout,
@@ -91,7 +91,7 @@ class ManagedProcess:
     started_at: float = 0.0
     start_at: float = 0.0
 
-    def start(self, log: Path, env: Mapping[str, str]) -> None:
+    def start(self, log: Path | None, env: Mapping[str, str]) -> None:
         if child_processes.READY_FILE in self.env:
             Path(self.env[child_processes.READY_FILE]).unlink(missing_ok=True)
         env = {**env, **self.env, child_processes.PART_VARIABLE: self.name}
@@ -175,7 +175,7 @@ def valkey_server() -> Path:
     if program is None or not program.exists():
         raise Trouble(
             f"There is no embedded Valkey for this machine ({name}). Start a Redis or Valkey server of your own and "
-            "name it: REDIS_URL=redis://localhost:6379/0 python3 manage.py up"
+            f"name it: REDIS_URL=redis://localhost:6379/0 {folders.COMMAND} up"
         )
     return program
 

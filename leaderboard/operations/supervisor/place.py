@@ -14,13 +14,16 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from manage import Trouble
+from leaderboard.common import folders
 
-BASE = Path(__file__).resolve().parents[3]
 LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
 LOG_ROTATED_AT = 20 * 2**20
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 _SIOCGIFADDR = 0x8915
+
+
+class Trouble(Exception):
+    """What is wrong, where, and what to do, in words for the person at the terminal."""
 
 
 class SiteFolders:
@@ -30,9 +33,12 @@ class SiteFolders:
     then the folders and files that the site makes in it are closed.
     """
 
-    def __init__(self, var: Path | None = None) -> None:
-        self.var = (var or Path(os.environ.get("VAR_DIR") or BASE / "var")).absolute()
+    def __init__(self, var: Path | None = None, *, is_service: bool = False) -> None:
+        self.var = (var or folders.state_folder()).absolute()
+        self.is_service = is_service
         self.run, self.logs = self.var / "run", self.var / "log"
+        if is_service:  # several of them may share a volume
+            self.run = self.run / f"{socket.gethostname()}-{os.getpid()}"
         self._lock: IO[str] | None = None
 
     def make(self) -> None:
@@ -48,7 +54,7 @@ class SiteFolders:
         if not os.access(self.var, os.R_OK | os.W_OK | os.X_OK):
             raise Trouble(f"{self.var} cannot be written. {_permission_advice(self.var)}")
         for folder in (self.run, self.logs):
-            folder.mkdir(mode=0o700, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 folder.chmod(0o700)
             except PermissionError as error:
@@ -82,6 +88,8 @@ class SiteFolders:
         """Why a part does not start: a full disk, on which it cannot even say so, or the end of its log."""
         if shutil.disk_usage(self.var).free < 2**20:
             return Trouble(f"The disk is full where {self.var} lies. Make room and run the same command again.")
+        if self.is_service:
+            return Trouble(f"{what} Its own lines above say why.")
         log = self.log_of(name)
         lines = log.read_text(errors="replace").strip().splitlines()[-8:] if log.exists() else []
         return Trouble("\n    ".join([what, *lines]) + f"\n(from {log})")
@@ -101,6 +109,8 @@ class SiteFolders:
         """Give the lock up; the end of the process does the same."""
         if self._lock is not None:
             self._lock.close()
+        if self.is_service:
+            shutil.rmtree(self.run, ignore_errors=True)
 
     def note_address(self, address: str) -> None:
         """Note where the site runs for a second `up`; empty while it starts."""
@@ -151,7 +161,7 @@ def claim_port(host: str, port: int) -> int:
         if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
             raise Trouble(f"This machine has no address {host}. Leave --host out, or use --host 0.0.0.0.") from None
         raise Trouble(
-            f"Port {port} on {host} is taken by another program. Choose another: python3 manage.py up --port {port + 1}"
+            f"Port {port} on {host} is taken by another program. Choose another: {folders.COMMAND} up --port {port + 1}"
         ) from None
 
 

@@ -16,13 +16,14 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from manage import Trouble
+from .place import Trouble
+
+NO_MIGRATE = "--no-migrate"
 
 
 def migrate() -> None:
     """Bring the database up to date; costs little when it is."""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if not is_migrated():
         call_command("migrate", interactive=False, verbosity=0)
 
 
@@ -70,11 +71,21 @@ def explain_database(error: DatabaseError) -> str:
     return f"The database ({where}) refused: {text}"
 
 
-def prepare_site() -> int:
+def is_migrated() -> bool:
+    executor = MigrationExecutor(connection)
+    return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+
+
+def prepare_site(*, migrates: bool) -> int:
+    """Answer for `up`. Without `migrates` a database that lacks something is left alone."""
     answer: dict[str, str | None]
     try:
         django.setup()
-        migrate()
+        if migrates:
+            migrate()
+        elif not is_migrated():
+            json.dump({"link": None}, sys.stdout)
+            return 0
         make_operator(*(os.environ.get(name, "") for name in ("ADMIN_USERNAME", "ADMIN_PASSWORD", "ADMIN_EMAIL")))
         answer = {"link": setup_link()}
     except Trouble as trouble:
@@ -86,4 +97,4 @@ def prepare_site() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(prepare_site())
+    sys.exit(prepare_site(migrates=NO_MIGRATE not in sys.argv))

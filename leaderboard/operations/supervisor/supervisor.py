@@ -19,12 +19,11 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import quote
 
-from leaderboard.common import fonts
-from manage import Trouble
+from leaderboard.common import child_processes, folders, fonts
 
 from . import children
 from .children import ManagedProcess
-from .place import BASE, SiteFolders, allowed_hosts, claim_port, url_of
+from .place import SiteFolders, Trouble, allowed_hosts, claim_port, url_of
 
 LOOK_EVERY = 0.1
 START_WITHIN = 60.0
@@ -32,9 +31,11 @@ PREPARE_WITHIN = 3600.0
 FONTS_WITHIN = 10.0
 DEATHS_WHILE_STARTING = 4
 TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
+SERVICE_TIME_TO_FINISH = 25.0  # of the thirty that container platforms give
 TIME_TO_SAVE = 0.5
 WATCH_EVERY = 15.0
 AT_WORK_AGAIN_WITHIN = 120.0  # a worker that was just restarted gets its time
+PARTS = ("web", "worker", "beat")
 NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
 
 
@@ -50,22 +51,27 @@ class Supervisor:
         self.children: list[ManagedProcess] = []
         self.others: dict[int, subprocess.Popen[bytes]] = {}  # processes that do one thing and end
         self.is_stopping = False
+        self.seconds_to_stop = float(env.get(child_processes.STOP_VARIABLE, TIME_TO_FINISH))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop_soon)
 
     def _stop_soon(self, number: int, frame: FrameType | None) -> None:
         self.is_stopping = True
 
+    def log_of(self, name: str) -> Path | None:
+        """Where a part writes; None for a service: to the output of this process."""
+        return None if self.place.is_service else self.place.log_of(name)
+
     def add(self, *new: ManagedProcess) -> None:
         for child in new:
             self.children.append(child)
-            child.start(self.place.log_of(child.name), self.env)
+            child.start(self.log_of(child.name), self.env)
 
     def run_once(
         self, name: str, command: list[str], env: dict[str, str], stdout: int | None = None
     ) -> subprocess.Popen[bytes]:
         """Start a process that does one thing."""
-        process = children.spawn_process(command, self.place.log_of(name), {**self.env, **env}, stdout)
+        process = children.spawn_process(command, self.log_of(name), {**self.env, **env}, stdout)
         self.others[process.pid] = process
         return process
 
@@ -104,19 +110,19 @@ class Supervisor:
         self._collect_deaths()
         for child in self.children:
             if child.process is None and time.monotonic() >= child.start_at:
-                child.start(self.place.log_of(child.name), self.env)
+                child.start(self.log_of(child.name), self.env)
             if child.process is not None and not child.is_ready:
                 child.is_ready = child.answers()
         time.sleep(LOOK_EVERY)
 
     def stop(self) -> None:
-        """End all within three seconds: first the ones who use the broker, then the broker."""
+        """End all, within three seconds at a terminal: first the ones who use the broker, then the broker."""
         self.is_stopping = True
         for process in self.others.values():
             process.terminate()
         users = [child for child in self.children if child.name != "valkey"]
         rest = [child for child in self.children if child.name == "valkey"]
-        for group, seconds in ((users, TIME_TO_FINISH), (rest, TIME_TO_SAVE)):
+        for group, seconds in ((users, self.seconds_to_stop), (rest, TIME_TO_SAVE)):
             for child in group:
                 child.end(signal.SIGTERM)
             deadline = time.monotonic() + seconds
@@ -142,7 +148,8 @@ class Supervisor:
                 child.process.returncode = returncode
                 line = child.plan_restart(returncode)
                 if not self.is_stopping:
-                    print_text(f"{line} Log: {self.place.log_of(child.name)}")
+                    log = self.log_of(child.name)
+                    print_text(f"{line} Log: {log}" if log else line)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -150,6 +157,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=port, default=8000, help="where the pages are served (default: 8000)")
     parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets the network in (default: 127.0.0.1)")
     parser.add_argument("--workers", type=count, default=1, help="submissions scored at once (default: 1)")
+    parser.add_argument("--only", choices=PARTS, action="append", help="run this part alone, as a service (repeatable)")
+    parser.add_argument("--no-migrate", action="store_true", help="leave the database as it is")
     parser.add_argument("--demo", action="store_true", help="load the demonstration competitions")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
 
@@ -165,7 +174,7 @@ def _number(least: int, most: int) -> Callable[[str], int]:
 
 def run_up(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
-        "manage.py up", description="Start the whole site; Ctrl-C stops it.", allow_abbrev=False
+        f"{folders.COMMAND} up", description="Start the whole site; Ctrl-C stops it.", allow_abbrev=False
     )
     add_arguments(parser)
     return run_site(parser.parse_args(arguments))
@@ -174,18 +183,21 @@ def run_up(arguments: list[str]) -> int:
 def run_site(options: argparse.Namespace) -> int:
     """Run the site until it is stopped; the exit code. Every foreseeable trouble is printed in words."""
     os.umask(0o077)
-    place = SiteFolders()
+    place = SiteFolders(is_service=bool(options.only))
     try:
+        if options.only:
+            check_service()
         place.make()
         if warning := place.warning():
             print_text(warning)
-        if not place.take_lock():
+        if not options.only and not place.take_lock():
             address = place.read_address()
             print_text(f"Leaderboard runs already: {address}" if address else "Leaderboard is just starting.")
             return 0
         place.rotate_logs()
-        options.port = claim_port(options.host, options.port)
-        _run_site(place, options)
+        if "web" in (options.only or PARTS):
+            options.port = claim_port(options.host, options.port)
+        (_run_service if options.only else _run_site)(place, options)
         return 0
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
@@ -204,7 +216,7 @@ def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
         if not os.environ.get("REDIS_URL"):
             supervisor.add(children.broker_process(place, broker_socket))
         making = start_making_fonts(supervisor)
-        link = prepare_database(supervisor)
+        link = prepare_database(supervisor, options)
         supervisor.wait_until(lambda: making is None or making.returncode is not None, FONTS_WITHIN)
         web, worker = children.web_process(options.host, options.port), children.worker_process(place, options.workers)
         supervisor.add(web, worker, children.scheduler(place))
@@ -214,12 +226,50 @@ def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
         box = print_welcome(os.environ.get("SITE_URL") or url, link, place)
         print_text(f"{box}\nStarted in {time.monotonic() - began:.1f} s.")
         if options.demo:
-            supervisor.run_once("demo", [sys.executable, str(BASE / "manage.py"), "demo"], {})
+            supervisor.run_once("demo", [sys.executable, "-m", "leaderboard", "demo"], {})
         if not options.no_browser and has_screen():
             import webbrowser
 
             webbrowser.open(f"{url}setup/{link}/" if link else url)
         supervisor.keep_running(lambda: children.has_idle_workers(options.host, options.port))
+    except Stopped:
+        pass
+    finally:
+        supervisor.stop()
+    print_text("Stopped.")
+
+
+def check_service() -> None:
+    """What the parts of a site must have in common. Raises `Trouble`."""
+    if not os.environ.get("REDIS_URL"):
+        raise Trouble("Parts of a site find each other by a broker. Set REDIS_URL, for example redis://HOST:6379/0.")
+    if os.environ.get("DATABASE_URL") and not os.environ.get("SECRET_KEY"):
+        raise Trouble("Parts of a site sign with the same key. Set SECRET_KEY to the same long random text for each.")
+
+
+def _run_service(place: SiteFolders, options: argparse.Namespace) -> None:
+    """Some parts of a site in the foreground: they write to this process's output and look after themselves."""
+    began = time.monotonic()
+    supervisor = Supervisor(place, environment(options, place.var, place.socket()))
+    making = {
+        "web": lambda: children.web_process(options.host, options.port),
+        "worker": lambda: children.worker_process(place, options.workers),
+        "beat": lambda: children.scheduler(place),
+    }
+    parts = list(dict.fromkeys(options.only))
+    try:
+        link = prepare_database(supervisor, options)
+        if "web" in parts:
+            start_making_fonts(supervisor)
+        supervisor.add(*(making[part]() for part in parts))
+        supervisor.wait_for_start()
+        print_text(f"Running: {', '.join(parts)}. Started in {time.monotonic() - began:.1f} s.")
+        if link:
+            url = os.environ.get("SITE_URL") or url_of(options.host, options.port)
+            print_text(f"Not set up yet. This link makes the first administrator: {url.rstrip('/')}/setup/{link}/")
+        supervisor.keep_running(
+            lambda: {"web", "worker"} <= set(parts) and children.has_idle_workers(options.host, options.port)
+        )
     except Stopped:
         pass
     finally:
@@ -234,6 +284,7 @@ def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> 
     env.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     env["VAR_DIR"] = str(var)
     env["REDIS_URL"] = os.environ.get("REDIS_URL") or "unix://" + quote(str(broker_socket))
+    env[child_processes.STOP_VARIABLE] = str(SERVICE_TIME_TO_FINISH if options.only else TIME_TO_FINISH)
     env["ALLOWED_HOSTS"] = allowed_hosts(options.host, os.environ.get("ALLOWED_HOSTS", ""))
     return env
 
@@ -246,10 +297,14 @@ def start_making_fonts(supervisor: Supervisor) -> subprocess.Popen[bytes] | None
     return supervisor.run_once("fonts", [sys.executable, "-m", "leaderboard.common.fonts", str(folder)], {})
 
 
-def prepare_database(supervisor: Supervisor) -> str | None:
-    """Bring the database up to date; the secret of the setup link while the site has no operator."""
+def prepare_database(supervisor: Supervisor, options: argparse.Namespace) -> str | None:
+    """Bring the database up to date where this start may; the secret of the setup link while the site has no operator,
+    where pages are served."""
+    if options.no_migrate and "web" not in (options.only or PARTS):
+        return None
     password = {"ADMIN_PASSWORD": os.environ.get("ADMIN_PASSWORD", "")}
     command = [sys.executable, "-m", "leaderboard.operations.supervisor.prepare"]
+    command += ["--no-migrate"] * options.no_migrate
     process = supervisor.run_once("prepare", command, password, stdout=subprocess.PIPE)
     assert process.stdout is not None
     with process.stdout:
