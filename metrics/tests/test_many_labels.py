@@ -85,7 +85,7 @@ def cost(truth: Any, file: bytes) -> tuple[float, int]:
 def test_four_times_the_labels_cost_four_times_the_time_and_memory(key: str) -> None:
     make = several if key in SETS else one_each
     (less, least), (more, most) = (cost(*make(key, labels)) for labels in (MANY, 4 * MANY))
-    assert more < 0.1 + 7 * less
+    assert more < 0.2 + 7 * less
     assert most < 4_000_000 + 6 * least
 
 

@@ -154,12 +154,12 @@ def test_the_id_of_somebody_elses_file_opens_nothing(scene: Scene, other: str) -
 # setting or a worker, the notice of somebody else, a rescoring while there is none, what hosts of the site open.
 NOT_THERE = {
     "bo": {
-        "join_code", "invitation", "setup", "home_scorer_file", "api_nothing", "healthz_deep", "prometheus", "host",
-        "host_restore", "password_link",
+        "join_code", "invitation", "setup", "home_scorer_file", "api_nothing", "healthz_deep", "readyz", "prometheus",
+        "host", "host_restore", "password_link",
     },
     "ada": {
-        "join_code", "invitation", "setup", "home_scorer_file", "api_nothing", "healthz_deep", "prometheus", "notice",
-        "api_rescoring", "host_restore", "password_link",
+        "join_code", "invitation", "setup", "home_scorer_file", "api_nothing", "healthz_deep", "readyz", "prometheus",
+        "notice", "api_rescoring", "host_restore", "password_link",
     },
 }  # fmt: skip
 

@@ -54,7 +54,7 @@ def find_metrics(page: Page) -> None:
     page.get_by_role("button", name="Check the file").click()
     expect(page.get_by_role("heading", name="answers.csv")).to_be_visible()
     page.get_by_role("link", name="Continue to the metric").click()
-    expect(page.get_by_text("Can be used")).to_be_visible()
+    expect(page.get_by_text("No problems found")).to_be_visible()
 
 
 def test_a_file_is_enough_to_be_told_what_fits(truth_page: Page) -> None:

@@ -638,7 +638,7 @@ def test_a_spreadsheets_file_is_offered_to_be_read_as_it_was_meant_and_read_so_o
     assert (draft.report["public_rows"], draft.report["private_rows"]) == (15, 45)
     assert draft.metric == "accuracy"
     page = text_of(hers.get("/host/pond/truth/"))
-    assert "Can be used" in page
+    assert "No problems found" in page
     assert "Convert it this way" not in page
 
 

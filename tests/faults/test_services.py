@@ -94,7 +94,10 @@ def test_each_part_runs_alone_and_a_worker_that_is_told_to_stop_ends_what_it_has
     token = site.shell(SET_UP)
     worker, beat = start("up", "--only", "worker", "--no-migrate"), start("up", "--only", "beat", "--no-migrate")
     _, first = site.upload("pets", token, answers())
-    state = lambda sent: json.loads(site.get(f"/api/v1/submissions/{sent['id']}", token)[1])["status"]  # noqa: E731
+
+    def state(sent: dict[str, object]) -> str:
+        return str(json.loads(site.get(f"/api/v1/submissions/{sent['id']}", token)[1])["status"])
+
     until(lambda: state(first) == "scored", what="the score")
     _, second = site.upload("big", token, BIG)
     until(lambda: tries(tmp_path) == 2, every=0.005, what="a worker that has the file in hand")

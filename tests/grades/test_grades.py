@@ -334,7 +334,7 @@ def test_the_roster_names_people_and_whoever_never_joined_is_graded_too(pets: Co
     first, second = sheet_of(pets).rows
     assert (first.student.name, first.student.email, first.mark.points) == ("Bello, Bo", "bo@uni.example", 100)
     assert {name: getattr(first.student, name) for name in facts} == facts
-    assert (second.student.name, second.mark.words) == ("Zed Zimmer", "Never joined: 0")
+    assert (second.student.name, second.mark.words) == ("Zed Zimmer", "Hasn't joined: 0")
     person, absent = graded_people(sheet_of(pets))
     assert (person.first_name, person.last_name, person.is_listed) == ("Bo", "Bello", True)
     assert (absent.student_id, absent.points) == ("1009", "0.0")
