@@ -79,14 +79,7 @@ def install(lock: str) -> None:
         else:
             run_installer([getattr(sys, "_base_executable", sys.executable), "-m", "venv", "--clear", str(VENV)])
         # Python compiles what it imports; all of it would take a third longer and 100 MB.
-        options = [
-            "--require-hashes",
-            "--no-deps",
-            "--no-compile",
-            "--quiet",
-            "--no-input",
-            "--disable-pip-version-check",
-        ]
+        options = ["--require-hashes", "--no-deps", "--no-compile", "-q", "--no-input", "--disable-pip-version-check"]
         run_installer([str(PYTHON), "-m", "pip", "install", *options, "-r", str(BASE / lock)])
         STAMP.write_text("\n".join(stamp_of(one) for one in LOCKS[: LOCKS.index(lock) + 1]))
 

@@ -57,9 +57,9 @@ def test_it_starts_with_one_command_and_scores_a_file(wheel: Path, tmp_path: Pat
     python = str(venv / "bin" / "python")
     command = [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", "--quiet"]
     subprocess.run([*command, str(wheel)], check=True)
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR")}
+    passed_on = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR")}
     operator = {"ADMIN_USERNAME": "olga", "ADMIN_PASSWORD": PASSWORD, "ADMIN_EMAIL": "olga@example.org"}
-    environment = {**kept, **operator, "HOME": str(tmp_path), "PYTHONPATH": sysconfig.get_path("purelib")}
+    environment = {**passed_on, **operator, "HOME": str(tmp_path), "PYTHONPATH": sysconfig.get_path("purelib")}
     port = free_port()
     log = tmp_path / "up.log"
     with log.open("w") as output:

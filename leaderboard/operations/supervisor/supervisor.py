@@ -215,9 +215,9 @@ def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
     try:
         if not os.environ.get("REDIS_URL"):
             supervisor.add(children.broker_process(place, broker_socket))
-        making = start_making_fonts(supervisor)
+        fonts_process = start_making_fonts(supervisor)
         link = prepare_database(supervisor, options)
-        supervisor.wait_until(lambda: making is None or making.returncode is not None, FONTS_WITHIN)
+        wait_for_fonts(supervisor, fonts_process)
         web, worker = children.web_process(options.host, options.port), children.worker_process(place, options.workers)
         supervisor.add(web, worker, children.scheduler(place))
         supervisor.wait_for_start()
@@ -258,9 +258,9 @@ def _run_service(place: SiteFolders, options: argparse.Namespace) -> None:
     }
     parts = list(dict.fromkeys(options.only))
     try:
+        fonts_process = start_making_fonts(supervisor) if "web" in parts else None
         link = prepare_database(supervisor, options)
-        if "web" in parts:
-            start_making_fonts(supervisor)
+        wait_for_fonts(supervisor, fonts_process)
         supervisor.add(*(making[part]() for part in parts))
         supervisor.wait_for_start()
         print_text(f"Running: {', '.join(parts)}. Started in {time.monotonic() - began:.1f} s.")
@@ -295,6 +295,11 @@ def start_making_fonts(supervisor: Supervisor) -> subprocess.Popen[bytes] | None
     if (folder / fonts.STYLES).exists():
         return None
     return supervisor.run_once("fonts", [sys.executable, "-m", "leaderboard.common.fonts", str(folder)], {})
+
+
+def wait_for_fonts(supervisor: Supervisor, process: subprocess.Popen[bytes] | None) -> None:
+    """The web server knows at its start alone where they lie."""
+    supervisor.wait_until(lambda: process is None or process.returncode is not None, FONTS_WITHIN)
 
 
 def prepare_database(supervisor: Supervisor, options: argparse.Namespace) -> str | None:
