@@ -14,7 +14,7 @@ _MAX_TRUTHS = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()
 
 
-def measure_here(ground_truth: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
+def measure_here(ground_truth: TruthSpec, file: Path, limits: MeasuringLimits, owner: str = "") -> ScorerAnswer:
     """Measure one submission in this process, without limits."""
     key = (ground_truth.key, ground_truth.truth)
     try:

@@ -5,7 +5,7 @@
     the site        a web process or a worker; sees no cell of any table
     └── scorer      a clean environment, libraries loaded, waits
         ├── truth process    one ground truth, read once; at most eight of them
-        │   └── file process     one submission: forked, limited, sealed, gone
+        │   └── file process     submissions of one team: forked, limited, sealed, gone
         └── file process     one job of a page, such as the check of a truth
 
 Nothing here knows Django. What a file process answers is JSON, is bounded in size, and what it says of a submission is
@@ -18,6 +18,7 @@ from leaderboard.scorer.client import (
     ScorerDied,
     ScorerInterrupted,
     close_scorer,
+    end_kept_processes,
     measure_file,
     run_job,
     start_scorer,
@@ -42,6 +43,7 @@ __all__ = [
     "TruthSpec",
     "clean_environment",
     "close_scorer",
+    "end_kept_processes",
     "measure_file",
     "run_job",
     "start_scorer",

@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -38,6 +38,10 @@ from .truth_spec import MeasuringLimits, TruthSpec
 
 MOST_TRUTHS = 8
 """Ground truths that stay in memory."""
+
+MOST_KEPT, KEPT_FILES, KEPT_BYTES, KEPT_SECONDS = 8, 100, 1_048_576, 1.0
+"""File processes of a ground truth that wait for another file of the same owner; how many files each measures; and how
+large and slow the last one may have been, because what it left in memory and used of the processor counts on."""
 
 GRACE = 5.0
 """Seconds after which a scorer that did not keep the time itself is ended from here."""
@@ -106,7 +110,7 @@ class Scorer:
             self.truths[spec.key] = TruthProcess(connection)
             while len(self.truths) > MOST_TRUTHS:
                 _, oldest = self.truths.popitem(last=False)
-                oldest.connection.close()  # which ends the process
+                oldest.close()
         self.truths.move_to_end(spec.key)
         return self.truths[spec.key]
 
@@ -138,8 +142,9 @@ class Scorer:
 
     def close(self) -> None:
         """End it and let go of everything; only the latter where another process started it."""
-        for connection in (self.connection, *(truth.connection for truth in self.truths.values())):
-            connection.close()
+        self.connection.close()
+        for truth in self.truths.values():
+            truth.close()
         if self.owner == os.getpid():
             self.kill()
             self.process.wait()
@@ -147,33 +152,78 @@ class Scorer:
             self.process.returncode = 0  # not ours to wait for
 
 
+@dataclass
+class FileProcess:
+    """A process that reads files: the connection to it, its number, and how many files it has measured."""
+
+    connection: Connection
+    pid: int
+    files: int = 0
+
+
 class TruthProcess:
-    """The process of a ground truth, which has the next file process ready."""
+    """The process of a ground truth. It has the next file process ready, and keeps those that may go on with another
+    file of the same owner."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self.kept: OrderedDict[str, FileProcess] = OrderedDict()
+        self._next: FileProcess | None = None
+        self._ended: tuple[int, int] | None = None
 
-    def next_file_process(self) -> tuple[Connection, int]:
-        """The connection to it, and its number. Raises `PeerGone`."""
-        while True:
-            try:
-                message = receive_message(self.connection)
-                if "begun" not in message:
-                    continue  # how the one before had ended
-                connection = receive_connection(self.connection)
-            except (ConnectionEnded, MalformedMessage) as error:
-                raise PeerGone from error
-            if not connection.poll():
-                return connection, int(message["begun"])
-            connection.close()  # somebody ended it while it waited
+    def file_process_for(self, owner: str) -> FileProcess:
+        """The process that measured a file of this owner, or a fresh one. Raises `PeerGone`."""
+        try:
+            process = self.kept.pop(owner, None) or self._next_process()
+            while process.connection.poll():  # somebody ended it while it waited
+                self.end(process)
+                process = self._next_process()
+        except (ConnectionEnded, MalformedMessage) as error:
+            raise PeerGone from error
+        return process
 
-    def end(self, pid: int) -> None:
-        """End this file process, if it has not ended yet. Raises `ConnectionEnded`."""
-        send_message(self.connection, {"over": pid})
+    def keep(self, process: FileProcess, owner: str) -> None:
+        """Let a process wait for another file of this owner. Raises `ConnectionEnded`."""
+        self._have_next_forked(process)
+        process.files += 1
+        self.kept[owner] = process
+        while len(self.kept) > MOST_KEPT:
+            self.end(self.kept.popitem(last=False)[1])
 
-    def status(self) -> int:
-        """How the file process that was given last had ended. Raises `ConnectionEnded`, `MalformedMessage`."""
-        return int(receive_message(self.connection)["ended"])
+    def end(self, process: FileProcess) -> None:
+        """End a process, if it has not ended yet. Raises `ConnectionEnded`."""
+        process.connection.close()
+        send_message(self.connection, {"over": process.pid})
+        self._have_next_forked(process)
+
+    def status(self, process: FileProcess) -> int:
+        """How a process had ended that `end` was called for. Raises `ConnectionEnded`, `MalformedMessage`."""
+        while self._ended is None or self._ended[0] != process.pid:
+            self._receive()
+        return self._ended[1]
+
+    def close(self) -> None:
+        """Let go of it, which ends it and all that it forked."""
+        for connection in (self.connection, *(process.connection for process in self.kept.values())):
+            connection.close()
+
+    def _next_process(self) -> FileProcess:
+        while self._next is None:
+            self._receive()
+        process, self._next = self._next, None
+        return process
+
+    def _have_next_forked(self, process: FileProcess) -> None:
+        """A process that has measured nothing yet was the one that was ready."""
+        if not process.files:
+            send_message(self.connection, {"next": True})
+
+    def _receive(self) -> None:
+        message = receive_message(self.connection)
+        if "begun" in message:
+            self._next = FileProcess(receive_connection(self.connection), int(message["begun"]))
+        else:
+            self._ended = int(message["pid"]), int(message["ended"])
 
 
 # --- jobs of the site: a scorer for each --------------------------------------------------------------------------
@@ -214,17 +264,29 @@ _running: list[Scorer] = []
 _place = threading.Lock()
 
 
-def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
-    """Measure one submission. Raises `ScorerDied`, `JobTimedOut` and, after `stop_scorer`, `ScorerInterrupted`."""
+def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits, owner: str = "") -> ScorerAnswer:
+    """Measure one submission. Raises `ScorerDied`, `JobTimedOut` and, after `stop_scorer`, `ScorerInterrupted`.
+
+    Files of one `owner`, who has seen them all, may be measured by one process, one after another: starting a process
+    costs seven times as much as measuring a small file. `end_kept_processes` is called when no file waits.
+    """
     with _place:
         for _ in range(2):
             try:
-                return _measure(_started_scorer(), spec, file, limits)
+                return _measure(_started_scorer(), spec, file, limits, owner)
             except PeerGone:
                 if _was_stopped():
                     raise ScorerInterrupted from None
                 close_scorer()
         raise ScorerDied("the scorer does not stay alive")
+
+
+def end_kept_processes() -> None:
+    """End what waits for another file of the same owner, because it holds memory."""
+    with _place, suppress(ConnectionEnded):
+        for truth in (truth for scorer in _running for truth in scorer.truths.values()):
+            while truth.kept:
+                truth.end(truth.kept.popitem()[1])
 
 
 def start_scorer() -> None:
@@ -259,23 +321,29 @@ def _started_scorer() -> Scorer:
     return _running[0]
 
 
-def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
+def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimits, owner: str) -> ScorerAnswer:
     scorer.wait_until_ready()
-    until = time.monotonic() + limits.seconds
+    begun = time.monotonic()
+    until = begun + limits.seconds
     try:
         truth = scorer.truth_process(spec, limits, until)
         if isinstance(truth, ScorerAnswer):
             return truth
         until = min(until, time.monotonic() + limits.file_seconds)
         with scorer.killed_at(until + GRACE, truth.connection) as ended:
-            connection, pid = truth.next_file_process()
-            with connection:
-                ended.append(connection)
-                message = _ask(connection, spec, file, limits.memory_mb, until)
-                truth.end(pid)
-            if message is not None:
-                return read_answer(message)
-            reason = _reason("the file process", truth.status(), until)
+            process, answer = truth.file_process_for(owner), None
+            ended.append(process.connection)
+            try:
+                answer = _ask(process.connection, spec, file, limits.memory_mb, until)
+            finally:
+                is_scored = answer is not None and answer.result is not None
+                if owner and is_scored and _may_be_kept(process, spec, file, time.monotonic() - begun):
+                    truth.keep(process, owner)
+                else:
+                    truth.end(process)
+            if answer is not None:
+                return answer
+            reason = _reason("the file process", truth.status(process), until)
     except (ConnectionEnded, MalformedMessage) as error:
         is_late = time.monotonic() >= until
         if isinstance(error, PeerGone) and not is_late:
@@ -284,7 +352,14 @@ def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimit
     raise ScorerInterrupted if _was_stopped() else reason
 
 
-def _ask(connection: Connection, spec: TruthSpec, file: Path, memory_mb: int, until: float) -> dict[str, Any] | None:
+def _may_be_kept(process: FileProcess, spec: TruthSpec, file: Path, seconds: float) -> bool:
+    """Whether a process that measured this file may measure another one. For metrics from outside it may not: it was
+    sealed for the tables of one file."""
+    is_small = seconds <= KEPT_SECONDS and file.stat().st_size <= KEPT_BYTES
+    return is_small and process.files < KEPT_FILES and not outside_metrics.uses_outside_metric(spec)
+
+
+def _ask(connection: Connection, spec: TruthSpec, file: Path, memory_mb: int, until: float) -> ScorerAnswer | None:
     """What a file process says of a file; nothing if it ended or its time is over. Raises `MalformedMessage`."""
     try:
         with _outside_scratch_folder(spec) as scratch:
@@ -294,7 +369,7 @@ def _ask(connection: Connection, spec: TruthSpec, file: Path, memory_mb: int, un
             while connection.poll(max(0.0, until - time.monotonic())):
                 message = receive_message(connection)
                 if "run" not in message:
-                    return message
+                    return read_answer(message)
                 left = until - time.monotonic()
                 send_message(connection, outside_metrics.run_for_file_process(spec, message, scratch, left))
     except ConnectionEnded:

@@ -12,9 +12,8 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
@@ -70,21 +69,25 @@ def serve(client: Connection) -> None:
 def do_job(client: Connection, answers: Connection, request: dict[str, Any]) -> None:
     """Fork a process that does a job of a page and answers itself, and report how it ended."""
 
-    def work() -> dict[str, Any]:
+    def work() -> Iterator[dict[str, Any]]:
         close_standard_streams()
         send_message(answers, {"begun": os.getpid()})
-        return page_jobs.run_job_here(request)
+        yield page_jobs.run_job_here(request)
 
-    with FileProcess(client, answers, work) as process:
-        wait([process.life, client], request["seconds"])
+    life, held = os.pipe()
+    pid = fork_file_process(client, answers, work())
+    os.close(held)  # so that its end is the end of the pipe
+    wait([life, client], request["seconds"])
+    status = end_process(pid)
+    os.close(life)
     with suppress(ConnectionEnded):
-        send_message(answers, {"ended": process.status})
+        send_message(answers, {"ended": status})
 
 
 def serve_truth(client: Connection, request: dict[str, Any]) -> None:
-    """Read the truth, say so, and have a file process ready for the next submission until the client hangs up.
+    """Read the truth, say so, and fork a file process whenever the client asks for the next one, until it hangs up.
 
-    A file process is forked and sealed while the submission before it is written down, so that no file waits for that.
+    The client asks while it writes the result before down, so that no file waits for a fork or a seal.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     close_standard_streams()
@@ -101,54 +104,48 @@ def serve_truth(client: Connection, request: dict[str, Any]) -> None:
         return
     freeze_objects()
     send_message(client, {"ready": True})
+    send_file_process(client, truth, request)
     is_warm = False
     while True:
-        ours, theirs = Pipe()
-        with FileProcess(client, ours, partial(measure_next, truth, ours, theirs, request)) as process:
-            ours.close()
-            with theirs:
-                send_with_connection(client, {"begun": process.pid}, theirs)
-            wait_for_end(process, client)
-        send_message(client, {"ended": process.status})
+        wish = receive_message(client)
+        if "over" in wish:
+            send_message(client, {"ended": end_process(wish["over"]), "pid": wish["over"]})
+            continue
         if not is_warm:
             warm_up(truth, seconds)  # after the first answer, so that no file waits for it
             is_warm = True
+        send_file_process(client, truth, request)
 
 
-def wait_for_end(process: FileProcess, client: Connection) -> None:
-    """Until the file process ends, or the client says of this one that it is over or hangs up."""
-    while process.life not in wait([process.life, client]):
-        if receive_message(client).get("over") == process.pid:
-            return
+def send_file_process(client: Connection, truth: metrics.Truth, request: dict[str, Any]) -> None:
+    """Fork a file process and send the client a connection to it."""
+    ours, theirs = Pipe()
+    with theirs:
+        pid = fork_file_process(client, ours, measure_files(truth, ours, theirs, request))
+        ours.close()
+        send_with_connection(client, {"begun": pid}, theirs)
 
 
-class FileProcess:
-    """A process forked from this one that reads one file and answers. At the end of the block it is ended; then
-    `status` says how it had ended."""
-
-    def __init__(self, client: Connection, answers: Connection, work: Callable[[], dict[str, Any]]) -> None:
-        self.life, held = os.pipe()
-        self.status = 0
-        self.pid = os.fork()
-        if not self.pid:
-            os.close(self.life)
-            client.close()
-            in_file_process(answers, work)
-        os.close(held)  # so that its end is the end of the pipe
-
-    def __enter__(self) -> FileProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.kill(self.pid, signal.SIGKILL)
-        self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        os.close(self.life)
+def fork_file_process(client: Connection, answers: Connection, work: Iterator[dict[str, Any]]) -> int:
+    """Fork a process that does this work and sends what it gives; the number of the process."""
+    pid = os.fork()
+    if not pid:
+        client.close()
+        in_file_process(answers, work)
+    return pid
 
 
-def in_file_process(answers: Connection, work: Callable[[], dict[str, Any]]) -> NoReturn:
-    """Read one file and answer."""
+def end_process(pid: int) -> int:
+    """End a process forked from this one, if it has not ended yet; how it had ended."""
+    os.kill(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def in_file_process(answers: Connection, work: Iterator[dict[str, Any]]) -> NoReturn:
+    """Do the work and answer."""
     try:
-        send_message(answers, work())
+        for answer in work:
+            send_message(answers, answer)
     except BaseException as error:
         with suppress(BaseException):
             send_message(answers, failure_of(error))
@@ -156,24 +153,26 @@ def in_file_process(answers: Connection, work: Callable[[], dict[str, Any]]) -> 
     os._exit(0)
 
 
-def measure_next(
+def measure_files(
     truth: metrics.Truth, client: Connection, clients: Connection, limits: dict[str, Any]
-) -> dict[str, Any]:
-    """In a file process: be sealed, wait for a submission and measure it. One that has a metric from outside measured
-    is sealed when its folder is known. `clients` is the client's end of the connection."""
+) -> Iterator[dict[str, Any]]:
+    """In a file process: be sealed, wait for a submission, measure it, and wait for another one of the same owner. A
+    process that has a metric from outside measured is sealed when its folder is known, and gets one file. `clients` is
+    the client's end of the connection."""
     clients.close()
     needs_folder = bool(limits["tables"])
     if not needs_folder:
         confine_forked(limits["seconds"], limits["memory_mb"])
-    request = receive_message(client)
-    if needs_folder:
-        scratch = Path(request["scratch"])
-        set_outside_runner(ask_worker(client, scratch))
-        confine(limits["seconds"], limits["memory_mb"], read=[], write=[scratch])
-    memory_mb = request["memory_mb"]
-    set_soft_limit("RLIMIT_DATA", memory_mb * 1_048_576)
-    set_soft_limit("RLIMIT_CPU", math.ceil(time.process_time() + request["seconds"]))
-    return measure_submission_file(truth, receive_file(client), memory_mb)
+    while True:
+        request = receive_message(client)
+        if needs_folder:
+            scratch = Path(request["scratch"])
+            set_outside_runner(ask_worker(client, scratch))
+            confine(limits["seconds"], limits["memory_mb"], read=[], write=[scratch])
+        memory_mb = request["memory_mb"]
+        set_soft_limit("RLIMIT_DATA", memory_mb * 1_048_576)
+        set_soft_limit("RLIMIT_CPU", math.ceil(time.process_time() + request["seconds"]))
+        yield measure_submission_file(truth, receive_file(client), memory_mb)
 
 
 def close_standard_streams() -> None:

@@ -29,7 +29,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A file that ends with a blank line takes longer than the queue waits; the processes that a worker starts."""
     commands: list[str] = []
 
-    def measure(ground_truth: scorer.TruthSpec, file: Path, limits: scorer.MeasuringLimits) -> scorer.ScorerAnswer:
+    def measure(
+        ground_truth: scorer.TruthSpec, file: Path, limits: scorer.MeasuringLimits, owner: str
+    ) -> scorer.ScorerAnswer:
         if file.read_bytes().endswith(b"\n\n") and limits.file_seconds < math.inf:
             raise scorer.JobTimedOut
         return measure_here(ground_truth, file, limits)

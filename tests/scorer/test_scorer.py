@@ -67,10 +67,12 @@ Measure = Callable[..., ScorerAnswer]
 def measure(ground_truth: TruthSpec, tmp_path: Path) -> Measure:
     """Bo hands in a file, or one that does what a word says."""
 
-    def measured(data: bytes | str, limits: MeasuringLimits = LIMITS, by: TruthSpec = ground_truth) -> ScorerAnswer:
+    def measured(
+        data: bytes | str, limits: MeasuringLimits = LIMITS, by: TruthSpec = ground_truth, owner: str = ""
+    ) -> ScorerAnswer:
         file = tmp_path / "mine.csv"
         file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
-        return scorer.measure_file(by, file, limits)
+        return scorer.measure_file(by, file, limits, owner)
 
     return measured
 
@@ -263,7 +265,7 @@ def test_a_child_has_nothing_of_the_site(measure: Measure, monkeypatch: pytest.M
     assert not set(found["environment"]) & {"SECRET_KEY", "DATABASE_URL", "ADMIN_PASSWORD", "REDIS_URL"}
     assert "AWS_SECRET_ACCESS_KEY" not in found["environment"]
     assert not FOREIGN & set(found["modules"])
-    assert sorted(found["descriptors"]) == ["c", "c", "c", "p", "s"], "/dev/null, its life, its answer, nothing else"
+    assert sorted(found["descriptors"]) == ["c", "c", "c", "s"], "/dev/null, its answer, nothing else"
 
 
 def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path: Path) -> None:
@@ -369,6 +371,82 @@ def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_onc
     assert time.monotonic() - begun < 4 * patience()
     killer.join()
     assert measure(answers()).result is not None
+
+
+# --- several files of one team ----------------------------------------------------------------------------------
+
+
+def file_processes() -> list[int]:
+    """The file processes of the only truth process, the oldest first."""
+    return sorted(below(client._running[0].process.pid)[1:])
+
+
+def kept(owner: str) -> int:
+    """The process that waits for another file of this team."""
+    (truth_process,) = client._running[0].truths.values()
+    return truth_process.kept[owner].pid
+
+
+def test_one_process_measures_the_files_of_a_team_and_no_other_teams(measure: Measure) -> None:
+    scorer.close_scorer()
+    alone = measure(answers(public=2)).result
+    first = [measure(answers(public=n), owner="Bo's").result for n in range(4)]
+    process = kept("Bo's")
+    measure(answers(), owner="Cy's")
+    assert kept("Cy's") != process
+    again = measure(answers(public=2), owner="Bo's").result
+    assert kept("Bo's") == process
+    assert alone is not None
+    assert {(one.public, one.private) for one in (again, first[2]) if one} == {(alone.public, alone.private)}
+    assert None not in (again, first[2])
+
+
+def test_a_process_whose_file_was_bad_measures_no_other(measure: Measure) -> None:
+    measure(answers(), owner="Bo's")
+    process = kept("Bo's")
+    assert measure(answers().replace(b"\n3,", b"\n2,"), owner="Bo's").problems
+    assert measure("stumble", owner="Bo's").failure
+    measure(answers(), owner="Bo's")
+    assert kept("Bo's") != process
+
+
+def test_no_file_is_blamed_for_the_death_of_the_process_that_waited_for_it(measure: Measure) -> None:
+    measure(answers(), owner="Bo's")
+    os.kill(process := kept("Bo's"), signal.SIGKILL)
+    until(lambda: is_over(process), what="its end")
+    assert measure(answers(), owner="Bo's").result is not None
+
+
+def test_a_file_that_kills_the_process_of_its_team_harms_no_later_one(measure: Measure) -> None:
+    for word in ("die", "babble"):
+        measure(answers(), owner="Bo's")
+        with pytest.raises(scorer.ScorerDied):
+            measure(word, MeasuringLimits(3, 1500), owner="Bo's")
+        assert measure(answers(), owner="Bo's").result is not None
+        assert measure(answers(), owner="Cy's").result is not None
+
+
+def test_a_process_that_answers_before_it_is_asked_is_not_believed(measure: Measure) -> None:
+    measure(answers(), owner="Bo's")
+    assert measure("linger", owner="Bo's").failure == "lingers"
+    assert measure(answers(), owner="Bo's").result is not None
+
+
+def test_each_file_of_a_team_has_its_own_time(measure: Measure) -> None:
+    measure(answers(), owner="Bo's")
+    with pytest.raises(scorer.JobTimedOut):
+        measure("spin", MeasuringLimits(0.5, 1500), owner="Bo's")
+    assert measure(answers(), owner="Bo's").result is not None
+
+
+def test_few_processes_are_kept_and_none_when_no_file_waits(measure: Measure) -> None:
+    scorer.close_scorer()
+    for number in range(client.MOST_KEPT + 3):
+        measure(answers(), owner=f"team {number}")
+    until(lambda: len(file_processes()) == client.MOST_KEPT + 1, what="those kept and the next one")
+    scorer.end_kept_processes()
+    until(lambda: len(file_processes()) == 1, what="the next one alone")
+    assert measure(answers(), owner="team 0").result is not None
 
 
 JOB = """

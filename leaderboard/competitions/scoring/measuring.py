@@ -112,7 +112,8 @@ def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: floa
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(spec.truth).open("rb").close()
     limits = scorer.MeasuringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
-    return _outcome(submission, ground_truth, scorer.measure_file(spec, file, limits))
+    owner = f"team {submission.team_id}" if submission.team_id else ""
+    return _outcome(submission, ground_truth, scorer.measure_file(spec, file, limits, owner))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:
