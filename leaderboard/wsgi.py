@@ -19,10 +19,10 @@ child_processes.die_with_leader()
 # A thread that holds SQLite's one write lock must not wait long for Python's own lock after each statement.
 sys.setswitchinterval(0.0005)
 
-# An upload waits for the disk and for SQLite's writer for half of its time, so two at once left a core idle: of 50
-# uploads a second 95 in 100 were answered within 3 to 5 s, with four at once within 0.4 to 2.3 s (bench/load.py). More
-# would only wait for Python's lock while they hold the database's.
-AT_ONCE = 4
+# An upload waits for the disk and for SQLite's writer for half of its time, so two at once leave a core idle: of 50
+# uploads a second 95 in 100 are answered within 1.2 s, with three at once within 0.3 s (bench/load.py). Of four there is
+# always one that takes the writer before the worker does: during a burst half as many files are scored.
+AT_ONCE = 3
 
 _site = get_wsgi_application()
 

@@ -152,26 +152,29 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
 
 
 def test_one_more_file_behind_a_long_queue_needs_no_wake_up(
-    pets: Competition, bo: User, cy: User, wake_ups: list[str], monkeypatch: pytest.MonkeyPatch
+    pets: Competition, bo: User, cy: User, wake_ups: list[str], django_capture_on_commit_callbacks: Any
 ) -> None:
-    """Where files of one team alone wait for each other, somebody else's is rung for: a worker may be idle."""
+    """Where files of one team alone wait for each other, workers are woken for somebody else's: one may be idle."""
     Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     enter(pets, bo), enter(pets, cy)
-    rung: list[object] = []
-    monkeypatch.setattr(tasks, "wake_workers_after_commit", lambda task, pk, ground_truth: rung.append(pk))
-    queue = [upload(pets, bo) for _ in range(queue_module.LONG_QUEUE)]
-    assert rung == [one.pk for one in queue[:-1]]
-    rung.clear()
-    upload(pets, cy)
-    assert rung == []
-    assert len(score.sweep_queue()[0]) == queue_module.LONG_QUEUE + 1
+
+    def upload_and_commit(user: User) -> Submission:
+        with django_capture_on_commit_callbacks(execute=True):
+            return upload(pets, user)
+
+    queue = [upload_and_commit(bo) for _ in range(queue_module.LONG_QUEUE)]
+    assert wake_ups == [str(one.pk) for one in queue[:-1]]
     wake_ups.clear()
+    upload_and_commit(cy)
+    assert wake_ups == []
+    assert len(score.sweep_queue()[0]) == queue_module.LONG_QUEUE + 1
     tasks.sweep()
     assert len(wake_ups) == queue_module.LONG_QUEUE
+    wake_ups.clear()
     held(queue[0])
-    one_of_few = upload(pets, cy)
-    assert rung == [one_of_few.pk]
+    one_of_few = upload_and_commit(cy)
+    assert wake_ups == [str(one_of_few.pk)]
 
 
 def test_two_baselines_may_be_measured_at_once(pets: Competition, ada: User) -> None:

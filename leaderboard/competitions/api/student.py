@@ -273,6 +273,8 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     submission = only_row(submissions_with_scores(user).filter(pk=submission_id))
     if submission is None:
         raise Http404("No submission of this id is open to you.")
+    if submission.status == Submission.Status.PENDING:  # asked for again and again: two queries fewer
+        return submission_out(submission_without_scores(submission), sees_private=False)
     return _submission_out_for(submission, user)
 
 

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -145,18 +146,20 @@ def _receive(
     submission.status = Submission.Status.INVALID if problems else Submission.Status.PENDING
     submission.problems = problems
     submission.finished_at = received_at if problems else None
+    # Asked before the lock, because all uploads and the workers wait for SQLite's one writer: files that arrive at the
+    # same moment may exceed this count by themselves, as files that wait for their scores do.
+    today = FilesToday.of(membership, received_at)
     try:
         with transaction.atomic():
             held = submit_conditions.lock_membership(membership)
             if held.competition.ground_truth_id == competition.ground_truth_id:
-                _use_attempt(submission, held, was_open=begun_at < competition.closes_at)
+                _use_attempt(submission, held, today, was_open=begun_at < competition.closes_at)
                 submission.save(force_insert=True)
                 if conversion is not None:
                     conversion.submission = submission
                     conversion.save(force_insert=True)
-                if not problems and not queue.is_queue_long_enough():
-                    ids = submission.pk, competition.ground_truth_id
-                    tasks.wake_workers_after_commit(tasks.score_submission, *ids)
+                if not problems:
+                    transaction.on_commit(partial(_wake_worker, submission), robust=True)
                 return submission
     except IntegrityError:
         if earlier := _submission_of_upload(competition, submission.upload_key):
@@ -168,7 +171,12 @@ def _receive(
     return _receive(submission, held, begun_at, conversion)  # its beginning is checked by the ground truth of now
 
 
-def _use_attempt(submission: Submission, held: Membership, *, was_open: bool) -> None:
+def _wake_worker(submission: Submission) -> None:
+    if not queue.is_queue_long_enough():
+        tasks.wake_workers(tasks.score_submission, submission.pk, submission.competition.ground_truth_id)
+
+
+def _use_attempt(submission: Submission, held: Membership, today: FilesToday, *, was_open: bool) -> None:
     """Refuse the file, or count it, by what holds at its receipt. Inside the transaction that holds the competition, so
     that files of the same moment are counted one by one. `was_open` says that the deadline was ahead when it began to
     arrive."""
@@ -179,7 +187,6 @@ def _use_attempt(submission: Submission, held: Membership, *, was_open: bool) ->
         if refusal.code == "closed" and was_open:
             refusal = SubmissionRefused("closed", _("The deadline passed before your upload finished."))
         raise refusal
-    today = FilesToday.of(held, received_at)
     if refusal := refusal_for_failed_files(today) or refusal_for_unreadable_files(today):
         raise refusal
     if not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
