@@ -20,8 +20,8 @@ child_processes.die_with_leader()
 sys.setswitchinterval(0.0005)
 
 # An upload waits for the disk and for SQLite's writer for half of its time, so two at once leave a core idle: of 50
-# uploads a second 95 in 100 are answered within 1.2 s, with three at once within 0.3 s (bench/load.py). Of four there is
-# always one that takes the writer before the worker does: during a burst half as many files are scored.
+# uploads a second 95 in 100 are answered within 1.2 s, with three at once within 0.3 s (bench/load.py). Of four one
+# always takes the writer before the worker does: during a burst half as many files are scored.
 AT_ONCE = 3
 
 _site = get_wsgi_application()
