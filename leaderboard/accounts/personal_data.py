@@ -10,6 +10,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import IO, Any
 
+from allauth.usersessions.models import UserSession
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from leaderboard.common.models import AuditEntry
@@ -132,6 +136,19 @@ def delete_account(*, account: User, user: User | None) -> None:
         hooks.forget(leaving=leaving)
         hooks.delete(leaving=leaving)
         before = {**rights_of(held), **leaving.counts}
+        _forget_in_admin(held)
         gone = User(pk=held.pk)
         held.delete()
         AuditEntry.append(AuditEvent.ACCOUNT_DELETED, user=user, account=gone, before=before)
+
+
+def _forget_in_admin(account: User) -> None:
+    """Django's admin notes the name of what an operator changed, also of the account that is being deleted."""
+    kind = ContentType.objects.get_for_model(User)
+    LogEntry.objects.filter(content_type=kind, object_id=str(account.pk)).update(object_repr=hooks.NAMELESS)
+
+
+def forget_ended_sessions(at: datetime) -> None:
+    """Delete address and browser of each session that has ended."""
+    lasting = Session.objects.filter(expire_date__gt=at)
+    UserSession.objects.exclude(session_key__in=lasting.values("session_key")).delete()

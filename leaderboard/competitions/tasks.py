@@ -22,6 +22,7 @@ from django.db import close_old_connections, connection, transaction
 from structlog.contextvars import bound_contextvars
 
 from leaderboard import scorer
+from leaderboard.accounts import personal_data
 from leaderboard.celery import app
 from leaderboard.common import child_processes, folders, prometheus_counters
 from leaderboard.common.clock import database_now
@@ -228,10 +229,11 @@ def launch_due_competitions() -> None:
 
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")
 def clear_sessions() -> None:
-    """Once a night: delete sessions that have run out, in another process, the digests of deleted accounts that no
-    running competition needs, and competitions that were long enough in the bin."""
+    """Once a night: delete sessions that have run out, in another process, the addresses of ended ones, the digests of
+    deleted accounts that no running competition needs, and competitions that were long enough in the bin."""
     archive.empty_bin(database_now())
     FormerMember.forget_ended(database_now())
+    personal_data.forget_ended_sessions(database_now())
     run_command("clearsessions")
 
 

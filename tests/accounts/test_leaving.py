@@ -8,8 +8,12 @@ import zipfile
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.apps import apps
+from django.contrib.admin.models import LogEntry
+from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
@@ -17,6 +21,7 @@ from leaderboard.classroom import extensions, joining, roles, roster, team_merge
 from leaderboard.classroom.models import HostingRole, RoleInvitation, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.competitions import tasks
 from leaderboard.competitions.models import BoardSettings, Competition, Membership, MergeOffer, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import boards, competitions
@@ -365,3 +370,19 @@ def test_an_operator_deletes_an_account_in_the_admin(pets: Competition, ada: Use
     assert Submission.objects.get().status == "scored"
     entry = AuditEntry.objects.latest("number")
     assert (entry.event, entry.by) == (AuditEvent.ACCOUNT_DELETED, olga.pk)
+    assert "bo" not in LogEntry.objects.values_list("object_repr", flat=True), "Django's own log of the admin"
+
+
+def test_where_bo_was_signed_in_is_forgotten_the_night_after_the_session(
+    bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "run_command", lambda *_: None)
+    for account in (bo, cy):
+        client = Client(REMOTE_ADDR="192.0.2.7")
+        assert client.post("/accounts/login/", {"login": account.username, **PASSWORD}).status_code == 302
+    tasks.clear_sessions()
+    assert set(UserSession.objects.values_list("user", flat=True)) == {bo.pk, cy.pk}
+    bos = UserSession.objects.get(user=bo)
+    Session.objects.filter(session_key=bos.session_key).update(expire_date=timezone.now())
+    tasks.clear_sessions()
+    assert UserSession.objects.get().user == cy
