@@ -60,6 +60,9 @@ def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
         {
             "profile": _profile(account),
             "tokens": list(account.api_tokens.values("name", "hint", "created_at", "last_used_at")),
+            "sessions": list(
+                UserSession.objects.filter(user=account).values("ip", "user_agent", "created_at", "last_seen_at")
+            ),
             "what_you_did_as_a_host": list(_audit_entries_of(account)),
         }
     )

@@ -54,8 +54,11 @@ def test_bo_takes_everything_along(pets: Competition, bo: User, cy: User) -> Non
     _, secret = ApiToken.issue(bo, "laptop")
     enter(pets, cy)
     hand_in(pets, cy, answers(), note="cys secret idea")
+    session = {"ip": "192.0.2.7", "user_agent": "Bo's browser"}
+    UserSession.objects.create(user=bo, session_key="of another day", **session)
     files = taken_along(bo)
     assert loaded(files, "profile")["username"] == "bo"
+    assert session.items() <= loaded(files, "sessions")[0].items()
     assert loaded(files, "memberships")[0]["competition"] == "pets"
     assert loaded(files, "tokens")[0]["name"] == "laptop"
     (row,) = loaded(files, "submissions")
