@@ -15,7 +15,10 @@ from django.core.management import get_commands, load_command_class
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 MAPS = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md"]
 OWN_COMMANDS = {"test"}
 

@@ -8,8 +8,16 @@ from typing import Literal
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, ViewportSize
 
-# Every rule of axe; that every target is 24 px or has the room around it is not among those it has on by itself.
-ALL = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
+# Every rule of axe that it has on by itself, and these.
+FURTHER = (
+    "target-size",  # every target is 24 px or has the room around it
+    "label-content-name-mismatch",
+    "css-orientation-lock",
+    "p-as-heading",
+    "table-fake-caption",
+    "td-has-header",
+)
+ALL = {"resultTypes": ["violations"], "rules": {rule: {"enabled": True} for rule in FURTHER}}
 # What the colours of a page decide, for the second look.
 COLOURS = {"resultTypes": ["violations"], "runOnly": {"type": "rule", "values": ["color-contrast"]}}
 WIDE: ViewportSize = {"width": 1180, "height": 900}
