@@ -16,6 +16,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard.common import folders
+from leaderboard.common.institutions import BadInstitution, institutions_in
 from leaderboard.common.languages import languages_in
 
 env = environ.Env()
@@ -85,6 +86,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
     "allauth.usersessions",
     "csp",
     "leaderboard.operations",
@@ -173,6 +175,19 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_PRESERVE_USERNAME_CASING = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 PASSWORD_RESET_TIMEOUT = 3600
+# Where people sign in with the account of their institution (`common/institutions.py` lists the variables).
+try:
+    INSTITUTIONS = institutions_in(os.environ)
+except BadInstitution as error:
+    raise ImproperlyConfigured(str(error)) from None
+# Without local passwords people sign in at their institution; only operators still have a password, for emergencies.
+LOCAL_PASSWORDS = env.bool("LOCAL_PASSWORDS", default=True)
+if not LOCAL_PASSWORDS and not INSTITUTIONS:
+    raise ImproperlyConfigured("LOCAL_PASSWORDS=0 needs an institution to sign in at: OIDC_ISSUER.")
+SOCIALACCOUNT_ADAPTER = "leaderboard.accounts.institution.adapter.InstitutionAccountAdapter"
+# An account here and one of the institution are one person's where both sides have confirmed the same address.
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_REAUTHENTICATION_REQUIRED = True
 # By default an account is made with a join code or an invitation; this lets everybody make one.
 OPEN_SIGN_UP = env.bool("OPEN_SIGN_UP", default=False)
 # Without a mail server nobody could confirm an address; an installation that sets EMAIL_URL asks for it.
@@ -197,7 +212,7 @@ if SECOND_FACTOR_FOR not in ("", "operators", "hosts"):
     raise ImproperlyConfigured("SECOND_FACTOR_FOR is “operators”, “hosts” or not set.")
 # Browsers offer passkeys on encrypted pages alone.
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", *(["webauthn"] if IS_HTTPS else [])]
-MFA_PASSKEY_LOGIN_ENABLED = IS_HTTPS
+MFA_PASSKEY_LOGIN_ENABLED = IS_HTTPS and LOCAL_PASSWORDS
 MFA_TOTP_ISSUER = "Leaderboard"
 MFA_TOTP_TOLERANCE = 1  # a telephone's clock may be half a minute off
 MFA_ALLOW_UNVERIFIED_EMAIL = ACCOUNT_EMAIL_VERIFICATION == "none"

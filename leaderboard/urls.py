@@ -7,6 +7,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("accounts/oidc/", include("leaderboard.accounts.institution.urls")),
     path("accounts/", include("allauth.urls")),
     path("", include("leaderboard.operations.urls")),
     path("", include("leaderboard.accounts.urls")),

@@ -37,6 +37,7 @@ from leaderboard.common.responses import client_address_of
 
 from . import hooks
 from .devices import device_of
+from .institution.people import log_password_sign_in, note_sign_in
 from .models import ApiToken, User, Viewer
 from .slow_sign_in import LaneIsFull, SlowLane
 from .viewers import find_viewer
@@ -90,6 +91,11 @@ def needs_second_factor(user: Viewer) -> bool:
     return not is_mfa_enabled(user)
 
 
+def may_use_password(user: User) -> bool:
+    """Everybody, or operators alone where people sign in at their institution."""
+    return settings.LOCAL_PASSWORDS or user.is_superuser
+
+
 def login_of(credentials: dict[str, Any]) -> str:
     """What was typed as the name: a user name or an e-mail address."""
     return str(credentials.get("email") or credentials.get("username") or "")
@@ -120,7 +126,7 @@ class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
 
     def _authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
         user: User | None = self._check_password(account_named(login_of(credentials)), credentials["password"])
-        return user
+        return user if user is not None and may_use_password(user) else None
 
     def get_user(self, user_id: Any) -> User | None:
         user = find_viewer(user_id)
@@ -185,6 +191,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return plain_address(super().get_client_ip(request))
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Of the form for a local account; who comes from an institution is asked by `institution/adapter.py`."""
+        if not settings.LOCAL_PASSWORDS:
+            return False
         way = _way_in(request)
         return settings.OPEN_SIGN_UP or bool(way and any(hooks.lets_in(**way)))
 
@@ -220,6 +229,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         cleaned: str = super().clean_email(clean_text(email).casefold())
         return cleaned
 
+    def post_login(self, request: HttpRequest, user: User, **named: Any) -> HttpResponse:
+        """Takes over what the institution says of a person; an operator's way round it is written down."""
+        if social_login := (named["signal_kwargs"] or {}).get("sociallogin"):
+            note_sign_in(account=user, social_account=social_login.account, is_new=named["signup"])
+        elif not settings.LOCAL_PASSWORDS:
+            log_password_sign_in(user)
+        response: HttpResponse = super().post_login(request, user, **named)
+        return response
+
     def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
         """What waits for this address is given now."""
         is_confirmed: bool = super().confirm_email(request, email_address)
@@ -229,14 +247,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """As a confirmation, to where somebody was going who forgot the password on the way."""
-        address = _own_address(super().get_reset_password_from_key_url(key))
+        address = own_address(super().get_reset_password_from_key_url(key))
         done = urlsplit(get_next_redirect_url(context.request) or "")
         going_to = parse_qs(done.query).get("next", [""])[0] if done.path == reverse(RESET_ASKED) else ""
         return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
         """Leads on to where the reader was going; an e-mail is often opened in another browser than the form was."""
-        address = _own_address(super().get_email_confirmation_url(request, emailconfirmation))
+        address = own_address(super().get_email_confirmation_url(request, emailconfirmation))
         going_to = get_next_redirect_url(request)
         return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")
 
@@ -254,7 +272,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             "login_url": _with_next(reverse("account_login"), going_to),
             "password_reset_url": _with_next(reverse("account_reset_password"), asked),
         }
-        whole = {name: _own_address(context.request.build_absolute_uri(way)) for name, way in ways.items()}
+        whole = {name: own_address(context.request.build_absolute_uri(way)) for name, way in ways.items()}
         self.send_mail("account/email/account_already_exists", email, whole)
 
 
@@ -262,7 +280,7 @@ def _with_next(address: str, going_to: str | None) -> str:
     return f"{address}?next={quote(going_to)}" if going_to else address
 
 
-def _own_address(address: str) -> str:
+def own_address(address: str) -> str:
     """A link with the configured address of the site; what a request calls us is only taken where nothing is set."""
     if not settings.SITE_URL:
         return address

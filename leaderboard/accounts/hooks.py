@@ -30,6 +30,11 @@ def address_confirmed(*, address: str) -> object:
 
 
 @Hook
+def student_number_confirmed(*, account: User) -> object:
+    """An institution has named the student number of an account (`institution.people.student_numbers_of`)."""
+
+
+@Hook
 def viewer_facts() -> Mapping[str, Any]:
     """Name → what to annotate on the account of a session, for the frame of each page."""
     raise NotImplementedError

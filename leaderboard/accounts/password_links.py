@@ -23,7 +23,8 @@ OWN_ROLES = Q(hosted_competitions__isnull=False) | Q(assisted_competitions__isnu
 def may_have_password_link(user: User) -> bool:
     """By a host: for accounts that only compete, where people cannot help themselves by e-mail."""
     return (
-        settings.ACCOUNT_EMAIL_VERIFICATION == "none"
+        settings.LOCAL_PASSWORDS
+        and settings.ACCOUNT_EMAIL_VERIFICATION == "none"
         and user.is_active
         and not (user.is_staff or user.is_superuser or user.can_host)
         and not User.objects.filter(OWN_ROLES, pk=user.pk).exists()

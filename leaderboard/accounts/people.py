@@ -35,7 +35,7 @@ def add_person(*, username: str, email: str, can_host: bool, user: User) -> User
 
 
 @transaction.atomic
-def set_can_host(*, account: User, can_host: bool, user: User) -> None:
+def set_can_host(*, account: User, can_host: bool, user: User | None) -> None:
     """Give or take the right to open competitions; those that they host already stay theirs."""
     held = User.objects.select_for_update().get(pk=account.pk)
     before = personal_data.rights_of(held)

@@ -59,6 +59,9 @@ def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
     own = hooks.PersonalData(
         {
             "profile": _profile(account),
+            "institutions": list(
+                account.socialaccount_set.values("provider", "uid", "date_joined", "last_login", "extra_data")  # type: ignore[attr-defined]
+            ),
             "tokens": list(account.api_tokens.values("name", "hint", "created_at", "last_used_at")),
             "sessions": list(
                 UserSession.objects.filter(user=account).values("ip", "user_agent", "created_at", "last_seen_at")

@@ -25,7 +25,9 @@ def frame_context(request: HttpRequest) -> dict[str, Any]:
         "now": timezone.now(),
         "version": __version__,
         "has_fonts": bool(settings.STATICFILES_DIRS),
-        "is_open": settings.OPEN_SIGN_UP,
+        "is_open": settings.OPEN_SIGN_UP and settings.LOCAL_PASSWORDS,
+        "institutions": settings.INSTITUTIONS,
+        "local_passwords": settings.LOCAL_PASSWORDS,
         "sends_mail": settings.ACCOUNT_EMAIL_VERIFICATION != "none",
         "request_id": request.META.get("leaderboard.request_id", ""),
     }

@@ -13,6 +13,7 @@ from leaderboard.common.names import clean_text
 from leaderboard.common.responses import absolute_url, see_other, signed_in_user
 
 from .. import people as people_module
+from ..adapter import may_use_password
 from ..forms import PersonForm
 from ..models import User
 
@@ -30,7 +31,7 @@ def people(request: HttpRequest) -> HttpResponse:
         account = get_object_or_404(User, username=request.POST.get("person", ""), is_active=True)
         if action in ("host", "no_host"):
             return _set_can_host(request, account, action == "host")
-        if action != "link":
+        if action != "link" or not may_use_password(account):
             raise Http404
         receiver = account
     return _people_page(request, form, receiver)
@@ -57,7 +58,11 @@ def _people_page(request: HttpRequest, form: PersonForm, receiver: User | None) 
 def _add_person(request: HttpRequest, form: PersonForm) -> User | None:
     if not form.is_valid():
         return None
-    return people_module.add_person(**form.cleaned_data, user=signed_in_user(request.user))
+    account = people_module.add_person(**form.cleaned_data, user=signed_in_user(request.user))
+    if may_use_password(account):
+        return account
+    messages.success(request, _("%(name)s can sign in at the institution now.") % {"name": account})
+    return None
 
 
 def _set_can_host(request: HttpRequest, account: User, can_host: bool) -> HttpResponse:

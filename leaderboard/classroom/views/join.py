@@ -171,7 +171,7 @@ def _signed_out_page(
         "competition": competition,
         "state": competition.state(timezone.now()),
         "host": host,
-        "may_sign_up": has_way_in or settings.OPEN_SIGN_UP,
+        "may_sign_up": settings.LOCAL_PASSWORDS and (has_way_in or settings.OPEN_SIGN_UP),
         "obstacle": _closed_page(competition),
         "is_team": is_team,
     }

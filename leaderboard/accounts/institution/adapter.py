@@ -1,0 +1,179 @@
+"""Rules for who comes from an institution: which address counts, whose account it is, what a new one is called.
+
+At each sign-in the provider must name a confirmed address in one of the institution's domains. An account here is
+found by issuer and subject; else by that address, where it is confirmed here too; else it is made.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from allauth.account.adapter import get_adapter as get_account_adapter
+from allauth.account.models import EmailAddress
+from allauth.core import context
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
+from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
+from allauth.socialaccount.signals import social_account_added
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
+
+from leaderboard.common.institutions import Institution
+
+from ..adapter import may_use_password
+from ..models import User
+from .people import confirm_own_address, log_link, note_sign_in
+from .refusals import Refusal, refusal_page
+
+if TYPE_CHECKING:
+    from .provider import InstitutionProvider
+    from .sessions import ProviderSession
+
+MOST_NUMBERED = 30
+LONGEST_NAME = 100
+
+
+class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """django-allauth's questions to this site about accounts of institutions."""
+
+    error_messages: ClassVar = {
+        **DefaultSocialAccountAdapter.error_messages,
+        "unknown_institution": gettext_lazy("This institution isn't set up here any more. Nobody can sign in by it."),
+        "no_password": gettext_lazy("You couldn't sign in any more. Choose a password first."),
+    }
+
+    # --- which providers there are: those of the settings, and none of the database ---------------------------------
+
+    def list_apps(
+        self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
+    ) -> list[SocialApp]:
+        return [_app_of(one) for one in settings.INSTITUTIONS if provider in (None, one.issuer)]
+
+    def list_providers(self, request: HttpRequest) -> list[InstitutionProvider]:
+        return [self.get_provider(request, one.issuer) for one in settings.INSTITUTIONS]
+
+    def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> InstitutionProvider:
+        """`provider` is the issuer. Raises `SocialApp.DoesNotExist`."""
+        from .provider import InstitutionProvider
+
+        return InstitutionProvider(request, app=self.get_app(request, provider))
+
+    def get_requests_session(self) -> ProviderSession:
+        from .sessions import ProviderSession
+
+        return ProviderSession(context.request.META)
+
+    # --- who may sign in, and as whom -------------------------------------------------------------------------------
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Refuse whoever the institution does not vouch for, before anything is stored."""
+        institution: Institution = sociallogin.provider.institution
+        named = [one.email for one in sociallogin.email_addresses]
+        confirmed = [one.email for one in sociallogin.email_addresses if one.verified]
+        if not confirmed:
+            raise refusal_page(request, Refusal.NO_ADDRESS, institution=institution, address="".join(named[:1]))
+        if not institution.admits(confirmed[0]):
+            raise refusal_page(request, Refusal.DOMAIN, institution=institution, address=confirmed[0])
+        is_new = not sociallogin.is_existing and sociallogin.state.get("process") == AuthProcess.LOGIN
+        if is_new and _accounts_with(confirmed[0]).exists():
+            raise refusal_page(request, Refusal.ACCOUNT_EXISTS, institution=institution, address=confirmed[0])
+
+    def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
+        """The account that has confirmed the address too, or that an operator made for it and nobody has used."""
+        institution: Institution = sociallogin.provider.institution
+        for address in [one.email for one in sociallogin.email_addresses if one.verified]:
+            held = EmailAddress.objects.filter(email__iexact=address, verified=True).select_related("user").first()
+            account = held.user if held else User.objects.filter(email__iexact=address).first()
+            if institution.admits(address) and account and (held or _was_never_used(account)):
+                return account, address
+        return None
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """`pre_social_login` has decided."""
+        return True
+
+    def on_authentication_error(
+        self, request: HttpRequest, provider: Any, error: str | None = None, exception: Any = None, **_: Any
+    ) -> None:
+        """State, code or the provider's own word. What an exception quotes is not logged."""
+        if error != AuthError.CANCELLED:
+            code = type(exception).__name__ if exception else "state"
+            raise refusal_page(request, Refusal.NOT_VERIFIED, institution=provider.institution, code=code)
+
+    def validate_disconnect(self, account: SocialAccount, accounts: Any) -> None:
+        """The last way in stays. Of an institution that is no longer set up django-allauth knows nothing."""
+        if not any(one.issuer == account.provider for one in settings.INSTITUTIONS):
+            raise self.validation_error("unknown_institution")
+        if accounts.count() == 1 and not may_use_password(account.user):
+            raise self.validation_error("no_password")
+
+    # --- a new account ----------------------------------------------------------------------------------------------
+
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
+        user: User = super().populate_user(request, sociallogin, data)
+        # An address would tell everybody on the board how to write to its owner.
+        user.username = user.username.partition("@")[0]
+        sociallogin.wanted_name = user.username
+        return user
+
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
+        """By the rules for names of the sign-up form. Of two at once one is told to begin again."""
+        try:
+            with transaction.atomic():
+                sociallogin.user.username = free_name(sociallogin.wanted_name)
+                account: User = super().save_user(request, sociallogin, form)
+                return account
+        except IntegrityError:
+            raise refusal_page(request, Refusal.TWICE, institution=sociallogin.provider.institution) from None
+
+
+def _app_of(institution: Institution) -> SocialApp:
+    settings_of_app = {"server_url": institution.issuer, "oauth_pkce_enabled": True}
+    return SocialApp(
+        provider="openid_connect",
+        provider_id=institution.issuer,
+        name=institution.name,
+        client_id=institution.client_id,
+        secret=institution.client_secret,
+        settings=settings_of_app,
+    )
+
+
+def _accounts_with(address: str) -> Any:
+    return User.objects.filter(Q(email__iexact=address) | Q(emailaddress__email__iexact=address))
+
+
+def _was_never_used(account: User) -> bool:
+    """Nobody but the operator who made it has had it in hand."""
+    is_linked = SocialAccount.objects.filter(user=account).exists()
+    return not (account.has_usable_password() or account.last_login or account.is_superuser or is_linked)
+
+
+def free_name(wanted: str) -> str:
+    """A user name like the wanted one that looks like nobody else's."""
+    base = re.sub(r"[^\w.+-]", "", wanted)[:LONGEST_NAME] or "user"
+    numbered = [base, *(f"{base}{number}" for number in range(2, MOST_NUMBERED))]
+    for name in [*numbered, f"{base}-{secrets.token_hex(4)}"]:
+        try:
+            return str(get_account_adapter().clean_username(name))
+        except ValidationError:
+            continue
+    return f"user-{secrets.token_hex(8)}"
+
+
+def _note_link(*, request: HttpRequest, sociallogin: SocialLogin, **_: Any) -> None:
+    """A person who connects is signed in already; who is found by an address is noted once signed in."""
+    account: User = sociallogin.user
+    log_link(account)
+    confirm_own_address(account, next(one.email for one in sociallogin.email_addresses if one.verified))
+    if sociallogin.state.get("process") == AuthProcess.CONNECT:
+        note_sign_in(account=account, social_account=sociallogin.account, is_new=False)
+
+
+social_account_added.connect(_note_link, dispatch_uid="note_link")

@@ -1,0 +1,66 @@
+"""Whether an ID token is a provider's word to this site about this very sign-in.
+
+OpenID Connect Core 1.0, 3.1.3.7. The signature is checked although the token came directly from the provider.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jwt
+from django.utils.crypto import constant_time_compare
+
+# With a public key. The list must not follow from the token: `none`, or HS256 with a public text as its key, would
+# pass.
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+NEEDED = ["iss", "aud", "exp", "iat", "sub", "nonce"]
+CLOCKS_DIFFER_SECONDS = 60
+# As the database stores it with each account.
+LONGEST_SUBJECT = 191
+
+
+class BadToken(Exception):
+    """What is wrong with a token, as a code for the log; nothing of the token is quoted."""
+
+
+def read_id_token(token: str, *, keys: Any, issuer: str, client_id: str, nonce: str) -> dict[str, Any]:
+    """The claims of a token. `keys` is what the provider publishes (a JWK set). Raises `BadToken`."""
+    try:
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            _key_of(token, keys),
+            algorithms=ALGORITHMS,
+            audience=client_id,
+            issuer=issuer,
+            leeway=CLOCKS_DIFFER_SECONDS,
+            options={"require": NEEDED, "enforce_minimum_key_length": True},
+        )
+    except jwt.PyJWTError as error:
+        raise BadToken(type(error).__name__) from None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise BadToken("malformed") from None
+    _check_subject_and_receiver(claims, client_id)
+    if not constant_time_compare(str(claims["nonce"]), nonce):
+        raise BadToken("nonce")
+    return claims
+
+
+def _key_of(token: str, keys: Any) -> jwt.PyJWK:
+    header = jwt.get_unverified_header(token)
+    if header.get("alg") not in ALGORITHMS:
+        raise BadToken("algorithm")
+    usable = [key for key in keys["keys"] if key.get("use", "sig") == "sig"]
+    named = [key for key in usable if key.get("kid") == header["kid"]] if "kid" in header else usable
+    # Without a name the key is clear only where there is one.
+    if len(named) != 1:
+        raise BadToken("key")
+    return jwt.PyJWK(named[0], algorithm=named[0].get("alg") or header["alg"])
+
+
+def _check_subject_and_receiver(claims: dict[str, Any], client_id: str) -> None:
+    subject, audience = claims["sub"], claims["aud"]
+    if not isinstance(subject, str) or not subject.strip() or len(subject) > LONGEST_SUBJECT:
+        raise BadToken("subject")
+    is_for_several = isinstance(audience, list) and len(audience) > 1
+    if claims.get("azp", None if is_for_several else client_id) != client_id:
+        raise BadToken("authorized party")

@@ -1,0 +1,57 @@
+"""What an institution's word changes about an account here: links, the right to host, the student number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
+from django.db import transaction
+
+from leaderboard.common.models import AuditEntry
+from leaderboard.common.models.audit_log import AuditEvent
+
+from .. import hooks, people
+from ..models import User
+
+
+def note_sign_in(*, account: User, social_account: SocialAccount, is_new: bool) -> None:
+    """Follow what the provider says now. Called once the person is signed in, after any second factor."""
+    facts = social_account.extra_data
+    may_host = facts.get("may_host")
+    if may_host is not None and may_host != account.can_host:
+        people.set_can_host(account=account, can_host=may_host, user=None)
+    if is_new:
+        for address in account.emailaddress_set.filter(verified=True):  # type: ignore[attr-defined]
+            hooks.address_confirmed(address=address.email)
+    if facts.get("student_number"):
+        hooks.student_number_confirmed(account=account)
+
+
+def confirm_own_address(account: User, address: str) -> None:
+    """An address that the account names already counts as confirmed once its institution has named it too."""
+    is_main = account.email.lower() == address
+    held = EmailAddress.objects.filter(user=account, email__iexact=address).first()
+    is_known = is_main or held is not None
+    if not is_known or EmailAddress.objects.filter(email__iexact=address, verified=True).exists():
+        return
+    held = held or EmailAddress(user=account, email=address, primary=is_main)
+    held.verified = True
+    held.save()
+    hooks.address_confirmed(address=address)
+
+
+@transaction.atomic
+def log_link(account: User) -> None:
+    AuditEntry.append(AuditEvent.INSTITUTION_LINKED, user=account, account=account)
+
+
+@transaction.atomic
+def log_password_sign_in(account: User) -> None:
+    AuditEntry.append(AuditEvent.PASSWORD_SIGN_IN, user=account, account=account)
+
+
+def student_numbers_of(users: Iterable[int]) -> list[tuple[int, str]]:
+    """(account, number) for each number that an institution named at the last sign-in."""
+    held = SocialAccount.objects.filter(user__in=users).values_list("user", "extra_data")
+    return [(user, facts["student_number"]) for user, facts in held if facts.get("student_number")]

@@ -1,0 +1,219 @@
+"""The provider as django-allauth knows it, with what it leaves out: nonce, signature, issuer, one subject."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialLogin, SocialToken
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
+from django.core.cache import caches
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.crypto import salted_hmac
+from requests import RequestException
+
+from leaderboard.common.institutions import Institution
+from leaderboard.common.names import clean_text
+
+from ..adapter import own_address
+from . import id_tokens
+from .refusals import Refusal, refusal_page
+
+CONFIGURATION_SECONDS = 600
+LONGEST_ADDRESS, LONGEST_NUMBER = 254, 100
+ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+# What an answer that is no JSON object, or one of other types, leads to.
+MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
+
+
+def nonce_of(state: str) -> str:
+    """The nonce of a sign-in. It follows from the state, which django-allauth ties to the session and takes once."""
+    return salted_hmac("leaderboard.institution.nonce", state, algorithm="sha256").hexdigest()
+
+
+def institution_with(issuer: str) -> Institution:
+    return next(one for one in settings.INSTITUTIONS if one.issuer == issuer)
+
+
+class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+    """The requests of a sign-in. `provider_id` is the issuer. Whatever fails ends in a page."""
+
+    def __init__(self, request: HttpRequest, institution: Institution) -> None:
+        super().__init__(request, institution.issuer)
+        self.institution = institution
+
+    def refuse(self, refusal: Refusal, code: str) -> Exception:
+        page: Exception = refusal_page(self.request, refusal, institution=self.institution, code=code)
+        return page
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        """What the provider publishes about itself; remembered for ten minutes."""
+        cache, key = caches["local"], f"oidc:{self.institution.issuer}"
+        held: dict[str, Any] | None = cache.get(key)
+        if held is None:
+            held = self._fetch(self.get_provider().server_url)
+            self._check_configuration(held)
+            cache.set(key, held, CONFIGURATION_SECONDS)
+        return held
+
+    def _check_configuration(self, found: dict[str, Any]) -> None:
+        if not isinstance(found, dict) or str(found.get("issuer")).rstrip("/") != self.institution.issuer:
+            raise self.refuse(Refusal.NOT_VERIFIED, "issuer of the configuration")
+        schemes = ("https", urlsplit(self.institution.issuer).scheme)
+        addresses = [found.get(name) for name in ENDPOINTS] + [
+            found.get("userinfo_endpoint") or self.institution.issuer
+        ]
+        are_usable = all(isinstance(one, str) and one.partition("://")[0] in schemes for one in addresses)
+        if not are_usable or not isinstance(found.get("token_endpoint_auth_methods_supported", []), list):
+            raise self.refuse(Refusal.NOT_VERIFIED, "endpoints of the configuration")
+
+    def _fetch(self, address: str, **headers: str) -> Any:
+        try:
+            with get_adapter(self.request).get_requests_session() as session:
+                response = session.get(address, headers=headers)
+                response.raise_for_status()
+                return response.json()
+        except (RequestException, *MALFORMED) as error:
+            raise self.refuse(Refusal.UNREACHABLE, str(error) if isinstance(error, RequestException) else "") from None
+
+    def get_access_token_data(self, *given: Any, **named: Any) -> dict[str, Any]:
+        try:
+            data = super().get_access_token_data(*given, **named)
+        except RequestException:
+            raise self.refuse(Refusal.UNREACHABLE, "token endpoint") from None
+        except (OAuth2Error, *MALFORMED):
+            raise self.refuse(Refusal.NOT_VERIFIED, "code") from None
+        if not isinstance(data, dict) or not all(
+            isinstance(data.get(one), str) for one in ("access_token", "id_token")
+        ):
+            raise self.refuse(Refusal.NOT_VERIFIED, "no token")
+        return data
+
+    def parse_token(self, data: dict[str, Any]) -> SocialToken:
+        """It is used for this sign-in and not stored."""
+        return SocialToken(token=data["access_token"])
+
+    def complete_login(self, request: HttpRequest, app: Any, token: SocialToken, **named: Any) -> SocialLogin:
+        configuration = self.openid_config
+        try:
+            claims = id_tokens.read_id_token(
+                named["response"]["id_token"],
+                keys=self._fetch(configuration["jwks_uri"]),
+                issuer=configuration["issuer"],
+                client_id=self.institution.client_id,
+                nonce=nonce_of(request.GET.get("state", "")),
+            )
+        except id_tokens.BadToken as error:
+            raise self.refuse(Refusal.NOT_VERIFIED, str(error)) from None
+        return self.get_provider().sociallogin_from_response(request, {**self._user_info(token, claims), **claims})
+
+    def _user_info(self, token: SocialToken, claims: dict[str, Any]) -> dict[str, Any]:
+        """Many providers name the address here alone. Without such an endpoint the ID token is all there is."""
+        if not self.openid_config.get("userinfo_endpoint"):
+            return {}
+        found = self._fetch(self.profile_url, Authorization=f"Bearer {token.token}")
+        if not isinstance(found, dict) or found.get("sub") != claims["sub"]:
+            raise self.refuse(Refusal.NOT_VERIFIED, "subject of the user info")
+        return found
+
+    def get_callback_url(self, request: HttpRequest, app: Any) -> str:
+        return own_address(request.build_absolute_uri(callback_path(self.institution)))
+
+
+def callback_path(institution: Institution) -> str:
+    return reverse("institution_callback", args=[institution.number])
+
+
+class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
+    """One institution; `app.provider_id` is its issuer, with which accounts are stored."""
+
+    @property
+    def institution(self) -> Institution:
+        return institution_with(self.app.provider_id)
+
+    def get_oauth2_adapter(self, request: HttpRequest) -> InstitutionOAuth2Adapter:
+        return InstitutionOAuth2Adapter(request, self.institution)
+
+    def get_login_url(self, request: HttpRequest, **_: Any) -> str:
+        return reverse("institution_login", args=[self.institution.number])
+
+    def get_callback_url(self) -> str:
+        return callback_path(self.institution)
+
+    def serialize(self) -> dict[str, Any]:
+        """Two institutions may have given this site the same client id."""
+        return {"id": self.app.provider_id}
+
+    def redirect(
+        self, request: HttpRequest, process: str, next_url: str | None = None, data: Any = None, **_: Any
+    ) -> HttpResponse:
+        """Scope and parameters are this site's own: an address could bring others along.
+
+        The way on is a page: browsers apply `form-action` to each redirect that a form leads to, and where a provider
+        sends people on, this site does not know.
+        """
+        state = get_adapter().generate_state_param({})
+        named = {"state_id": state, "scope": self.get_scope(), "auth_params": {"nonce": nonce_of(state)}}
+        response: HttpResponse = super().redirect(request, process, next_url, data, **named)
+        if isinstance(response, HttpResponseRedirect):
+            context = {"address": response.url, "institution": self.institution}
+            response = render(request, "socialaccount/leave.html", context)
+            response["Cache-Control"] = "private, no-store"
+        return response
+
+    # --- what is read of the claims -----------------------------------------------------------------------------
+
+    def extract_uid(self, data: dict[str, Any]) -> str:
+        return str(data["sub"])
+
+    def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
+        names = {
+            "username": "preferred_username",
+            "first_name": "given_name",
+            "last_name": "family_name",
+            "name": "name",
+        }
+        return {"email": _address_in(data), **{name: _text_in(data, claim) for name, claim in names.items()}}
+
+    def extract_email_addresses(self, data: dict[str, Any]) -> list[EmailAddress]:
+        address, verified = _address_in(data), data.get("email_verified")
+        is_verified = verified in (True, "true") or (verified is None and self.institution.confirms_addresses)
+        return [EmailAddress(email=address, verified=is_verified, primary=True)] if address else []
+
+    def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
+        """What is stored about the account there: nothing that nobody uses."""
+        institution, found = self.institution, dict[str, Any]()
+        if institution.student_number_claim:
+            found["student_number"] = _exact_in(data, institution.student_number_claim)
+        if institution.host_claim:
+            claim, value = institution.host_claim
+            held = data.get(claim)
+            found["may_host"] = value in ([str(one) for one in held] if isinstance(held, list) else [str(held)])
+        return found
+
+
+def _text_in(data: dict[str, Any], claim: str) -> str:
+    """A name, tidied as one that somebody types."""
+    value = data.get(claim)
+    return clean_text(value)[:150] if isinstance(value, str) else ""
+
+
+def _exact_in(data: dict[str, Any], claim: str) -> str:
+    """A number that stands for one person. One that would have to be tidied is none: it could become another's."""
+    value = data.get(claim)
+    text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+    return text if text == clean_text(text) and len(text) <= LONGEST_NUMBER else ""
+
+
+def _address_in(data: dict[str, Any]) -> str:
+    """Other letters than ASCII's are none: in small letters, or unified, an address could become somebody else's."""
+    value = data.get("email")
+    return value.lower() if isinstance(value, str) and value.isascii() and len(value) <= LONGEST_ADDRESS else ""

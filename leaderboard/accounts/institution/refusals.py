@@ -1,0 +1,50 @@
+"""Why somebody could not sign in at an institution: one page each, and one line of the log."""
+
+from __future__ import annotations
+
+import logging
+from enum import StrEnum
+
+from allauth.core.exceptions import ImmediateHttpResponse
+from django.http import HttpRequest
+from django.shortcuts import render
+
+from leaderboard.common.institutions import Institution
+
+log = logging.getLogger(__name__)
+
+
+class Refusal(StrEnum):
+    """The template has the words of each."""
+
+    NOT_VERIFIED = "not_verified"
+    """Token, state or code: the person has to begin again."""
+    NO_ADDRESS = "no_address"
+    DOMAIN = "domain"
+    ACCOUNT_EXISTS = "account_exists"
+    TWICE = "twice"
+    """Another sign-in of the same person, or with the same name, was quicker."""
+    UNREACHABLE = "unreachable"
+
+
+STATUSES = {
+    Refusal.NOT_VERIFIED: 401,
+    Refusal.NO_ADDRESS: 403,
+    Refusal.DOMAIN: 403,
+    Refusal.ACCOUNT_EXISTS: 409,
+    Refusal.TWICE: 409,
+    Refusal.UNREACHABLE: 503,
+}
+
+
+def refusal_page(
+    request: HttpRequest, refusal: Refusal, *, institution: Institution | None = None, code: str = "", address: str = ""
+) -> ImmediateHttpResponse:
+    """To be raised. `code` is for the log and quotes nothing of a token; `address` is for its owner's eyes."""
+    named = f" {institution.number}" if institution else ""
+    log.warning("sign-in at institution%s refused: %s", named, refusal.value, extra={"code": code})
+    status = STATUSES[refusal]
+    context = {"refusal": refusal.value, "institution": institution, "address": address, "status": status}
+    response = render(request, "socialaccount/authentication_error.html", context, status=status)
+    response["Cache-Control"] = "private, no-store"
+    return ImmediateHttpResponse(response)
