@@ -17,6 +17,7 @@ class ClassroomConfig(AppConfig):
 
         accounts.lets_in.append(joining.is_valid_way_in)
         accounts.address_confirmed.append(roles.take_up_roles)
+        accounts.student_number_confirmed.append(joining.link_by_student_number)
         accounts.export.append(personal_data.export)
         accounts.leave.append(personal_data.leave)
         accounts.forget.append(personal_data.forget)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
@@ -21,7 +22,7 @@ from leaderboard.competitions.models.team_history import TeamChange, link_return
 from leaderboard.notifications.models import NoticeKind
 from leaderboard.notifications.notices import mark_mention, notify_team
 
-from .models import RosterEntry, joined_values
+from .models import RosterEntry, has_student_number, joined_values
 from .teams import CannotJoin, create_team_of_one, lock_teams
 
 ROLE_LOST = (AuditEvent.HOST_REMOVED, AuditEvent.ASSISTANT_REMOVED)
@@ -33,12 +34,17 @@ def confirmed_addresses(user: User) -> set[str]:
 
 
 def roster_entry_of(competition: Competition, user: User) -> RosterEntry | None:
-    """The entry of the roster that is this person, or is theirs to take by a confirmed address."""
-    own = competition.roster.filter(user=user).first()
-    addresses = confirmed_addresses(user)
-    if own is not None or not addresses:
+    """The entry of the roster that is this person, or is theirs to take by the student number that their institution
+    named, else by a confirmed address."""
+    if (own := competition.roster.filter(user=user).first()) is not None:
         return own
-    return competition.roster.filter(user=None, left_at=None, email__in=addresses).first()
+    waiting = competition.roster.filter(user=None, left_at=None)
+    numbers = [number for _user, number in student_numbers_of([user.pk])]
+    by_number = list(waiting.filter(has_student_number(numbers))[:2]) if numbers else []
+    if len(by_number) == 1:
+        return by_number[0]
+    addresses = confirmed_addresses(user)
+    return waiting.filter(email__in=addresses).first() if addresses else None
 
 
 def obstacle_to_joining(competition: Competition, user: User) -> str:
@@ -213,6 +219,15 @@ def obstacle_to_moving(team: Team, held: Membership | None) -> str:
             "instead: enter this link on your team’s page."
         )
     return ""
+
+
+def link_by_student_number(*, account: User) -> None:
+    """Say on the rosters of all competitions that the person is in who they are."""
+    unknown = Membership.objects.filter(user=account).exclude(competition__roster__user=account)
+    for membership in unknown.select_related("competition", "user"):
+        with transaction.atomic():
+            lock_teams(membership.competition_id)
+            _link_to_roster(membership, None)
 
 
 def accept_rules(*, membership: Membership) -> None:

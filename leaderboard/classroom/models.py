@@ -6,6 +6,7 @@ A role offered to an e-mail address until an account confirms that address.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -102,6 +103,11 @@ class RosterEntry(models.Model):
         return self.name or self.email or self.login or self.student_id or self.sis_user_id
 
     @property
+    def student_number(self) -> str:
+        """The number that the institution knows. Where there are two, `student_id` is the learning platform's own."""
+        return self.sis_user_id or self.student_id
+
+    @property
     def state(self) -> State:
         if self.left_at:
             return self.State.LEFT
@@ -140,6 +146,11 @@ class RosterEntry(models.Model):
             .exclude(join_card_digest="")
             .first()
         )
+
+
+def has_student_number(numbers: Collection[str]) -> Q:
+    """Entries with one of these as their `student_number`."""
+    return Q(sis_user_id__in=numbers) | Q(sis_user_id="", student_id__in=numbers)
 
 
 def joined_values(user_id: int, at: datetime) -> dict[str, Any]:

@@ -5,6 +5,7 @@ People are never deleted by a file: those who are missing from it are listed, an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
@@ -100,7 +102,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
     found.bad = [one for one in reading.skipped if one.is_bad]
     index = _EntryIndex(held)
-    confirmed = _confirmed_addresses(competition)
+    confirmed = _confirmed_keys(competition)
     seen: dict[int, roster_files.RosterLine] = {}
     lines: dict[tuple[str, str], roster_files.RosterLine] = {}
     for line in reading.lines:
@@ -124,15 +126,18 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
     return found
 
 
-def _confirmed_addresses(competition: Competition) -> set[str]:
-    """The addresses by which members are found on the roster (`link_members`)."""
-    members = Membership.objects.filter(competition=competition, user__emailaddress__verified=True).order_by()
-    return {email.casefold() for email in members.values_list("user__emailaddress__email", flat=True)}
+def _confirmed_keys(competition: Competition) -> set[str]:
+    """The addresses and numbers by which members are found on the roster (`link_members`)."""
+    members = Membership.objects.filter(competition=competition).order_by()
+    confirmed = members.filter(user__emailaddress__verified=True).values_list("user__emailaddress__email", flat=True)
+    numbers = [number for _user, number in student_numbers_of(members.values_list("user", flat=True))]
+    return {*numbers, *(email.casefold() for email in confirmed)}
 
 
 def _change_of(line: roster_files.RosterLine, entry: RosterEntry | None, confirmed: Collection[str]) -> RosterChange:
+    number = line.values.get("sis_user_id") or line.values.get("student_id", "")
     has_joined = (entry is not None and entry.user_id is not None) or (
-        line.values.get("email", "").casefold() in confirmed
+        line.values.get("email", "").casefold() in confirmed or number in confirmed
     )
     if entry is None:
         return RosterChange(line, has_joined=has_joined)
@@ -274,20 +279,27 @@ def _apply_change(change: RosterChange) -> None:
 
 
 def link_members(competition: Competition) -> int:
-    """Link entries to members whose confirmed e-mail address they hold; gives how many were linked."""
-    entries = {
-        entry.email.casefold(): entry for entry in competition.roster.filter(user=None, left_at=None).exclude(email="")
-    }
+    """Link entries to members whose student number, named by their institution, or confirmed e-mail address they hold;
+    gives how many were linked."""
+    waiting = list(competition.roster.filter(user=None, left_at=None))
+    numbers = Counter(entry.student_number for entry in waiting)
+    by_number = {entry.student_number: entry for entry in waiting if numbers[entry.student_number] == 1}
+    by_address = {entry.email.casefold(): entry for entry in waiting if entry.email}
     linked = set(competition.roster.exclude(user=None).values_list("user", flat=True))
-    members = Membership.objects.filter(competition=competition, user__emailaddress__verified=True).order_by()
-    count = 0
-    for user_id, email, joined_at in members.values_list("user", "user__emailaddress__email", "joined_at"):
-        entry = entries.get(email.casefold())
-        if entry is not None and user_id not in linked:
-            RosterEntry.objects.filter(pk=entry.pk).update(**joined_values(user_id, joined_at))
-            linked.add(user_id)
-            count += 1
-    return count
+    joined = dict(Membership.objects.filter(competition=competition).values_list("user", "joined_at"))
+    found = [(user, by_number.get(number)) for user, number in student_numbers_of(joined)]
+    confirmed = Membership.objects.filter(competition=competition, user__emailaddress__verified=True).order_by()
+    found += [
+        (user, by_address.get(email.casefold()))
+        for user, email in confirmed.values_list("user", "user__emailaddress__email")
+    ]
+    taken: set[int] = set()
+    for user, entry in found:
+        if entry is not None and user not in linked and entry.pk not in taken:
+            RosterEntry.objects.filter(pk=entry.pk).update(**joined_values(user, joined[user]))
+            linked.add(user)
+            taken.add(entry.pk)
+    return len(taken)
 
 
 def mark_left(*, competition: Competition, entries: Sequence[int], user: User | None, left: bool = True) -> int:
