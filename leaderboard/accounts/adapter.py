@@ -20,7 +20,7 @@ from allauth.account.utils import get_next_redirect_url
 from allauth.core import context
 from allauth.core.internal import ratelimit
 from django.conf import settings
-from django.contrib.auth import SESSION_KEY
+from django.contrib.auth import SESSION_KEY, update_session_auth_hash
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
@@ -94,6 +94,13 @@ def needs_second_factor(user: Viewer) -> bool:
 def may_use_password(user: User) -> bool:
     """Everybody, or operators alone where people sign in at their institution."""
     return settings.LOCAL_PASSWORDS or user.is_superuser
+
+
+def _forget_password(request: HttpRequest, user: User) -> None:
+    """It opens nothing any more, and pages that ask for a password once more would ask for one that was forgotten."""
+    user.set_unusable_password()
+    user.save(update_fields=["password"])
+    update_session_auth_hash(request, user)
 
 
 def login_of(credentials: dict[str, Any]) -> str:
@@ -233,6 +240,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Takes over what the institution says of a person; an operator's way round it is written down."""
         if social_login := (named["signal_kwargs"] or {}).get("sociallogin"):
             note_sign_in(account=user, social_account=social_login.account, is_new=named["signup"])
+            if not may_use_password(user) and user.has_usable_password():
+                _forget_password(request, user)
         elif not settings.LOCAL_PASSWORDS:
             log_password_sign_in(user)
         response: HttpResponse = super().post_login(request, user, **named)

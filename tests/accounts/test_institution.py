@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from allauth.socialaccount.models import SocialAccount, SocialToken
 from django.conf import LazySettings
+from django.core import mail
 from django.http import HttpResponse
 from django.test import Client
 
@@ -255,14 +258,62 @@ def test_a_switched_off_account_stays_out(provider: RealProvider) -> None:
 
 @pytest.mark.attack("a host's stolen password")
 def test_a_second_factor_is_asked_for_after_the_institution_too(provider: RealProvider, bo: User) -> None:
-    from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
-
     EmailAddress.objects.create(user=bo, email="bo@uni.example", verified=True)
     TOTP.activate(bo, generate_totp_secret())
     client = Client()
     back = sign_in(provider, "m1", client, email="bo@uni.example", **CONFIRMED)
     assert back["Location"].startswith("/accounts/2fa/authenticate/")
     assert not is_signed_in(client)
+
+
+def test_after_the_second_factor_the_institutions_word_counts(
+    provider: RealProvider, bo: User, settings: LazySettings
+) -> None:
+    """Two institutions may have given this site one client id."""
+    other = institution_at("https://login.other.example", number=2)
+    settings.INSTITUTIONS = (institution_at(provider.issuer, host_claim=("affiliation", "staff")), other)
+    EmailAddress.objects.create(user=bo, email="bo@uni.example", verified=True)
+    RecoveryCodes.activate(bo)
+    code = RecoveryCodes(bo.authenticator_set.get()).get_unused_codes()[0]  # type: ignore[attr-defined]
+    TOTP.activate(bo, generate_totp_secret())
+    client = Client()
+    sign_in(provider, "m2", client, email="bo@uni.example", affiliation="staff", **CONFIRMED)
+    bo.refresh_from_db()
+    assert not bo.can_host
+    client.post("/accounts/2fa/authenticate/", {"code": code})
+    assert is_signed_in(client)
+    bo.refresh_from_db()
+    assert bo.can_host
+
+
+def test_where_addresses_are_confirmed_by_mail_the_institutions_word_is_enough(
+    provider: RealProvider, settings: LazySettings, olga: User
+) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    signed_in(olga).post("/people/", {"action": "add", "username": "prof", "email": "prof@uni.example"})
+    for subject, address in (("v1", "eve@uni.example"), ("v2", "prof@uni.example")):
+        client = Client()
+        sign_in(provider, subject, client, email=address, **CONFIRMED)
+        assert is_signed_in(client)
+    assert mail.outbox == []
+
+
+def test_of_two_sign_ins_at_once_one_begins_again(
+    provider: RealProvider, bo: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.accounts.institution.adapter.free_name", lambda wanted: "bo")
+    client = Client()
+    assert sign_in(provider, "t1", client, email="eve@uni.example", **CONFIRMED).status_code == 409
+    assert not is_signed_in(client)
+    assert not SocialAccount.objects.exists()
+
+
+@pytest.mark.parametrize("process", ["redirect", "nonsense", ""])
+def test_an_unknown_process_is_a_sign_in(provider: RealProvider, bo: User, process: str) -> None:
+    User.objects.filter(pk=bo.pk).update(email="eve@uni.example")
+    provider.know("t2", email="eve@uni.example", **CONFIRMED)
+    client = Client()
+    assert come_back(client, provider.sign_in(way_to_provider(client, process=process), "t2")).status_code == 409
 
 
 def test_an_institution_that_is_not_set_up_has_no_page(client: Client, settings: LazySettings) -> None:
@@ -342,6 +393,18 @@ def test_without_local_passwords_the_last_way_in_stays(no_passwords: None, provi
     sign_in(provider, "w1", client, email="bo@uni.example", **CONFIRMED)
     client.post("/accounts/3rdparty/", {"account": SocialAccount.objects.get().pk})
     assert SocialAccount.objects.exists()
+
+
+def test_a_password_that_opens_nothing_is_forgotten_at_the_next_sign_in(
+    no_passwords: None, provider: RealProvider, bo: User, olga: User
+) -> None:
+    for account in (bo, olga):
+        EmailAddress.objects.create(user=account, email=f"{account}@uni.example", verified=True)
+        client = Client()
+        sign_in(provider, f"f-{account}", client, email=f"{account}@uni.example", **CONFIRMED)
+        assert is_signed_in(client)
+        account.refresh_from_db()
+    assert (bo.has_usable_password(), olga.has_usable_password()) == (False, True)
 
 
 def test_olga_hands_out_no_password_link_that_opens_nothing(no_passwords: None, bo: User, olga: User) -> None:

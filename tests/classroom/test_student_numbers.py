@@ -9,7 +9,7 @@ from allauth.socialaccount.models import SocialAccount
 
 from leaderboard.accounts.institution.people import note_sign_in
 from leaderboard.accounts.models import User
-from leaderboard.classroom import joining, roster
+from leaderboard.classroom import joining, roster, teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition
 from tests.conftest import enter
@@ -71,7 +71,7 @@ def test_the_roster_admits_a_number_without_any_address(pets: Competition, bo: U
     name_number(bo, "4711")
     assert joining.join_by_code(user=bo, code=pets.admission.join_code)
     name_number(dee, "4712")
-    with pytest.raises(joining.CannotJoin):
+    with pytest.raises(teams.CannotJoin):
         joining.join_by_code(user=dee, code=pets.admission.join_code)
 
 

@@ -19,7 +19,7 @@ from allauth.socialaccount.providers.base.constants import AuthError, AuthProces
 from allauth.socialaccount.signals import social_account_added
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
@@ -123,14 +123,11 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         return user
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
-        """By the rules for names of the sign-up form. Of two at once one is told to begin again."""
-        try:
-            with transaction.atomic():
-                sociallogin.user.username = free_name(sociallogin.wanted_name)
-                account: User = super().save_user(request, sociallogin, form)
-                return account
-        except IntegrityError:
-            raise refusal_page(request, Refusal.TWICE, institution=sociallogin.provider.institution) from None
+        """By the rules for names of the sign-up form."""
+        with transaction.atomic():
+            sociallogin.user.username = free_name(sociallogin.wanted_name)
+            account: User = super().save_user(request, sociallogin, form)
+            return account
 
 
 def _app_of(institution: Institution) -> SocialApp:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialLogin, SocialToken
+from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
@@ -155,13 +156,14 @@ class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
     def redirect(
         self, request: HttpRequest, process: str, next_url: str | None = None, data: Any = None, **_: Any
     ) -> HttpResponse:
-        """Scope and parameters are this site's own: an address could bring others along.
+        """Process, scope and parameters are this site's own: an address could bring others along.
 
         The way on is a page: browsers apply `form-action` to each redirect that a form leads to, and where a provider
         sends people on, this site does not know.
         """
         state = get_adapter().generate_state_param({})
         named = {"state_id": state, "scope": self.get_scope(), "auth_params": {"nonce": nonce_of(state)}}
+        process = AuthProcess.CONNECT if process == AuthProcess.CONNECT else AuthProcess.LOGIN
         response: HttpResponse = super().redirect(request, process, next_url, data, **named)
         if isinstance(response, HttpResponseRedirect):
             context = {"address": response.url, "institution": self.institution}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.institutions import Institution
+
+from .refusals import Refusal, refusal_page
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -28,8 +31,12 @@ def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
 
     from .provider import InstitutionOAuth2Adapter
 
-    view = OAuth2CallbackView.adapter_view(InstitutionOAuth2Adapter(request, _institution(number)))
-    response: HttpResponse = view(request)
+    institution = _institution(number)
+    view = OAuth2CallbackView.adapter_view(InstitutionOAuth2Adapter(request, institution))
+    try:
+        response: HttpResponse = view(request)
+    except IntegrityError:  # of two at once the other one has the account, the link or the name
+        response = refusal_page(request, Refusal.TWICE, institution=institution).response
     return response
 
 
