@@ -102,10 +102,11 @@ ASKED = {
 
 ENTRANCES = (
     "/accounts/login/", "/accounts/signup/", "/accounts/inactive/", "/accounts/password/reset/",
-    "/accounts/password/reset/done/", "/accounts/password/reset/key/done/", "/api/v1/docs",
+    "/accounts/password/reset/done/", "/accounts/password/reset/key/done/", "/accounts/3rdparty/login/cancelled/",
+    "/api/v1/docs",
 )  # fmt: skip
 OWN_PAGES = (
-    "/accounts/password/change/", "/accounts/sessions/", "/accounts/2fa/",
+    "/accounts/password/change/", "/accounts/sessions/", "/accounts/2fa/", "/accounts/3rdparty/",
     "/accounts/email/", "/accounts/reauthenticate/", "/accounts/logout/", "/c/pond-life/nowhere/",
 )  # fmt: skip
 

@@ -49,6 +49,11 @@ SEEN_BY_NOBODY = {
     "mfa_generate_recovery_codes": "only with a second factor",
     "mfa_activate_totp": "asks for the password first; pressed below",
     "my_data": "a file",
+    "institution_login": "only with an institution; `test_institution.py` opens it",
+    "institution_callback": "only with an institution; `test_institution.py` opens it",
+    "socialaccount_login_error": "a refusal; `test_institution.py` opens it",
+    "socialaccount_signup": "leads to the sign-in page",
+    "": "older addresses of django-allauth, which lead on",
 }
 
 

@@ -18,7 +18,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
-from requests import RequestException
 
 from leaderboard.common.institutions import Institution
 from leaderboard.common.names import clean_text
@@ -26,6 +25,7 @@ from leaderboard.common.names import clean_text
 from ..adapter import own_address
 from . import id_tokens
 from .refusals import Refusal, refusal_page
+from .sessions import NoAnswer
 
 CONFIGURATION_SECONDS = 600
 LONGEST_ADDRESS, LONGEST_NUMBER = 254, 100
@@ -82,13 +82,13 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
                 response = session.get(address, headers=headers)
                 response.raise_for_status()
                 return response.json()
-        except (RequestException, *MALFORMED) as error:
-            raise self.refuse(Refusal.UNREACHABLE, str(error) if isinstance(error, RequestException) else "") from None
+        except (NoAnswer, *MALFORMED) as error:
+            raise self.refuse(Refusal.UNREACHABLE, str(error) if isinstance(error, NoAnswer) else "") from None
 
     def get_access_token_data(self, *given: Any, **named: Any) -> dict[str, Any]:
         try:
             data = super().get_access_token_data(*given, **named)
-        except RequestException:
+        except NoAnswer:
             raise self.refuse(Refusal.UNREACHABLE, "token endpoint") from None
         except (OAuth2Error, *MALFORMED):
             raise self.refuse(Refusal.NOT_VERIFIED, "code") from None

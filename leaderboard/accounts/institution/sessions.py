@@ -27,7 +27,10 @@ _ENDS_AT = "leaderboard.institution_ends_at"
 _places = threading.BoundedSemaphore(MOST_AT_ONCE)
 
 
-class Unreachable(requests.RequestException):
+NoAnswer = requests.RequestException
+
+
+class Unreachable(NoAnswer):
     """The provider gave no answer that can be used, or none in time."""
 
 
