@@ -182,7 +182,7 @@ def test_a_token_that_the_provider_did_not_sign_is_refused(provider: HostileProv
         [public_key("own", use="enc")],
         [public_key("own"), public_key("evil", kid="own")],
     ],
-    ids=str,
+    ids=["none", "a shared secret", "no kind", "no object", "for encryption", "two of one name"],
 )
 def test_keys_that_are_none_are_refused(provider: HostileProvider, keys: list[Any]) -> None:
     provider.keys = keys
