@@ -39,4 +39,4 @@ def move_demo(*, competition: Competition) -> None:
 @worker_ready.connect
 def _run_sandbox_self_test(**_: object) -> None:
     """Find out on this machine whether metrics from outside can be locked in, while the first files are scored."""
-    run_command("try_cage", "--verbosity=0")
+    run_command("check_sandbox", "--verbosity=0")

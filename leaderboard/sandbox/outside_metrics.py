@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 
+from django.db import OperationalError, ProgrammingError
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
@@ -22,10 +23,17 @@ OUTSIDE_METRICS_OFF = gettext_noop("Metrics added by the administrator are off: 
 
 
 def run_sandbox_self_test() -> SandboxTest:
-    """Run the self-test of the sandbox on this machine, which takes seconds, and store its report."""
+    """Run the self-test of the sandbox on this machine, which takes seconds, and store its report.
+
+    A machine may be tried before it has a database: the report is then not stored.
+    """
     found = try_escapes()
     fields = {"tested_at": timezone.now(), "reason": found.reason, "report": found.as_dict()}
-    test, _ = SandboxTest.objects.update_or_create(host=_host_name(), defaults=fields)
+    try:
+        test, _ = SandboxTest.objects.update_or_create(host=_host_name(), defaults=fields)
+    except (OperationalError, ProgrammingError) as error:
+        log.warning("the report of the sandbox is not stored: %s", error)
+        test = SandboxTest(host=_host_name(), **fields)
     if found.reason and outside_folder() is not None:
         so = "run all the same" if are_outside_files_trusted() else "are off"
         log.error("metrics from outside %s on %s: %s", so, test.host, found.reason)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -205,23 +206,39 @@ def test_olga_can_try_it_by_hand(
 ) -> None:
     set_sandbox_test()
     out = StringIO()
-    call_command("try_cage", stdout=out)
+    call_command("check_sandbox", stdout=out)
     lines = out.getvalue().splitlines()
     assert lines[0] == "stopped  Read the truth of another competition"
-    assert lines[-1] == "The sandbox holds; tried in 1.9 s."
+    assert "18 of 18" in lines[-1]
     set_sandbox_test("processes")
     out = StringIO()
     with pytest.raises(SystemExit):
-        call_command("try_cage", stdout=out)
+        call_command("check_sandbox", stdout=out)
     assert "ESCAPED  Start processes, one or many: fork" in out.getvalue()
     out = StringIO()
     with pytest.raises(SystemExit):
-        call_command("try_cage", verbosity=0, stdout=out)
+        call_command("check_sandbox", verbosity=0, stdout=out)
     assert out.getvalue() == ""
+
+
+def test_olga_can_try_a_machine_before_it_has_a_database(
+    db: None, set_sandbox_test: SetSandboxTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> None:
+        raise OperationalError("no such table")
+
+    monkeypatch.setattr(SandboxTest.objects, "update_or_create", refuse)
+    set_sandbox_test()
+    out = StringIO()
+    call_command("check_sandbox", stdout=out)
+    assert "18 of 18" in out.getvalue()
+    set_sandbox_test("processes")
+    with pytest.raises(SystemExit):
+        call_command("check_sandbox", stdout=StringIO())
 
 
 def test_a_worker_tries_it_when_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[tuple[str, ...]] = []
     monkeypatch.setattr(tasks, "run_command", lambda *command: begun.append(command))
     tasks._run_sandbox_self_test()
-    assert begun == [("try_cage", "--verbosity=0")]
+    assert begun == [("check_sandbox", "--verbosity=0")]

@@ -1,4 +1,4 @@
-"""`manage.py try_cage [--json]`: try 18 ways out of the scorer's sandbox on this machine.
+"""`manage.py check_sandbox [--json]`: try 18 ways out of the scorer's sandbox on this machine.
 
 It ends with 1 if the sandbox does not hold, so that metrics from outside are off.
 Each worker does so when it starts; the status page shows what came of it.
@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from leaderboard.common import child_processes
 from leaderboard.sandbox import outside_metrics
+from metrics.sandbox.self_test import STOPPED
 
 
 class Command(BaseCommand):
@@ -37,4 +38,6 @@ class Command(BaseCommand):
     def _print_report(self, report: dict[str, Any]) -> None:
         for one in report["outcomes"]:
             self.stdout.write(f"{one['outcome']:8} {one['title']}{': ' if one['how'] else ''}{one['how']}")
-        self.stdout.write(report["reason"] or f"The sandbox holds; tried in {report['seconds']:g} s.")
+        stopped = sum(one["outcome"] == STOPPED for one in report["outcomes"])
+        ways = f"{stopped} of {len(report['outcomes'])} ways out stopped in {report['seconds']:g} s"
+        self.stdout.write(report["reason"] or f"The sandbox holds: {ways}.")
