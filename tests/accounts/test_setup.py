@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from leaderboard.accounts.models import SetupLink, User
@@ -78,3 +80,22 @@ def test_a_poor_form_is_shown_again_and_the_link_still_works(client: Client, db:
 
 def test_no_link_works_once_there_is_an_operator(client: Client, olga: User) -> None:
     assert client.get(f"/setup/{SetupLink.issue()}/").status_code == 410
+
+
+def test_olga_asks_for_a_link_where_she_sees_no_terminal(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several web servers each shows a link, and the last one counts."""
+    monkeypatch.setenv("SITE_URL", "https://class.example.org/")
+    earlier, out = SetupLink.issue(), StringIO()
+    call_command("setup_link", stdout=out)
+    address = out.getvalue().strip()
+    assert address.startswith("https://class.example.org/setup/")
+    assert client.get(address.removeprefix("https://class.example.org")).status_code == 200
+    assert not SetupLink.is_live(earlier)
+
+
+def test_no_link_is_made_once_there_is_an_operator(olga: User) -> None:
+    with pytest.raises(CommandError):
+        call_command("setup_link")
+    assert not SetupLink.objects.exists()
