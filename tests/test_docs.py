@@ -56,7 +56,7 @@ def test_the_options_of_up_that_the_readme_names_exist() -> None:
 def test_every_path_exists(document: Path) -> None:
     text = document.read_text()
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text)
-    named = re.findall(r"`((?:leaderboard|metrics|templates|tests|docs|bench)/[\w./]*)`", text)
+    named = re.findall(r"`((?:leaderboard|metrics|templates|tests|docs|bench|deploy)/[\w./]*)`", text)
     missing = [path for path in links + named if not ((ROOT / path).exists() or (document.parent / path).exists())]
     assert missing == []
 
