@@ -26,7 +26,7 @@ BASE, IMAGE = "localhost/debian", "localhost/leaderboard"
 SEALED = ["--read-only", "--tmpfs=/tmp", "--cap-drop=all", "--security-opt=no-new-privileges"]
 """What docs/deploy.md says that no part needs."""
 
-PROGRAMS = {"podman": "podman", "buildah": "buildah", "mmdebstrap": "mmdebstrap"}
+PROGRAMS = {"podman": "podman", "buildah": "buildah", "catatonit": "catatonit", "mmdebstrap": "mmdebstrap"}
 RUNTIMES, DRIVERS = ("crun", "runc"), ("overlay", "vfs")
 LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC}
 LEAST_LIMIT = 4096
