@@ -159,7 +159,7 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
             ids = submission.pk, submission.competition.ground_truth_id
             wake_workers(score_submission, *ids, expires=SWEEP_MESSAGE_LIFETIME)
             return
-    scorer.end_kept_processes()
+    scorer.end_idle_processes()
 
 
 def _score_next(submission: Submission, wake_up_id: str) -> str:

@@ -39,7 +39,7 @@ from .truth_spec import MeasuringLimits, TruthSpec
 MOST_TRUTHS = 8
 """Ground truths that stay in memory."""
 
-MOST_KEPT, KEPT_FILES, KEPT_BYTES, KEPT_SECONDS = 8, 100, 1_048_576, 1.0
+MOST_IDLE, FILES_PER_PROCESS, REUSED_AFTER_BYTES, REUSED_AFTER_SECONDS = 8, 100, 1_048_576, 1.0
 """File processes of a ground truth that wait for another file of the same owner; how many files each measures; and how
 large and slow the last one may have been, because what it left in memory and used of the processor counts on."""
 
@@ -167,14 +167,14 @@ class TruthProcess:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.kept: OrderedDict[str, FileProcess] = OrderedDict()
+        self.idle: OrderedDict[str, FileProcess] = OrderedDict()
         self._next: FileProcess | None = None
         self._ended: tuple[int, int] | None = None
 
     def file_process_for(self, owner: str) -> FileProcess:
         """The process that measured a file of this owner, or a fresh one. Raises `PeerGone`."""
         try:
-            process = self.kept.pop(owner, None) or self._next_process()
+            process = self.idle.pop(owner, None) or self._next_process()
             while process.connection.poll():  # somebody ended it while it waited
                 self.end(process)
                 process = self._next_process()
@@ -186,9 +186,9 @@ class TruthProcess:
         """Let a process wait for another file of this owner. Raises `ConnectionEnded`."""
         self._have_next_forked(process)
         process.files += 1
-        self.kept[owner] = process
-        while len(self.kept) > MOST_KEPT:
-            self.end(self.kept.popitem(last=False)[1])
+        self.idle[owner] = process
+        while len(self.idle) > MOST_IDLE:
+            self.end(self.idle.popitem(last=False)[1])
 
     def end(self, process: FileProcess) -> None:
         """End a process, if it has not ended yet. Raises `ConnectionEnded`."""
@@ -204,7 +204,7 @@ class TruthProcess:
 
     def close(self) -> None:
         """Let go of it, which ends it and all that it forked."""
-        for connection in (self.connection, *(process.connection for process in self.kept.values())):
+        for connection in (self.connection, *(process.connection for process in self.idle.values())):
             connection.close()
 
     def _next_process(self) -> FileProcess:
@@ -268,7 +268,7 @@ def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits, owner: st
     """Measure one submission. Raises `ScorerDied`, `JobTimedOut` and, after `stop_scorer`, `ScorerInterrupted`.
 
     Files of one `owner`, who has seen them all, may be measured by one process, one after another: starting a process
-    costs seven times as much as measuring a small file. `end_kept_processes` is called when no file waits.
+    costs seven times as much as measuring a small file. `end_idle_processes` is called when no file waits.
     """
     with _place:
         for _ in range(2):
@@ -281,12 +281,12 @@ def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits, owner: st
         raise ScorerDied("the scorer does not stay alive")
 
 
-def end_kept_processes() -> None:
+def end_idle_processes() -> None:
     """End what waits for another file of the same owner, because it holds memory."""
     with _place, suppress(ConnectionEnded):
         for truth in (truth for scorer in _running for truth in scorer.truths.values()):
-            while truth.kept:
-                truth.end(truth.kept.popitem()[1])
+            while truth.idle:
+                truth.end(truth.idle.popitem()[1])
 
 
 def start_scorer() -> None:
@@ -337,7 +337,7 @@ def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimit
                 answer = _ask(process.connection, spec, file, limits.memory_mb, until)
             finally:
                 is_scored = answer is not None and answer.result is not None
-                if owner and is_scored and _may_be_kept(process, spec, file, time.monotonic() - begun):
+                if owner and is_scored and _may_be_reused(process, spec, file, time.monotonic() - begun):
                     truth.keep(process, owner)
                 else:
                     truth.end(process)
@@ -352,11 +352,11 @@ def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimit
     raise ScorerInterrupted if _was_stopped() else reason
 
 
-def _may_be_kept(process: FileProcess, spec: TruthSpec, file: Path, seconds: float) -> bool:
+def _may_be_reused(process: FileProcess, spec: TruthSpec, file: Path, seconds: float) -> bool:
     """Whether a process that measured this file may measure another one. For metrics from outside it may not: it was
     sealed for the tables of one file."""
-    is_small = seconds <= KEPT_SECONDS and file.stat().st_size <= KEPT_BYTES
-    return is_small and process.files < KEPT_FILES and not outside_metrics.uses_outside_metric(spec)
+    is_small = seconds <= REUSED_AFTER_SECONDS and file.stat().st_size <= REUSED_AFTER_BYTES
+    return is_small and process.files < FILES_PER_PROCESS and not outside_metrics.uses_outside_metric(spec)
 
 
 def _ask(connection: Connection, spec: TruthSpec, file: Path, memory_mb: int, until: float) -> ScorerAnswer | None:

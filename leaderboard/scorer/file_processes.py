@@ -107,9 +107,9 @@ def serve_truth(client: Connection, request: dict[str, Any]) -> None:
     send_file_process(client, truth, request)
     is_warm = False
     while True:
-        wish = receive_message(client)
-        if "over" in wish:
-            send_message(client, {"ended": end_process(wish["over"]), "pid": wish["over"]})
+        message = receive_message(client)
+        if "over" in message:
+            send_message(client, {"ended": end_process(message["over"]), "pid": message["over"]})
             continue
         if not is_warm:
             warm_up(truth, seconds)  # after the first answer, so that no file waits for it

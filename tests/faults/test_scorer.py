@@ -155,7 +155,7 @@ def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_n
     assert {again(one).status for one in good} == {"scored"}
     assert DailyAttempts.objects.get(team__name="bo").used == 0
     assert max(served.index(one.pk) for one in good) < 25, "nobody waits for a second death"
-    scorer.end_kept_processes()  # as the worker does when no file waits
+    scorer.end_idle_processes()  # as the worker does when no file waits
     until(lambda: len(below(client._running[0].process.pid)) <= 2, what="the end of all of them")
     checks_hold()
 
@@ -173,7 +173,7 @@ def test_a_killed_truth_process_costs_the_file_in_hand_one_death(alone: None, pe
     assert score.score_submission(upload(pets, bo).pk) == "scored"
     submission = upload(pets, bo, "spin")
     root = client._running[0].process.pid
-    scorer.end_kept_processes()
+    scorer.end_idle_processes()
     at_rest()
 
     def kill() -> None:

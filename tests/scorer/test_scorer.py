@@ -300,7 +300,7 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
 # --- processes --------------------------------------------------------------------------------------------------
 
 
-def test_a_truth_is_read_once_and_eight_are_kept(measure: Measure, ground_truth: TruthSpec) -> None:
+def test_a_truth_is_read_once_and_eight_stay(measure: Measure, ground_truth: TruthSpec) -> None:
     scorer.close_scorer()
     ground_truths = [TruthSpec(str(n), ground_truth.metric, ground_truth.truth, {}, "id") for n in range(10)]
     for one in ground_truths:
@@ -381,21 +381,21 @@ def file_processes() -> list[int]:
     return sorted(below(client._running[0].process.pid)[1:])
 
 
-def kept(owner: str) -> int:
+def idle_process(owner: str) -> int:
     """The process that waits for another file of this team."""
     (truth_process,) = client._running[0].truths.values()
-    return truth_process.kept[owner].pid
+    return truth_process.idle[owner].pid
 
 
 def test_one_process_measures_the_files_of_a_team_and_no_other_teams(measure: Measure) -> None:
     scorer.close_scorer()
     alone = measure(answers(public=2)).result
     first = [measure(answers(public=n), owner="Bo's").result for n in range(4)]
-    process = kept("Bo's")
+    process = idle_process("Bo's")
     measure(answers(), owner="Cy's")
-    assert kept("Cy's") != process
+    assert idle_process("Cy's") != process
     again = measure(answers(public=2), owner="Bo's").result
-    assert kept("Bo's") == process
+    assert idle_process("Bo's") == process
     assert alone is not None
     assert {(one.public, one.private) for one in (again, first[2]) if one} == {(alone.public, alone.private)}
     assert None not in (again, first[2])
@@ -403,16 +403,16 @@ def test_one_process_measures_the_files_of_a_team_and_no_other_teams(measure: Me
 
 def test_a_process_whose_file_was_bad_measures_no_other(measure: Measure) -> None:
     measure(answers(), owner="Bo's")
-    process = kept("Bo's")
+    process = idle_process("Bo's")
     assert measure(answers().replace(b"\n3,", b"\n2,"), owner="Bo's").problems
     assert measure("stumble", owner="Bo's").failure
     measure(answers(), owner="Bo's")
-    assert kept("Bo's") != process
+    assert idle_process("Bo's") != process
 
 
 def test_no_file_is_blamed_for_the_death_of_the_process_that_waited_for_it(measure: Measure) -> None:
     measure(answers(), owner="Bo's")
-    os.kill(process := kept("Bo's"), signal.SIGKILL)
+    os.kill(process := idle_process("Bo's"), signal.SIGKILL)
     until(lambda: is_over(process), what="its end")
     assert measure(answers(), owner="Bo's").result is not None
 
@@ -441,10 +441,10 @@ def test_each_file_of_a_team_has_its_own_time(measure: Measure) -> None:
 
 def test_few_processes_are_kept_and_none_when_no_file_waits(measure: Measure) -> None:
     scorer.close_scorer()
-    for number in range(client.MOST_KEPT + 3):
+    for number in range(client.MOST_IDLE + 3):
         measure(answers(), owner=f"team {number}")
-    until(lambda: len(file_processes()) == client.MOST_KEPT + 1, what="those kept and the next one")
-    scorer.end_kept_processes()
+    until(lambda: len(file_processes()) == client.MOST_IDLE + 1, what="those kept and the next one")
+    scorer.end_idle_processes()
     until(lambda: len(file_processes()) == 1, what="the next one alone")
     assert measure(answers(), owner="team 0").result is not None
 

@@ -29,7 +29,7 @@ from leaderboard.common.institutions import Institution
 from ..adapter import may_use_password
 from ..models import User
 from .people import confirm_own_address, log_link, note_sign_in
-from .refusals import Refusal, refusal_page
+from .refusals import SignInRefusal, refusal_page
 
 if TYPE_CHECKING:
     from .provider import InstitutionProvider
@@ -77,12 +77,12 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         named = [one.email for one in sociallogin.email_addresses]
         confirmed = [one.email for one in sociallogin.email_addresses if one.verified]
         if not confirmed:
-            raise refusal_page(request, Refusal.NO_ADDRESS, institution=institution, address="".join(named[:1]))
+            raise refusal_page(request, SignInRefusal.NO_ADDRESS, institution=institution, address="".join(named[:1]))
         if not institution.admits(confirmed[0]):
-            raise refusal_page(request, Refusal.DOMAIN, institution=institution, address=confirmed[0])
+            raise refusal_page(request, SignInRefusal.DOMAIN, institution=institution, address=confirmed[0])
         is_new = not sociallogin.is_existing and sociallogin.state.get("process") == AuthProcess.LOGIN
         if is_new and _accounts_with(confirmed[0]).exists():
-            raise refusal_page(request, Refusal.ACCOUNT_EXISTS, institution=institution, address=confirmed[0])
+            raise refusal_page(request, SignInRefusal.ACCOUNT_EXISTS, institution=institution, address=confirmed[0])
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
         """The account that has confirmed the address too, or that an operator made for it and nobody has used."""
@@ -104,7 +104,7 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         """State, code or the provider's own word. What an exception quotes is not logged."""
         if error != AuthError.CANCELLED:
             code = type(exception).__name__ if exception else "state"
-            raise refusal_page(request, Refusal.NOT_VERIFIED, institution=provider.institution, code=code)
+            raise refusal_page(request, SignInRefusal.NOT_VERIFIED, institution=provider.institution, code=code)
 
     def validate_disconnect(self, account: SocialAccount, accounts: Any) -> None:
         """The last way in stays. Of an institution that is no longer set up django-allauth knows nothing."""

@@ -24,7 +24,7 @@ from leaderboard.common.names import clean_text
 
 from ..adapter import own_address
 from . import id_tokens
-from .refusals import Refusal, refusal_page
+from .refusals import SignInRefusal, refusal_page
 from .sessions import NoAnswer
 
 CONFIGURATION_SECONDS = 600
@@ -50,7 +50,7 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
         super().__init__(request, institution.issuer)
         self.institution = institution
 
-    def refuse(self, refusal: Refusal, code: str) -> Exception:
+    def refuse(self, refusal: SignInRefusal, code: str) -> Exception:
         page: Exception = refusal_page(self.request, refusal, institution=self.institution, code=code)
         return page
 
@@ -67,14 +67,14 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
 
     def _check_configuration(self, found: dict[str, Any]) -> None:
         if not isinstance(found, dict) or str(found.get("issuer")).rstrip("/") != self.institution.issuer:
-            raise self.refuse(Refusal.NOT_VERIFIED, "issuer of the configuration")
+            raise self.refuse(SignInRefusal.NOT_VERIFIED, "issuer of the configuration")
         schemes = ("https", urlsplit(self.institution.issuer).scheme)
         addresses = [found.get(name) for name in ENDPOINTS] + [
             found.get("userinfo_endpoint") or self.institution.issuer
         ]
         are_usable = all(isinstance(one, str) and one.partition("://")[0] in schemes for one in addresses)
         if not are_usable or not isinstance(found.get("token_endpoint_auth_methods_supported", []), list):
-            raise self.refuse(Refusal.NOT_VERIFIED, "endpoints of the configuration")
+            raise self.refuse(SignInRefusal.NOT_VERIFIED, "endpoints of the configuration")
 
     def _fetch(self, address: str, **headers: str) -> Any:
         try:
@@ -83,19 +83,19 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
                 response.raise_for_status()
                 return response.json()
         except (NoAnswer, *MALFORMED) as error:
-            raise self.refuse(Refusal.UNREACHABLE, str(error) if isinstance(error, NoAnswer) else "") from None
+            raise self.refuse(SignInRefusal.UNREACHABLE, str(error) if isinstance(error, NoAnswer) else "") from None
 
     def get_access_token_data(self, *given: Any, **named: Any) -> dict[str, Any]:
         try:
             data = super().get_access_token_data(*given, **named)
         except NoAnswer:
-            raise self.refuse(Refusal.UNREACHABLE, "token endpoint") from None
+            raise self.refuse(SignInRefusal.UNREACHABLE, "token endpoint") from None
         except (OAuth2Error, *MALFORMED):
-            raise self.refuse(Refusal.NOT_VERIFIED, "code") from None
+            raise self.refuse(SignInRefusal.NOT_VERIFIED, "code") from None
         if not isinstance(data, dict) or not all(
             isinstance(data.get(one), str) for one in ("access_token", "id_token")
         ):
-            raise self.refuse(Refusal.NOT_VERIFIED, "no token")
+            raise self.refuse(SignInRefusal.NOT_VERIFIED, "no token")
         return data
 
     def parse_token(self, data: dict[str, Any]) -> SocialToken:
@@ -113,7 +113,7 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
                 nonce=nonce_of(request.GET.get("state", "")),
             )
         except id_tokens.BadToken as error:
-            raise self.refuse(Refusal.NOT_VERIFIED, str(error)) from None
+            raise self.refuse(SignInRefusal.NOT_VERIFIED, str(error)) from None
         return self.get_provider().sociallogin_from_response(request, {**self._user_info(token, claims), **claims})
 
     def _user_info(self, token: SocialToken, claims: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
             return {}
         found = self._fetch(self.profile_url, Authorization=f"Bearer {token.token}")
         if not isinstance(found, dict) or found.get("sub") != claims["sub"]:
-            raise self.refuse(Refusal.NOT_VERIFIED, "subject of the user info")
+            raise self.refuse(SignInRefusal.NOT_VERIFIED, "subject of the user info")
         return found
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:

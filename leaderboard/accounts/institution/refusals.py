@@ -14,7 +14,7 @@ from leaderboard.common.institutions import Institution
 log = logging.getLogger(__name__)
 
 
-class Refusal(StrEnum):
+class SignInRefusal(StrEnum):
     """The template has the words of each."""
 
     NOT_VERIFIED = "not_verified"
@@ -28,17 +28,22 @@ class Refusal(StrEnum):
 
 
 STATUSES = {
-    Refusal.NOT_VERIFIED: 401,
-    Refusal.NO_ADDRESS: 403,
-    Refusal.DOMAIN: 403,
-    Refusal.ACCOUNT_EXISTS: 409,
-    Refusal.TWICE: 409,
-    Refusal.UNREACHABLE: 503,
+    SignInRefusal.NOT_VERIFIED: 401,
+    SignInRefusal.NO_ADDRESS: 403,
+    SignInRefusal.DOMAIN: 403,
+    SignInRefusal.ACCOUNT_EXISTS: 409,
+    SignInRefusal.TWICE: 409,
+    SignInRefusal.UNREACHABLE: 503,
 }
 
 
 def refusal_page(
-    request: HttpRequest, refusal: Refusal, *, institution: Institution | None = None, code: str = "", address: str = ""
+    request: HttpRequest,
+    refusal: SignInRefusal,
+    *,
+    institution: Institution | None = None,
+    code: str = "",
+    address: str = "",
 ) -> ImmediateHttpResponse:
     """To be raised. `code` is for the log and quotes nothing of a token; `address` is for its owner's eyes."""
     named = f" {institution.number}" if institution else ""

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.institutions import Institution
 
-from .refusals import Refusal, refusal_page
+from .refusals import SignInRefusal, refusal_page
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -36,7 +36,7 @@ def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
     try:
         response: HttpResponse = view(request)
     except IntegrityError:  # of two at once the other one has the account, the link or the name
-        response = refusal_page(request, Refusal.TWICE, institution=institution).response
+        response = refusal_page(request, SignInRefusal.TWICE, institution=institution).response
     return response
 
 
