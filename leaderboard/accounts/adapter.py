@@ -83,7 +83,7 @@ def _way_in(request: HttpRequest) -> dict[str, str]:
 
 def needs_second_factor(user: Viewer) -> bool:
     """Whether this site wants a second factor of a person who has none."""
-    wanted = {"operators": ("is_staff",), "hosts": ("is_staff", "is_host")}.get(settings.SECOND_FACTOR_FOR, ())
+    wanted = {"operators": ("is_staff",), "hosts": ("is_staff", "is_host_anywhere")}.get(settings.SECOND_FACTOR_FOR, ())
     if not any(getattr(user, right, False) for right in wanted):
         return False
     from allauth.mfa.utils import is_mfa_enabled

@@ -185,6 +185,8 @@ def rescore_candidate(self: Any, ground_truth_id: int) -> None:
     with bound_contextvars(ground_truth=ground_truth_id):
         if score.rescore_batch(ground_truth_id):
             wake_workers(rescore_candidate, ground_truth_id)
+        else:
+            scorer.end_idle_processes()
 
 
 @app.task(name="leaderboard.competitions.tasks.measure_preview", bind=True)

@@ -32,16 +32,18 @@ from .messages import (
     send_message,
     send_request,
 )
-from .process_limits import clean_environment
+from .process_limits import REUSED_WITHIN_SECONDS, clean_environment
 from .scorer_answer import ScorerAnswer, read_answer
 from .truth_spec import MeasuringLimits, TruthSpec
 
 MOST_TRUTHS = 8
 """Ground truths that stay in memory."""
 
-MOST_IDLE, FILES_PER_PROCESS, REUSED_AFTER_BYTES, REUSED_AFTER_SECONDS = 8, 100, 1_048_576, 1.0
-"""File processes of a ground truth that wait for another file of the same owner; how many files each measures; and how
-large and slow the last one may have been, because what it left in memory and used of the processor counts on."""
+MOST_IDLE = 8
+"""File processes of a ground truth that wait for another file of the same owner."""
+
+REUSED_AFTER_BYTES = 1_048_576
+"""How large a file may have been after which its process measures another one: what it left in memory counts on."""
 
 GRACE = 5.0
 """Seconds after which a scorer that did not keep the time itself is ended from here."""
@@ -154,11 +156,12 @@ class Scorer:
 
 @dataclass
 class FileProcess:
-    """A process that reads files: the connection to it, its number, and how many files it has measured."""
+    """A process that reads files: the connection to it, its number, how many it has measured, and in which time."""
 
     connection: Connection
     pid: int
     files: int = 0
+    seconds: float = 0.0
 
 
 class TruthProcess:
@@ -283,10 +286,11 @@ def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits, owner: st
 
 def end_idle_processes() -> None:
     """End what waits for another file of the same owner, because it holds memory."""
-    with _place, suppress(ConnectionEnded):
+    with _place:
         for truth in (truth for scorer in _running for truth in scorer.truths.values()):
-            while truth.idle:
-                truth.end(truth.idle.popitem()[1])
+            with suppress(ConnectionEnded):
+                while truth.idle:
+                    truth.end(truth.idle.popitem()[1])
 
 
 def start_scorer() -> None:
@@ -323,21 +327,23 @@ def _started_scorer() -> Scorer:
 
 def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimits, owner: str) -> ScorerAnswer:
     scorer.wait_until_ready()
-    begun = time.monotonic()
-    until = begun + limits.seconds
+    until = time.monotonic() + limits.seconds
+    answer: ScorerAnswer | None = None
     try:
         truth = scorer.truth_process(spec, limits, until)
         if isinstance(truth, ScorerAnswer):
             return truth
-        until = min(until, time.monotonic() + limits.file_seconds)
+        begun = time.monotonic()
+        until = min(until, begun + limits.file_seconds)
         with scorer.killed_at(until + GRACE, truth.connection) as ended:
-            process, answer = truth.file_process_for(owner), None
+            process = truth.file_process_for(owner)
             ended.append(process.connection)
             try:
                 answer = _ask(process.connection, spec, file, limits.memory_mb, until)
             finally:
+                process.seconds += time.monotonic() - begun
                 is_scored = answer is not None and answer.result is not None
-                if owner and is_scored and _may_be_reused(process, spec, file, time.monotonic() - begun):
+                if owner and is_scored and _may_be_reused(process, spec, file):
                     truth.keep(process, owner)
                 else:
                     truth.end(process)
@@ -345,6 +351,8 @@ def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimit
                 return answer
             reason = _reason("the file process", truth.status(process), until)
     except (ConnectionEnded, MalformedMessage) as error:
+        if answer is not None:
+            return answer
         is_late = time.monotonic() >= until
         if isinstance(error, PeerGone) and not is_late:
             raise
@@ -352,11 +360,15 @@ def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimit
     raise ScorerInterrupted if _was_stopped() else reason
 
 
-def _may_be_reused(process: FileProcess, spec: TruthSpec, file: Path, seconds: float) -> bool:
+def _may_be_reused(process: FileProcess, spec: TruthSpec, file: Path) -> bool:
     """Whether a process that measured this file may measure another one. For metrics from outside it may not: it was
     sealed for the tables of one file."""
-    is_small = seconds <= REUSED_AFTER_SECONDS and file.stat().st_size <= REUSED_AFTER_BYTES
-    return is_small and process.files < FILES_PER_PROCESS and not outside_metrics.uses_outside_metric(spec)
+    if process.seconds > REUSED_WITHIN_SECONDS or outside_metrics.uses_outside_metric(spec):
+        return False
+    try:
+        return file.stat().st_size <= REUSED_AFTER_BYTES
+    except OSError:
+        return False
 
 
 def _ask(connection: Connection, spec: TruthSpec, file: Path, memory_mb: int, until: float) -> ScorerAnswer | None:

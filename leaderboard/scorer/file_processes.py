@@ -35,7 +35,7 @@ from .messages import (
     send_with_connection,
 )
 from .outside_metrics import ask_worker
-from .process_limits import confine, confine_forked, confine_truth, set_soft_limit
+from .process_limits import REUSED_WITHIN_SECONDS, confine, confine_forked, confine_truth, set_soft_limit
 from .scorer_answer import failure_of, measure_submission_file
 from .truth_spec import TruthSpec
 
@@ -162,7 +162,7 @@ def measure_files(
     clients.close()
     needs_folder = bool(limits["tables"])
     if not needs_folder:
-        confine_forked(limits["seconds"], limits["memory_mb"])
+        confine_forked(limits["seconds"] + REUSED_WITHIN_SECONDS, limits["memory_mb"])
     while True:
         request = receive_message(client)
         if needs_folder:

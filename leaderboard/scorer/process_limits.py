@@ -17,6 +17,10 @@ from metrics.sandbox.packages import import_folders
 FILE_MB = 1024
 """The largest file that a job may write: a truth with its split, a sample, a table for a metric from outside."""
 
+REUSED_WITHIN_SECONDS = 5
+"""How long a file process may have worked after which it measures another file; its limit of processor time is so much
+longer than that of a file."""
+
 _OF_METRICS = ("METRICS_DIR", "METRICS_CACHE")
 _PASSED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_IO_THREADS")

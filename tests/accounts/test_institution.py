@@ -130,6 +130,34 @@ def test_an_address_that_was_never_confirmed_here_links_nothing(provider: RealPr
     assert not SocialAccount.objects.exists()
 
 
+@pytest.mark.attack("signing in by an institution as somebody else")
+def test_an_address_that_was_given_to_another_person_opens_no_account(provider: RealProvider) -> None:
+    sign_in(provider, "cy", email="c@uni.example", **CONFIRMED)
+    client = Client()
+    assert sign_in(provider, "eve", client, email="c@uni.example", **CONFIRMED).status_code == 409
+    assert not is_signed_in(client)
+    assert [one.uid for one in SocialAccount.objects.all()] == ["cy"]
+
+
+@pytest.mark.attack("signing in by an institution as somebody else")
+def test_an_address_that_eve_wrote_into_her_account_keeps_nobody_out(provider: RealProvider, bo: User) -> None:
+    EmailAddress.objects.create(user=bo, email="c@uni.example", verified=False)
+    client = Client()
+    sign_in(provider, "cy", client, email="c@uni.example", **CONFIRMED)
+    assert is_signed_in(client)
+    assert SocialAccount.objects.get().user != bo
+
+
+@pytest.mark.attack("signing in by an institution as somebody else")
+def test_connecting_that_a_stranger_began_is_a_sign_in(provider: RealProvider, bo: User) -> None:
+    provider.know("eve", email="e@uni.example", **CONFIRMED)
+    client = Client()
+    way = way_to_provider(client, process="connect")
+    client.force_login(bo)
+    come_back(client, provider.sign_in(way, "eve"))
+    assert not SocialAccount.objects.filter(user=bo).exists()
+
+
 def test_bo_connects_his_account_after_his_password_once_more(provider: RealProvider, bo: User) -> None:
     User.objects.filter(pk=bo.pk).update(email="bo@uni.example")
     provider.know("b3", email="bo@uni.example", **CONFIRMED)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from allauth.socialaccount.models import SocialAccount
+from django.conf import LazySettings
 
 from leaderboard.accounts.institution.people import note_sign_in
 from leaderboard.accounts.models import User
@@ -13,11 +14,19 @@ from leaderboard.classroom import joining, roster, teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition
 from tests.conftest import enter
+from tests.institutions import institution_at
+
+ISSUER = "https://login.uni.example"
+
+
+@pytest.fixture(autouse=True)
+def institution(settings: LazySettings) -> None:
+    settings.INSTITUTIONS = (institution_at(ISSUER, student_number_claim="student_number"),)
 
 
 def name_number(user: User, number: str) -> None:
     """The institution names it at a sign-in."""
-    fields = {"user": user, "provider": "https://login.uni.example", "uid": f"subject-{user.pk}"}
+    fields = {"user": user, "provider": ISSUER, "uid": f"subject-{user.pk}"}
     held, _is_new = SocialAccount.objects.update_or_create(
         **fields, defaults={"extra_data": {"student_number": number}}
     )
@@ -103,3 +112,14 @@ def test_a_number_counts_more_than_an_address(pets: Competition, bo: User) -> No
     by_number.refresh_from_db()
     assert by_number.user == bo
     assert pets.roster.filter(user=bo).count() == 1
+
+
+def test_a_number_of_an_institution_that_is_gone_finds_nobody(
+    pets: Competition, bo: User, settings: LazySettings
+) -> None:
+    entry = listed(pets, student_id="4711")
+    name_number(bo, "4711")
+    settings.INSTITUTIONS = ()
+    enter(pets, bo)
+    entry.refresh_from_db()
+    assert entry.user is None

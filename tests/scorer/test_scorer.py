@@ -125,8 +125,11 @@ def at_work(root: int) -> list[int]:
 
 
 def at_rest() -> int:
-    """The scorer, once one file process waits under one truth process."""
+    """The scorer, once one file process waits under one truth process, and the one that measured last is over."""
     root = client._running[0].process.pid
+    for truth_process in client._running[0].truths.values():
+        while truth_process._next is None:  # it is announced after the end of the one before
+            truth_process._receive()
     until(lambda: len(below(root)) == 2 and not any(map(is_over, below(root))), what="a file process that waits")
     return root
 
@@ -437,6 +440,30 @@ def test_each_file_of_a_team_has_its_own_time(measure: Measure) -> None:
     with pytest.raises(scorer.JobTimedOut):
         measure("spin", MeasuringLimits(0.5, 1500), owner="Bo's")
     assert measure(answers(), owner="Bo's").result is not None
+
+
+def test_a_file_that_is_gone_after_its_score_holds_up_nobody(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stat(path: Path, **options: Any) -> os.stat_result:
+        raise FileNotFoundError(path)
+
+    with monkeypatch.context() as gone:
+        gone.setattr(Path, "stat", stat)
+        assert measure(answers(), owner="Bo's").result is not None
+    begun = time.monotonic()
+    assert measure(answers(), owner="Cy's").result is not None
+    assert time.monotonic() - begun < 5 * patience()
+
+
+def test_a_process_that_worked_for_long_measures_no_other_file(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measure(answers(), owner="Bo's")
+    process = idle_process("Bo's")
+    monkeypatch.setattr(client, "REUSED_WITHIN_SECONDS", 0)
+    measure(answers(), owner="Bo's")
+    monkeypatch.undo()
+    measure(answers(), owner="Bo's")
+    assert idle_process("Bo's") != process
 
 
 def test_few_processes_are_kept_and_none_when_no_file_waits(measure: Measure) -> None:

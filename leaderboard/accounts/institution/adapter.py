@@ -83,14 +83,21 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         is_new = not sociallogin.is_existing and sociallogin.state.get("process") == AuthProcess.LOGIN
         if is_new and _accounts_with(confirmed[0]).exists():
             raise refusal_page(request, SignInRefusal.ACCOUNT_EXISTS, institution=institution, address=confirmed[0])
+        if is_new:  # what somebody else wrote into an account keeps the address from nobody who has it
+            EmailAddress.objects.filter(email__iexact=confirmed[0], verified=False).delete()
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
-        """The account that has confirmed the address too, or that an operator made for it and nobody has used."""
+        """The account that has confirmed the address too, or that an operator made for it and nobody has used.
+
+        One that an institution knows already stays with the person it knows: an institution may give the address of
+        somebody who left to somebody else.
+        """
         institution: Institution = sociallogin.provider.institution
         for address in [one.email for one in sociallogin.email_addresses if one.verified]:
             held = EmailAddress.objects.filter(email__iexact=address, verified=True).select_related("user").first()
             account = held.user if held else User.objects.filter(email__iexact=address).first()
-            if institution.admits(address) and account and (held or _was_never_used(account)):
+            is_linked = account is not None and SocialAccount.objects.filter(user=account).exists()
+            if institution.admits(address) and account and not is_linked and (held or _was_never_used(account)):
                 return account, address
         return None
 
@@ -143,13 +150,14 @@ def _app_of(institution: Institution) -> SocialApp:
 
 
 def _accounts_with(address: str) -> Any:
-    return User.objects.filter(Q(email__iexact=address) | Q(emailaddress__email__iexact=address))
+    """Those that it is the main or a confirmed address of; anybody may write any other into their account."""
+    is_confirmed = Q(emailaddress__email__iexact=address, emailaddress__verified=True)
+    return User.objects.filter(Q(email__iexact=address) | is_confirmed)
 
 
 def _was_never_used(account: User) -> bool:
     """Nobody but the operator who made it has had it in hand."""
-    is_linked = SocialAccount.objects.filter(user=account).exists()
-    return not (account.has_usable_password() or account.last_login or account.is_superuser or is_linked)
+    return not (account.has_usable_password() or account.last_login or account.is_superuser)
 
 
 def free_name(wanted: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.db import transaction
 
 from leaderboard.common.models import AuditEntry
@@ -52,6 +53,7 @@ def log_password_sign_in(account: User) -> None:
 
 
 def student_numbers_of(users: Iterable[int]) -> list[tuple[int, str]]:
-    """(account, number) for each number that an institution named at the last sign-in."""
-    held = SocialAccount.objects.filter(user__in=users).values_list("user", "extra_data")
+    """(account, number) for each number that an institution of now named at the last sign-in."""
+    named_by = [one.issuer for one in settings.INSTITUTIONS if one.student_number_claim]
+    held = SocialAccount.objects.filter(user__in=users, provider__in=named_by).values_list("user", "extra_data")
     return [(user, facts["student_number"]) for user, facts in held if facts.get("student_number")]

@@ -114,7 +114,9 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
             )
         except id_tokens.BadToken as error:
             raise self.refuse(SignInRefusal.NOT_VERIFIED, str(error)) from None
-        return self.get_provider().sociallogin_from_response(request, {**self._user_info(token, claims), **claims})
+        known = {**self._user_info(token, claims), **claims}
+        token.token = ""  # a sign-in that waits for a password is stored in the session
+        return self.get_provider().sociallogin_from_response(request, known)
 
     def _user_info(self, token: SocialToken, claims: dict[str, Any]) -> dict[str, Any]:
         """Many providers name the address here alone. Without such an endpoint the ID token is all there is."""
@@ -163,7 +165,9 @@ class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
         """
         state = get_adapter().generate_state_param({})
         named = {"state_id": state, "scope": self.get_scope(), "auth_params": {"nonce": nonce_of(state)}}
-        process = AuthProcess.CONNECT if process == AuthProcess.CONNECT else AuthProcess.LOGIN
+        # Connecting is for who is signed in now: begun by a stranger it could end in the account of the next person.
+        is_connection = process == AuthProcess.CONNECT and request.user.is_authenticated
+        process = AuthProcess.CONNECT if is_connection else AuthProcess.LOGIN
         response: HttpResponse = super().redirect(request, process, next_url, data, **named)
         if isinstance(response, HttpResponseRedirect):
             context = {"address": response.url, "institution": self.institution}
