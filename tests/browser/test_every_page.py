@@ -60,7 +60,7 @@ SEEN_BY_NOBODY = {
 # Django's own, which no template or colour of ours reaches, with what axe says of it.
 DJANGOS = {
     ".select2-container": "the chooser of people: its field has no label, and its list holds a field",
-    ".inline-group th:empty": "the heads of the columns for the name and for removing have no text",
+    ".inline-group table": "the heads of the columns for the name and for removing have no text",
 }
 
 
