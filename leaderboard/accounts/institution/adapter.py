@@ -72,7 +72,7 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
     # --- who may sign in, and as whom -------------------------------------------------------------------------------
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Refuse whoever the institution does not vouch for, before anything is stored."""
+        """Refuse a person whom the institution does not vouch for, before an account is made or linked."""
         institution: Institution = sociallogin.provider.institution
         named = [one.email for one in sociallogin.email_addresses]
         confirmed = [one.email for one in sociallogin.email_addresses if one.verified]
