@@ -20,6 +20,8 @@ from leaderboard.common.institutions import BadInstitution, institutions_in
 from leaderboard.common.languages import languages_in
 
 env = environ.Env()
+# An empty variable counts as one that is not set: deploy/compose.yml passes some on that are empty until they are needed.
+env.ENVIRON = {name: value for name, value in os.environ.items() if value}
 
 VAR_DIR = folders.state_folder()
 VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -177,7 +179,7 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 PASSWORD_RESET_TIMEOUT = 3600
 # Where people sign in with the account of their institution (`common/institutions.py` lists the variables).
 try:
-    INSTITUTIONS = institutions_in(os.environ)
+    INSTITUTIONS = institutions_in(env.ENVIRON)
 except BadInstitution as error:
     raise ImproperlyConfigured(str(error)) from None
 # Without local passwords people sign in at their institution; only operators still have a password, for emergencies.

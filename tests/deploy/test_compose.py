@@ -6,6 +6,7 @@ import argparse
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,19 @@ def test_caddy_finds_nothing_wrong_with_the_caddyfile() -> None:
     environment = {"SITE_HOST": "leaderboard.example.org", "PATH": "/usr/bin", "HOME": "/tmp"}
     run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert run.returncode == 0, run.stderr
+
+
+def test_the_site_starts_with_the_four_variables_that_must_be_given(tmp_path: Path) -> None:
+    """What compose passes on empty, because nobody has set it, is as if it were not there."""
+    given = {"SITE_HOST": "leaderboard.example.org"}
+    environment = {
+        name: re.sub(r"\$\{(\w+)(:\?|:-)\}", lambda found: given.get(found[1], "" if found[2] == ":-" else "x"), text)
+        for name, text in SERVICES["web"]["environment"].items()
+    }
+    assert "" in environment.values()
+    command = [sys.executable, "-c", "import leaderboard.settings as s; print(s.EMAIL_BACKEND, s.DEFAULT_FROM_EMAIL)"]
+    run = subprocess.run(
+        command, cwd=ROOT, env={**environment, "VAR_DIR": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == ["django.core.mail.backends.console.EmailBackend", "leaderboard@localhost"]
