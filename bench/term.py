@@ -389,11 +389,11 @@ def pages(
         if any(part in f"/{route}" for part in NO_PAGES):
             continue
         if "<slug:slug>" not in route:
-            readers = {"host": host, "host_new": host, "people": "olga", "status": "olga"}
+            readers = {"host": host, "host_new": host, "people": "olga", "status": "olga", "remove_demo": "olga"}
             people = (readers[name],) if name in readers else ("", student)
             if name in term.doors:
                 people = ("", stranger)
-            if path := _filled(route, {"key": "accuracy", **term.doors.get(name, {})}):
+            if path := _filled(route, {"key": "accuracy", "guide": "students", **term.doors.get(name, {})}):
                 yield from (Page(f"{name}-{one or 'visitor'}", path, one) for one in people)
             continue
         run_by = (assistant,) if name == "host_leave" else (host,)

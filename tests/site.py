@@ -135,7 +135,7 @@ class Site:
 
 
 def site_environment(folder: Path, **variables: str) -> dict[str, str]:
-    """What a site of its own in `folder` is notified, with Olga as its operator."""
+    """The variables of a site of its own in `folder`, with Olga as its operator."""
     return {
         **{name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "DATABASE_URL")},
         "VAR_DIR": str(folder),
@@ -149,7 +149,7 @@ def site_environment(folder: Path, **variables: str) -> dict[str, str]:
 
 @contextmanager
 def running_site(folder: Path, *, up: tuple[str, ...] = (), **variables: str) -> Iterator[Site]:
-    """Start everything in `folder` and stop it at the end; `up` is what else the command is notified.
+    """Start everything in `folder` and stop it at the end; `up` are more options of the command.
 
     A site that has no database yet finds one with empty tables.
     """

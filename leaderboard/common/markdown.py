@@ -70,6 +70,7 @@ def render_markdown(text: str) -> SafeString:
     found: list[tuple[str, bool]] = []
     clean = text.replace(OPEN, "").replace(CLOSE, "")
     html = nh3.clean(_parser().render(clean, {"formulas": found}), tags=TAGS)
+    html = html.replace("<pre>", '<pre tabindex="0">')  # long lines are scrolled by keyboard too
 
     def put_back(match: re.Match[str]) -> str:
         number = int(match.group(1))

@@ -264,7 +264,7 @@ def guide(request: HttpRequest, guide: str) -> HttpResponse:
     file, title, _summary = GUIDES[guide]
     text = (folders.GUIDES / file).read_text(encoding="utf-8")
     body = IMAGE.sub("", text.partition("\n")[2])  # without its title, which the page has
-    html = HEADING.sub(lambda found: f'<h3 id="{slugify(found[1])}">{found[1]}</h3>', render_markdown(body))
+    html = HEADING.sub(lambda found: f'<h2 id="{slugify(found[1])}">{found[1]}</h2>', render_markdown(body))
     return render(request, "operations/guide.html", {"title": title, "text": mark_safe(html)})  # noqa: S308 - ours
 
 

@@ -37,7 +37,9 @@ SMALL = """() => {
   for (const element of document.querySelectorAll(pressed)) {
     if (!element.checkVisibility({ visibilityProperty: true }) || element.type === "hidden") continue;
     const all = boxes(element), is_ticked = ["checkbox", "radio"].includes(element.type);
-    const height = Math.max(...all.slice(0, is_ticked ? undefined : 1).map((box) => box.height));
+    const around = getComputedStyle(element, "::after");
+    const further = around.position === "absolute" ? -parseFloat(around.top) - parseFloat(around.bottom) : 0;
+    const height = Math.max(...all.slice(0, is_ticked ? undefined : 1).map((box) => box.height)) + further;
     const width = Math.max(...all.slice(0, is_ticked ? undefined : 1).map((box) => box.width));
     const text = (element.labels?.[0] ?? element).textContent.trim().replace(/\\s+/g, " ").slice(0, 40);
     if (height < 39.5 || width < 24)

@@ -18,7 +18,7 @@ HELP = re.compile(r'<a href="(/help/[^"]*)"')
 
 def test_every_part_is_in_its_guide_and_every_page_is_one(db: None) -> None:
     for guide, part in PARTS:
-        assert f'<h3 id="{part}">' in Client().get(reverse("guide", args=[guide])).content.decode()
+        assert f'<h2 id="{part}">' in Client().get(reverse("guide", args=[guide])).content.decode()
     names = set(get_resolver().reverse_dict)
     assert set(PLACES) <= names
 
