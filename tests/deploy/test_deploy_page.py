@@ -34,7 +34,7 @@ def test_commands_in_containers_are_commands(capsys: pytest.CaptureFixture[str])
 
 def test_the_written_file_has_every_variable_that_compose_demands(tmp_path: Path) -> None:
     (block,) = [text for text in BLOCKS if "> .env" in text]
-    command = block.partition("cd deploy\n")[2].partition("podman-compose")[0]
+    command = block.partition("cd deploy\n")[2].partition("docker compose")[0]
     subprocess.run(["sh", "-euc", command], cwd=tmp_path, check=True)
     written = dict(line.split("=", 1) for line in (tmp_path / ".env").read_text().splitlines())
     demanded = set(re.findall(r"\$\{(\w+):\?\}", (ROOT / "deploy" / "compose.yml").read_text()))
