@@ -20,7 +20,7 @@ from leaderboard.common.institutions import BadInstitution, institutions_in
 from leaderboard.common.languages import languages_in
 
 env = environ.Env()
-# An empty variable counts as one that is not set: deploy/compose.yml passes some on that are empty until they are needed.
+# An empty variable counts as one that is not set: deploy/compose.yml passes on some that are empty until needed.
 env.ENVIRON = {name: value for name, value in os.environ.items() if value}
 
 VAR_DIR = folders.state_folder()

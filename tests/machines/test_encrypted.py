@@ -16,7 +16,7 @@ from tests.site import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
-# What a web server and a worker do with them: count tries, ring, listen, ask; and pg_dump, which has settings of its own.
+# What a web server and a worker do with them: count tries, wake, listen, ask; and pg_dump with settings of its own.
 USE = """
 import json, sys, tempfile
 from pathlib import Path
