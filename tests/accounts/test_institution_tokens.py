@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -351,6 +352,29 @@ def test_no_crowd_takes_all_threads(provider: HostileProvider, monkeypatch: pyte
     assert_refused(Client().post(LOGIN), 503)
     sessions._places.release()
     assert Client().post(LOGIN).status_code == 200
+
+
+def test_a_request_that_goes_on_keeps_its_place_after_its_page(
+    provider: HostileProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "_places", type(sessions._places)(1))
+    monkeypatch.setattr(sessions, "SECONDS", 0.2)
+    ended = threading.Event()
+    provider.answer = lambda asked, handler: asked == CONFIGURATION and ended.wait(30)
+    assert_refused(Client().post(LOGIN), 503)
+    assert not sessions._places.acquire(blocking=False)
+    ended.set()
+    assert sessions._places.acquire(timeout=30)
+
+
+def test_one_address_does_not_keep_the_others_out(provider: HostileProvider, settings: LazySettings) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "institution": "3/m/ip"}
+    dee, bo = Client(REMOTE_ADDR="192.0.2.1"), Client(REMOTE_ADDR="192.0.2.2")
+    assert dee.post(LOGIN).status_code == 200
+    assert [dee.get(f"{LOGIN}callback/").status_code for _ in range(3)][1:] == [401, 429]
+    assert dee.post(LOGIN).status_code == 429
+    assert dee.get(LOGIN).status_code == 200, "the page asks nobody"
+    assert bo.post(LOGIN).status_code == 200
 
 
 def test_a_provider_that_is_down_gives_one_page(settings: LazySettings, db: None) -> None:

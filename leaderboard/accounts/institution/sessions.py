@@ -53,8 +53,6 @@ class ProviderSession(requests.Session):
                 answer = answers.get(timeout=max(self.ends_at - time.monotonic(), 0.01))
         except Empty:
             raise Unreachable("late") from None
-        finally:
-            _places.release()
         if isinstance(answer, Exception):
             raise Unreachable(type(answer).__name__) from None  # its own words quote addresses and answers
         return answer
@@ -66,6 +64,8 @@ class ProviderSession(requests.Session):
             answers.put(self._ask(method, url, given))
         except Exception as error:
             answers.put(error)
+        finally:
+            _places.release()
 
     def _ask(self, method: str, url: str, given: dict[str, Any]) -> requests.Response:
         limits = {"allow_redirects": False, "stream": True, "timeout": LONGEST_SILENCE}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from allauth.core.ratelimit import consume_or_429
 from django.conf import settings
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,6 +20,8 @@ def institution_login(request: HttpRequest, number: int) -> HttpResponse:
 
     from .provider import InstitutionOAuth2Adapter
 
+    if too_many := consume_or_429(request, action="institution"):
+        return too_many
     view = OAuth2LoginView.adapter_view(InstitutionOAuth2Adapter(request, _institution(number)))
     response: HttpResponse = view(request)
     return response
@@ -32,6 +35,8 @@ def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
     from .provider import InstitutionOAuth2Adapter
 
     institution = _institution(number)
+    if too_many := consume_or_429(request, action="institution", limit_get=True):
+        return too_many
     view = OAuth2CallbackView.adapter_view(InstitutionOAuth2Adapter(request, institution))
     try:
         response: HttpResponse = view(request)
