@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext_noop
+
 # As the database stores it with each account.
 LONGEST_ISSUER = 200
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
@@ -77,7 +79,7 @@ def _read_institution(environment: Mapping[str, str], prefix: str, number: int) 
         issuer=_checked_issuer(read("ISSUER"), prefix),
         client_id=read_needed("CLIENT_ID"),
         client_secret=read_needed("CLIENT_SECRET"),
-        name=read("NAME") or "Sign in with your institution",
+        name=read("NAME") or gettext_noop("Sign in with your institution"),
         domains=domains,
         student_number_claim=read("STUDENT_NUMBER_CLAIM"),
         host_claim=(claim, value) if value else None,
