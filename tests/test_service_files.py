@@ -25,7 +25,7 @@ def test_the_unit_starts_up_with_options_that_it_has_and_leaves_it_time_to_stop(
     options = argparse.ArgumentParser()
     supervisor.add_arguments(options)
     given = options.parse_args(service["ExecStart"].partition("manage.py up ")[2].split())
-    assert (given.host, given.port, given.workers, given.no_browser) == ("127.0.0.1", 8000, 2, True)
+    assert (given.host, given.port, given.workers, given.no_browser) == ("127.0.0.1", 8000, 1, True)
     # A signal to every process would cut files off in the middle.
     assert service["KillMode"] == "mixed"
     assert int(service["TimeoutStopSec"]) > supervisor.TIME_TO_FINISH + supervisor.TIME_TO_SAVE

@@ -129,14 +129,15 @@ class SetupLink(models.Model):
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(default=timezone.now)
     used_at = models.DateTimeField(null=True)
+    LIVES_FOR = timedelta(days=7)
 
     def __str__(self) -> str:
         return f"made {self.created_at:%Y-%m-%d %H:%M}"
 
     @classmethod
     def issue(cls) -> str:
-        """The secret of a new link; earlier unused links stop working. Nothing once an operator exists."""
-        cls.objects.filter(used_at=None).delete()
+        """The secret of a new link. Earlier ones go on working, because each web server that starts makes one; all end
+        with the first operator, or after a week."""
         secret = secrets.token_urlsafe(24)
         cls.objects.create(digest=token_digest(secret))
         return secret
@@ -144,13 +145,16 @@ class SetupLink(models.Model):
     @classmethod
     def is_live(cls, secret: str) -> bool:
         return (
-            cls.objects.filter(digest=token_digest(secret), used_at=None).exists()
+            cls.objects.filter(
+                digest=token_digest(secret), used_at=None, created_at__gt=timezone.now() - cls.LIVES_FOR
+            ).exists()
             and not User.objects.filter(is_superuser=True).exists()
         )
 
     @classmethod
     def use(cls, secret: str, at: datetime) -> bool:
-        """True for the one caller who used the link up."""
+        """True for the one caller who used a link up, in a transaction that makes the operator."""
+        list(cls.objects.select_for_update().values_list("pk"))  # of two links at the same moment one comes second
         return cls.is_live(secret) and bool(
             cls.objects.filter(digest=token_digest(secret), used_at=None).update(used_at=at)
         )

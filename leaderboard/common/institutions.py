@@ -7,6 +7,7 @@ gap.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -51,12 +52,21 @@ def institutions_in(environment: Mapping[str, str]) -> tuple[Institution, ...]:
     for number in count(1):
         prefix = "OIDC_" if number == 1 else f"OIDC_{number}_"
         if not environment.get(f"{prefix}ISSUER", "").strip():
+            _refuse_gap(environment, number)
             return tuple(found)
         institution = _read_institution(environment, prefix, number)
         if institution.issuer in {one.issuer for one in found}:
             raise BadInstitution(f"{prefix}ISSUER is that of another institution.")
         found.append(institution)
     raise AssertionError
+
+
+def _refuse_gap(environment: Mapping[str, str], first_missing: int) -> None:
+    for name, value in environment.items():
+        further = re.fullmatch(r"OIDC_(\d+)_ISSUER", name)
+        if further and value.strip() and int(further[1]) >= max(first_missing, 2):
+            missing = "OIDC_ISSUER" if first_missing == 1 else f"OIDC_{first_missing}_ISSUER"
+            raise BadInstitution(f"{name} is set, but {missing} is not: institutions are numbered without a gap.")
 
 
 def _read_institution(environment: Mapping[str, str], prefix: str, number: int) -> Institution:

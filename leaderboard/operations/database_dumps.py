@@ -93,6 +93,8 @@ def replace_postgres(dump: Path) -> None:
         drops, script = Path(folder) / "drops.sql", Path(folder) / "script.sql"
         drops.write_text("\n".join(_drop_statements()), encoding="utf-8")
         run_postgres("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(dump))
+        # What pg_restore 17 sets first and older servers do not know.
+        script.write_bytes(script.read_bytes().replace(b"\nSET transaction_timeout = 0;\n", b"\n", 1))
         connection.close()
         quiet = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null"]
         run_postgres("psql", *quiet, "--single-transaction", f"--file={drops}", f"--file={script}", with_database=True)

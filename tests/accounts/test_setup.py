@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.competitions.models import Competition
+from leaderboard.operations.management.commands import setup_link
 
 OLGA = {"username": "olga", "email": "olga@example.org", "password": "a long enough phrase"}
 
@@ -85,14 +88,38 @@ def test_no_link_works_once_there_is_an_operator(client: Client, olga: User) -> 
 def test_olga_asks_for_a_link_where_she_sees_no_terminal(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of several web servers each shows a link, and the last one counts."""
+    """Of several web servers each shows a link; whichever she opens first ends the others."""
     monkeypatch.setenv("SITE_URL", "https://class.example.org/")
     earlier, out = SetupLink.issue(), StringIO()
     call_command("setup_link", stdout=out)
     address = out.getvalue().strip()
     assert address.startswith("https://class.example.org/setup/")
-    assert client.get(address.removeprefix("https://class.example.org")).status_code == 200
-    assert not SetupLink.is_live(earlier)
+    path = address.removeprefix("https://class.example.org")
+    assert client.get(path).status_code == 200
+    assert client.post(f"/setup/{earlier}/", OLGA).status_code == 302
+    assert Client().get(path).status_code == 410
+
+
+def test_a_link_ends_after_a_week(client: Client, db: None) -> None:
+    secret = SetupLink.issue()
+    SetupLink.objects.update(created_at=timezone.now() - timedelta(days=8))
+    assert client.get(f"/setup/{secret}/").status_code == 410
+    assert client.post(f"/setup/{secret}/", OLGA).status_code == 410
+    assert not User.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_link_waits_for_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = iter([False, False, True])
+    monkeypatch.setattr(setup_link, "is_migrated", lambda: next(made))
+    monkeypatch.setattr(setup_link.time, "sleep", lambda seconds: None)
+    out = StringIO()
+    call_command("setup_link", stdout=out)
+    assert "/setup/" in out.getvalue()
+    monkeypatch.setattr(setup_link, "is_migrated", lambda: False)
+    monkeypatch.setattr(setup_link, "PATIENCE", 0)
+    with pytest.raises(CommandError, match="migrate"):
+        call_command("setup_link")
 
 
 def test_no_link_is_made_once_there_is_an_operator(olga: User) -> None:

@@ -23,7 +23,7 @@ SECOND = {name.replace("OIDC_", "OIDC_2_"): value.replace("uni", "other") for na
 
 def test_without_an_issuer_there_is_no_institution() -> None:
     assert institutions_in({}) == ()
-    assert institutions_in({"OIDC_ISSUER": " ", "OIDC_2_ISSUER": "https://x.example"}) == ()
+    assert institutions_in({"OIDC_ISSUER": " ", "OIDC_2_ISSUER": ""}) == ()
 
 
 def test_what_is_needed_is_enough() -> None:
@@ -56,6 +56,8 @@ def test_a_second_one_has_variables_of_its_own() -> None:
         {"OIDC_HOSTS": "staff"},
         {"OIDC_HOSTS": "=staff"},
         {**SECOND, "OIDC_2_ISSUER": NEEDED["OIDC_ISSUER"]},
+        {"OIDC_ISSUER": "", **SECOND},
+        {"OIDC_3_ISSUER": "https://login.third.example"},
     ],
     ids=str,
 )
