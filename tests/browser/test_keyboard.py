@@ -94,7 +94,7 @@ def test_a_file_gets_from_the_disk_to_the_board_by_keys_alone(page: Page, work: 
     assert work() == 1
     expect(page.locator("#progress")).to_contain_text("0.66667")
     page.wait_for_function("!document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
-    tab_to(page, "a Leaderboard")
+    tab_to(page, "a See the leaderboard")
     page.keyboard.press("Enter")
     page.wait_for_url("**/leaderboard/", wait_until="commit")
     expect(page.locator("tr.mine")).to_contain_text("0.66667")

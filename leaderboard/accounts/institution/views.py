@@ -20,7 +20,7 @@ def institution_login(request: HttpRequest, number: int) -> HttpResponse:
 
     from .provider import InstitutionOAuth2Adapter
 
-    if too_many := consume_or_429(request, action="institution"):
+    if too_many := _refuse_crowd(request):
         return too_many
     view = OAuth2LoginView.adapter_view(InstitutionOAuth2Adapter(request, _institution(number)))
     response: HttpResponse = view(request)
@@ -35,7 +35,7 @@ def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
     from .provider import InstitutionOAuth2Adapter
 
     institution = _institution(number)
-    if too_many := consume_or_429(request, action="institution", limit_get=True):
+    if too_many := _refuse_crowd(request, limit_get=True):
         return too_many
     view = OAuth2CallbackView.adapter_view(InstitutionOAuth2Adapter(request, institution))
     try:
@@ -43,6 +43,11 @@ def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
     except IntegrityError:  # of two at once the other one has the account, the link or the name
         response = refusal_page(request, SignInRefusal.TWICE, institution=institution).response
     return response
+
+
+def _refuse_crowd(request: HttpRequest, **which: bool) -> HttpResponse | None:
+    answer: HttpResponse | None = consume_or_429(request, action="institution", **which)
+    return answer
 
 
 def _institution(number: int) -> Institution:
