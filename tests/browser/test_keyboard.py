@@ -97,7 +97,7 @@ def test_a_file_gets_from_the_disk_to_the_board_by_keys_alone(page: Page, work: 
     tab_to(page, "a See the leaderboard")
     page.keyboard.press("Enter")
     page.wait_for_url("**/leaderboard/", wait_until="commit")
-    expect(page.locator("tr.mine")).to_contain_text("0.66667")
+    expect(page.locator("tr[aria-current]")).to_contain_text("0.66667")
 
 
 def test_what_opens_has_a_mark_that_turns(chromium: Browser, live_server: LiveServer, pets: Competition) -> None:
