@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
+import secrets
 import warnings
 from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import nh3
-from django.utils.html import escape, format_html
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from latex2mathml.converter import convert_to_element
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
@@ -18,26 +22,41 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 LONGEST_FORMULA = 600
-MOST_FORMULAS = 60
-# Private-use characters hold a formula's place through Markdown and the sanitizer; nobody's text may contain them.
-OPEN, CLOSE = "\ue000", "\ue001"
+# What may be drawn of a formula and of a whole text, by `_effort`: a quarter of a second, and a second.
+MOST_EFFORT, MOST_EFFORT_OF_TEXT = 1500, 6000
+PLAIN = "<code>{}</code>"
 BLOCK = re.compile(r"\$\$(?P<latex>.+?)\$\$", re.DOTALL)
 # As in Pandoc: no space inside the dollars and no digit behind them, so that "$5 and $6" stays money.
 INLINE = re.compile(r"\$(?P<latex>[^\s$`](?:[^$\n`]*[^\s$`\\])?)\$(?!\d)")
 # Without the full stop or bracket of the sentence around it.
 ADDRESS = re.compile(r"(https?://[^\s<>\"]*[^\s<>\"'.,;:!?)\]])")
-PLACE = re.compile(f"{OPEN}(\\d+){CLOSE}")
 TAGS = nh3.ALLOWED_TAGS - {"img", "details", "summary", "area", "map"}
 
 
 @lru_cache(maxsize=512)
 def render_formula(latex: str, *, is_block: bool = True) -> SafeString:
     """A formula as SVG that carries its LaTeX as text alternative; the plain LaTeX if it cannot be drawn."""
-    svg = _draw(latex) if len(latex) <= LONGEST_FORMULA else None
+    svg = _draw(latex) if _effort(latex) <= MOST_EFFORT else None
     if svg is None:
-        return format_html("<code>{}</code>", latex)
+        return format_html(PLAIN, latex)
     kind = "math block" if is_block else "math"
     return format_html('<span class="{}" role="img" aria-label="{}">{}</span>', kind, latex.strip(), svg)
+
+
+@lru_cache(maxsize=512)
+def _effort(latex: str) -> float:
+    """How long ziamath draws, in steps of 0.1 to 0.2 ms: it draws what is in a row twice, and so on inwards."""
+    if len(latex) > LONGEST_FORMULA:
+        return math.inf
+    try:
+        return _effort_of(convert_to_element(latex.strip()))
+    except Exception:
+        return math.inf  # no formula
+
+
+def _effort_of(element: Any) -> int:
+    times = 2 if element.tag.rpartition("}")[2] in ("mrow", "mtd") else 1
+    return 1 + times * sum(_effort_of(part) for part in element)
 
 
 def _draw(latex: str) -> SafeString | None:
@@ -68,18 +87,16 @@ def _drawing() -> Any:
 def render_markdown(text: str) -> SafeString:
     """Markdown with `$$…$$` and `$…$` formulas as HTML without scripts, images or styles; headings start at `h2`."""
     found: list[tuple[str, bool]] = []
-    clean = text.replace(OPEN, "").replace(CLOSE, "")
-    html = nh3.clean(_parser().render(clean, {"formulas": found}), tags=TAGS)
+    mark = f"formula-{secrets.token_hex(8)}-"  # nobody's text contains it
+    html = nh3.clean(_parser().render(text, {"formulas": found, "mark": mark}), tags=TAGS)
     html = html.replace("<pre>", '<pre tabindex="0">')  # long lines are scrolled by keyboard too
 
-    def put_back(match: re.Match[str]) -> str:
-        number = int(match.group(1))
-        latex, is_block = found[number]
-        if number >= MOST_FORMULAS:
-            return f"<code>{escape(latex)}</code>"
-        return render_formula(latex, is_block=is_block)
-
-    return mark_safe(PLACE.sub(put_back, html))  # noqa: S308 - sanitized by nh3; formulas are drawn by us
+    drawn = accumulate(effort if (effort := _effort(latex)) <= MOST_EFFORT else 0 for latex, _ in found)
+    formulas = [
+        render_formula(latex, is_block=is_block) if effort <= MOST_EFFORT_OF_TEXT else format_html(PLAIN, latex)
+        for (latex, is_block), effort in zip(found, drawn, strict=True)
+    ]
+    return mark_safe(re.sub(rf"{mark}(\d+)-", lambda place: formulas[int(place[1])], html))  # noqa: S308 - sanitized by nh3; formulas are drawn by us
 
 
 @lru_cache(maxsize=256)
@@ -155,9 +172,9 @@ def _formula_rule(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _formula_place(_: Any, tokens: Any, index: int, options: Any, env: dict[str, list[tuple[str, bool]]]) -> str:
+def _formula_place(_: Any, tokens: Any, index: int, options: Any, env: dict[str, Any]) -> str:
     env["formulas"].append((tokens[index].content, tokens[index].block))
-    return f"{OPEN}{len(env['formulas']) - 1}{CLOSE}"
+    return f"{env['mark']}{len(env['formulas']) - 1}-"
 
 
 def _formula_paragraph(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
