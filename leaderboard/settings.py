@@ -207,8 +207,6 @@ ACCOUNT_RATE_LIMITS = {
     "signup": "200/m/ip,2000/d/ip",
     "reset_password": "60/m/ip,5/m/key",
     "reset_password_from_key": "60/m/ip",
-    # Sign-ins that ask an institution: ten a second that take 8 s each leave room for those of other addresses.
-    "institution": "600/m/ip",
 }
 # Everybody may have a second factor. Who must: nobody, "operators" (staff too), or "hosts" (and operators).
 SECOND_FACTOR_FOR = env.str("SECOND_FACTOR_FOR", default="")

@@ -57,6 +57,11 @@ def institutions_in(environment: Mapping[str, str]) -> tuple[Institution, ...]:
         institution = _read_institution(environment, prefix, number)
         if institution.issuer in {one.issuer for one in found}:
             raise BadInstitution(f"{prefix}ISSUER is that of another institution.")
+        if institution.student_number_claim and any(one.student_number_claim for one in found):
+            raise BadInstitution(
+                f"{prefix}STUDENT_NUMBER_CLAIM: only one institution can name student numbers, "
+                "because rosters do not say whose they are."
+            )
         found.append(institution)
     raise AssertionError
 

@@ -33,7 +33,7 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
     packages = os.pathsep.join(import_folders(environment))
     passed = [name for name in environment if name.startswith("METRICS_") or name == "TRUST_METRICS"]
     return {
-        **{name: environment[name] for name in (*_PASSED_VARIABLES, *passed) if name in environment},
+        **{name: environment[name] for name in (*_PASSED_VARIABLES, *passed) if environment.get(name)},
         **({"PYTHONPATH": packages} if packages else {}),
         **dict.fromkeys(_THREADS, "1"),
         "JE_ARROW_MALLOC_CONF": "background_thread:false",
@@ -48,7 +48,7 @@ def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, 
 def confine_truth(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
     """Limit the memory of this process and, where the kernel can, seal it: as `confine` does, but it may fork."""
     set_soft_limit("RLIMIT_DATA", memory_mb * 1_048_576)
-    outside = [Path(os.environ[name]) for name in _OF_METRICS if Path(os.environ.get(name, "/nonexistent")).exists()]
+    outside = [Path(os.environ[name]) for name in _OF_METRICS if Path(os.environ.get(name) or "/nonexistent").exists()]
     with suppress(NoSandbox):
         seal_process(read=[Path(metrics.__file__).parent, *outside, *read], write=write, forks=True)
 

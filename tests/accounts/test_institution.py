@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from django.test import Client
 
 from leaderboard.accounts.institution import sessions
-from leaderboard.accounts.models import User
+from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
 from leaderboard.classroom.models import RoleInvitation
 from leaderboard.common.models import AuditEntry
@@ -113,9 +113,47 @@ def test_bo_finds_his_account_where_both_have_confirmed_his_address(provider: Re
     sign_in(provider, "b1", client, email="BO@uni.example", preferred_username="other", **CONFIRMED)
     assert client.get("/account/").context["user"] == bo
     assert SocialAccount.objects.get().user == bo
-    bo.refresh_from_db()
-    assert bo.check_password("correct horse")
     assert AuditEntry.objects.latest("number").event == AuditEvent.INSTITUTION_LINKED
+
+
+@pytest.mark.attack("signing in by an institution as somebody else")
+def test_who_made_an_account_with_the_address_of_a_classmate_loses_it_to_him(provider: RealProvider) -> None:
+    """Olga confirms the address by hand, as docs/operating.md says, and cannot know who made the account."""
+    eve, bo = Client(), Client()
+    account = person("eve")
+    eve.force_login(account)
+    _, token = ApiToken.issue(account, "notebook")
+    User.objects.filter(pk=account.pk).update(email="bo@uni.example")
+    EmailAddress.objects.create(user=account, email="bo@uni.example", primary=True, verified=True)
+    assert is_signed_in(eve)
+    sign_in(provider, "b9", bo, email="bo@uni.example", **CONFIRMED)
+    assert bo.get("/account/").context["user"] == account
+    assert not is_signed_in(eve)
+    assert Client().get("/api/v1/competitions", headers={"Authorization": f"Bearer {token}"}).status_code == 401
+    assert not Client().login(username="eve", password="correct horse")
+    sign_in(provider, "b9", bo, email="bo@uni.example", **CONFIRMED)
+    assert is_signed_in(bo)
+
+
+def test_olga_unlinks_people_whom_the_institution_names_anew(provider: RealProvider, olga: User) -> None:
+    first, again = Client(), Client()
+    sign_in(provider, "old-subject", first, email="bo@uni.example", **CONFIRMED)
+    account = SocialAccount.objects.get().user
+    assert sign_in(provider, "new-subject", again, email="bo@uni.example", **CONFIRMED).status_code == 409
+    chosen = {"action": "unlink_institution", "_selected_action": [account.pk]}
+    signed_in(olga).post("/admin/accounts/user/", chosen)
+    assert AuditEntry.objects.latest("number").event == AuditEvent.INSTITUTION_UNLINKED
+    sign_in(provider, "new-subject", again, email="bo@uni.example", **CONFIRMED)
+    assert again.get("/account/").context["user"] == account
+
+
+def test_an_operator_who_is_found_by_the_address_keeps_the_password(provider: RealProvider, olga: User) -> None:
+    User.objects.filter(pk=olga.pk).update(email="olga@uni.example")
+    EmailAddress.objects.create(user=olga, email="olga@uni.example", primary=True, verified=True)
+    sign_in(provider, "o1", email="olga@uni.example", **CONFIRMED)
+    assert SocialAccount.objects.get().user == olga
+    olga.refresh_from_db()
+    assert olga.has_usable_password()
 
 
 @pytest.mark.attack("signing in by an institution as somebody else")
@@ -396,6 +434,17 @@ def test_without_local_passwords_the_operator_alone_has_one(no_passwords: None, 
     assert is_signed_in(password_sign_in("olga"))
     entry = AuditEntry.objects.get()
     assert (entry.event, entry.by) == (AuditEvent.PASSWORD_SIGN_IN, olga.pk)
+
+
+def test_an_operator_needs_no_mail_in_an_emergency(
+    no_passwords: None, olga: User, settings: LazySettings, mailoutbox: list[Any]
+) -> None:
+    """The institution and its mail server fail together; her address was never confirmed."""
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    client = Client()
+    client.post("/accounts/login/?local", {"login": "olga", "password": "correct horse"})
+    assert is_signed_in(client)
+    assert mailoutbox == []
 
 
 def test_the_form_for_passwords_is_not_linked(no_passwords: None, client: Client) -> None:

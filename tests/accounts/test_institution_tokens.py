@@ -35,6 +35,7 @@ from tests.institutions import (
     unsigned,
     way_to_provider,
 )
+from tests.site import until
 
 Claims = dict[str, Any]
 NOW = int(time.time())
@@ -347,34 +348,27 @@ def test_the_limit_is_below_ten_seconds() -> None:
 
 
 def test_no_crowd_takes_all_threads(provider: HostileProvider, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_places", type(sessions._places)(1))
-    sessions._places.acquire()
+    monkeypatch.setattr(sessions, "MOST_AT_ONCE", 0)
     assert_refused(Client().post(LOGIN), 503)
-    sessions._places.release()
+    monkeypatch.setattr(sessions, "MOST_AT_ONCE", 1)
     assert Client().post(LOGIN).status_code == 200
 
 
-def test_a_request_that_goes_on_keeps_its_place_after_its_page(
-    provider: HostileProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sessions, "_places", type(sessions._places)(1))
+def test_one_address_does_not_keep_the_others_out(provider: HostileProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request keeps its place until it has ended, and not only until its page is answered."""
     monkeypatch.setattr(sessions, "SECONDS", 0.2)
-    ended = threading.Event()
-    provider.answer = lambda asked, handler: asked == CONFIGURATION and ended.wait(30)
-    assert_refused(Client().post(LOGIN), 503)
-    assert not sessions._places.acquire(blocking=False)
-    ended.set()
-    assert sessions._places.acquire(timeout=30)
-
-
-def test_one_address_does_not_keep_the_others_out(provider: HostileProvider, settings: LazySettings) -> None:
-    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "institution": "3/m/ip"}
+    monkeypatch.setattr(sessions, "MOST_OF_ONE_ADDRESS", 1)
+    is_held, ended = [True], threading.Event()
+    provider.answer = lambda asked, handler: asked == CONFIGURATION and is_held[0] and ended.wait(30)
     dee, bo = Client(REMOTE_ADDR="192.0.2.1"), Client(REMOTE_ADDR="192.0.2.2")
-    assert dee.post(LOGIN).status_code == 200
-    assert [dee.get(f"{LOGIN}callback/").status_code for _ in range(3)][1:] == [401, 429]
-    assert dee.post(LOGIN).status_code == 429
-    assert dee.get(LOGIN).status_code == 200, "the page asks nobody"
+    assert_refused(dee.post(LOGIN), 503)
+    is_held.clear()
+    is_held.append(False)
+    assert_refused(dee.post(LOGIN), 503)
     assert bo.post(LOGIN).status_code == 200
+    ended.set()
+    until(lambda: not sessions.PLACES.taken(), what="the end of the request")
+    assert dee.post(LOGIN).status_code == 200
 
 
 def test_a_provider_that_is_down_gives_one_page(settings: LazySettings, db: None) -> None:

@@ -112,7 +112,7 @@ def test_a_link_ends_after_a_week(client: Client, db: None) -> None:
 def test_a_link_waits_for_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     made = iter([False, False, True])
     monkeypatch.setattr(setup_link, "is_migrated", lambda: next(made))
-    monkeypatch.setattr(setup_link.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
     out = StringIO()
     call_command("setup_link", stdout=out)
     assert "/setup/" in out.getvalue()

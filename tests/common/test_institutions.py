@@ -57,6 +57,7 @@ def test_a_second_one_has_variables_of_its_own() -> None:
         {"OIDC_HOSTS": "=staff"},
         {**SECOND, "OIDC_2_ISSUER": NEEDED["OIDC_ISSUER"]},
         {"OIDC_ISSUER": "", **SECOND},
+        {"OIDC_STUDENT_NUMBER_CLAIM": "number", **SECOND, "OIDC_2_STUDENT_NUMBER_CLAIM": "number"},
         {"OIDC_3_ISSUER": "https://login.third.example"},
     ],
     ids=str,

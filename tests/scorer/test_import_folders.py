@@ -15,7 +15,8 @@ def test_the_processes_of_the_scorer_reach_the_same_packages(tmp_path: Path) -> 
     packages, site = tmp_path / "packages", Path(metrics.__file__).resolve().parents[1]
     (packages / "scales").mkdir(parents=True)
     (packages / "scales" / "__init__.py").write_text("def share(values):\n    return float(values.mean())\n")
-    environment = clean_environment({"PYTHONPATH": str(packages), "SECRET_KEY": "canary"})
+    environment = clean_environment({"PYTHONPATH": str(packages), "SECRET_KEY": "canary", "METRICS_DIR": ""})
+    assert "METRICS_DIR" not in environment, "an empty one would be the folder of the site"
     code = """if True:
         import contextlib, pathlib, metrics
         from metrics.sandbox.isolation import NoSandbox, seal_process

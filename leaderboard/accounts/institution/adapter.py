@@ -18,17 +18,19 @@ from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
 from allauth.socialaccount.signals import social_account_added
 from django.conf import settings
+from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common.institutions import Institution
 
 from ..adapter import may_use_password
 from ..models import User
-from .people import confirm_own_address, log_link, note_sign_in
+from .people import confirm_own_address, end_earlier_access, log_link, note_sign_in
 from .refusals import SignInRefusal, refusal_page
 
 if TYPE_CHECKING:
@@ -172,11 +174,16 @@ def free_name(wanted: str) -> str:
     return f"user-{secrets.token_hex(8)}"
 
 
-def _note_link(*, request: HttpRequest, sociallogin: SocialLogin, **_: Any) -> None:
+def _note_link(*, request: HttpRequest, sociallogin: SocialLogin, **_further: Any) -> None:
     """A person who connects is signed in already; who is found by an address is noted once signed in."""
     account: User = sociallogin.user
     log_link(account)
     confirm_own_address(account, next(one.email for one in sociallogin.email_addresses if one.verified))
+    if sociallogin.state.get("process") != AuthProcess.CONNECT and end_earlier_access(account):
+        words = _(
+            "Your account is linked to your institution now. Its password, other sessions and API tokens have ended."
+        )
+        messages.info(request, words)
     if sociallogin.state.get("process") == AuthProcess.CONNECT:
         note_sign_in(account=account, social_account=sociallogin.account, is_new=False)
 

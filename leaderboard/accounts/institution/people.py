@@ -13,7 +13,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 
 from .. import hooks, people
-from ..models import User
+from ..models import ApiToken, User
 
 
 def note_sign_in(*, account: User, social_account: SocialAccount, is_new: bool) -> None:
@@ -43,8 +43,31 @@ def confirm_own_address(account: User, address: str) -> None:
 
 
 @transaction.atomic
+def end_earlier_access(account: User) -> bool:
+    """End password, sessions and tokens of an account that was found by its address: a classmate may have made it with
+    an address that was not theirs. An operator keeps the password for emergencies. Whether anything has ended."""
+    if account.is_superuser:
+        return False
+    tokens, _ = ApiToken.objects.filter(user=account).delete()
+    had_password = account.has_usable_password()
+    account.set_unusable_password()  # sessions rest on it
+    account.save(update_fields=["password"])
+    return bool(tokens or had_password)
+
+
+@transaction.atomic
 def log_link(account: User) -> None:
     AuditEntry.append(AuditEvent.INSTITUTION_LINKED, user=account, account=account)
+
+
+@transaction.atomic
+def unlink(account: User, user: User) -> bool:
+    """Forget which accounts of institutions are this person's: their next sign-in there finds the account by its
+    address. For where an institution gave its people new subjects. Whether there was one."""
+    gone, _ = SocialAccount.objects.filter(user=account).delete()
+    if gone:
+        AuditEntry.append(AuditEvent.INSTITUTION_UNLINKED, user=user, account=account)
+    return bool(gone)
 
 
 @transaction.atomic

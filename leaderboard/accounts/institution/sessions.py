@@ -10,21 +10,48 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections import Counter
 from io import BytesIO
 from queue import Empty, SimpleQueue
 from typing import Any
 
 import requests
+from django.conf import settings
 
+from leaderboard.common.client_addresses import counted_address
 from leaderboard.common.slow_clients import release_slot_while_waiting
 
 SECONDS = 8.0
 LONGEST_SILENCE = 5.0
 MOST_BYTES = 1_000_000
-# Of the web server's 512 threads, those that may wait for providers; pages have the others.
-MOST_AT_ONCE = 128
+# Of the web server's 512 threads, those that may wait for providers, and for one address; pages have the others.
+MOST_AT_ONCE, MOST_OF_ONE_ADDRESS = 128, 64
 _ENDS_AT = "leaderboard.institution_ends_at"
-_places = threading.BoundedSemaphore(MOST_AT_ONCE)
+
+
+class Places:
+    """The requests that are under way, by the address that each is made for."""
+
+    def __init__(self) -> None:
+        self._lock, self._taken = threading.Lock(), Counter[str]()
+
+    def take(self, address: str) -> bool:
+        with self._lock:
+            is_free = self._taken.total() < MOST_AT_ONCE and self._taken[address] < MOST_OF_ONE_ADDRESS
+            self._taken[address] += is_free
+            return is_free
+
+    def give_back(self, address: str) -> None:
+        with self._lock:
+            self._taken[address] -= 1
+            self._taken += Counter()  # without those that have none
+
+    def taken(self) -> int:
+        with self._lock:
+            return self._taken.total()
+
+
+PLACES = Places()
 
 
 NoAnswer = requests.RequestException
@@ -39,12 +66,13 @@ class ProviderSession(requests.Session):
 
     def __init__(self, environ: dict[str, Any]) -> None:
         super().__init__()
+        self.address = counted_address(environ, settings.ALLAUTH_TRUSTED_PROXY_COUNT)
         self.ends_at: float = environ.setdefault(_ENDS_AT, time.monotonic() + SECONDS)
         self.trust_env = False
         self.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
 
     def request(self, method: str, url: str, **given: Any) -> requests.Response:  # type: ignore[override]
-        if not _places.acquire(blocking=False):
+        if not PLACES.take(self.address):
             raise Unreachable("too many at once")
         answers: SimpleQueue[requests.Response | Exception] = SimpleQueue()
         threading.Thread(target=self._answer_into, args=(answers, method, url, given), daemon=True).start()
@@ -60,12 +88,13 @@ class ProviderSession(requests.Session):
     def _answer_into(
         self, answers: SimpleQueue[requests.Response | Exception], method: str, url: str, given: dict[str, Any]
     ) -> None:
+        answer: requests.Response | Exception
         try:
-            answers.put(self._ask(method, url, given))
+            answer = self._ask(method, url, given)
         except Exception as error:
-            answers.put(error)
-        finally:
-            _places.release()
+            answer = error
+        PLACES.give_back(self.address)
+        answers.put(answer)
 
     def _ask(self, method: str, url: str, given: dict[str, Any]) -> requests.Response:
         limits = {"allow_redirects": False, "stream": True, "timeout": LONGEST_SILENCE}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from allauth.core.ratelimit import consume_or_429
 from django.conf import settings
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
@@ -20,8 +19,6 @@ def institution_login(request: HttpRequest, number: int) -> HttpResponse:
 
     from .provider import InstitutionOAuth2Adapter
 
-    if too_many := _refuse_crowd(request):
-        return too_many
     view = OAuth2LoginView.adapter_view(InstitutionOAuth2Adapter(request, _institution(number)))
     response: HttpResponse = view(request)
     return response
@@ -35,19 +32,12 @@ def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
     from .provider import InstitutionOAuth2Adapter
 
     institution = _institution(number)
-    if too_many := _refuse_crowd(request, limit_get=True):
-        return too_many
     view = OAuth2CallbackView.adapter_view(InstitutionOAuth2Adapter(request, institution))
     try:
         response: HttpResponse = view(request)
     except IntegrityError:  # of two at once the other one has the account, the link or the name
         response = refusal_page(request, SignInRefusal.TWICE, institution=institution).response
     return response
-
-
-def _refuse_crowd(request: HttpRequest, **which: bool) -> HttpResponse | None:
-    answer: HttpResponse | None = consume_or_429(request, action="institution", **which)
-    return answer
 
 
 def _institution(number: int) -> Institution:

@@ -75,6 +75,7 @@ class AuditEvent(models.TextChoices):
     RIGHTS_CHANGED = "rights_changed", _("Account permissions changed")
     PASSWORD_LINK = "password_link", _("Password link created")
     INSTITUTION_LINKED = "institution_linked", _("Account linked to an institution's")
+    INSTITUTION_UNLINKED = "institution_unlinked", _("Account unlinked from an institution's")
     PASSWORD_SIGN_IN = "password_sign_in", _("Signed in with a password, past the institution")
     ARCHIVED = "archived", _("Archived")
     UNARCHIVED = "unarchived", _("Brought back from the archive")

@@ -10,14 +10,16 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.http import HttpRequest
 
 from leaderboard.accounts import personal_data
+from leaderboard.accounts.institution.people import unlink
 from leaderboard.accounts.models import User
+from leaderboard.common.responses import signed_in_user
 
 
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     list_display = ("username", "email", "can_host", "is_staff", "is_active", "date_joined")
     list_filter = ("can_host", "is_staff", "is_superuser", "is_active")
-    actions = ("drop_second_factor",)
+    actions = ("drop_second_factor", "unlink_institution")
     filter_horizontal = ()
     fieldsets = (
         (None, {"fields": ("username", "password")}),
@@ -76,3 +78,8 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         gone = Authenticator.objects.filter(user__in=queryset).values("user").distinct().count()
         Authenticator.objects.filter(user__in=queryset).delete()
         self.message_user(request, f"{gone} people sign in with their password alone now.")
+
+    @admin.action(description="Unlink from the institution (its subjects have changed)")
+    def unlink_institution(self, request: HttpRequest, queryset: Any) -> None:
+        gone = sum(unlink(account, signed_in_user(request.user)) for account in queryset)
+        self.message_user(request, f"{gone} accounts are found by their address at the next sign-in.")
