@@ -347,6 +347,13 @@ def test_the_limit_is_below_ten_seconds() -> None:
     assert sessions.SECONDS < 10
 
 
+@pytest.fixture
+def nothing_under_way(provider: HostileProvider) -> None:
+    """Requests of tests before this one may go on for some seconds."""
+    until(lambda: not sessions.PLACES.taken(), what="the end of earlier requests")
+
+
+@pytest.mark.usefixtures("nothing_under_way")
 def test_no_crowd_takes_all_threads(provider: HostileProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "MOST_AT_ONCE", 0)
     assert_refused(Client().post(LOGIN), 503)
@@ -354,6 +361,7 @@ def test_no_crowd_takes_all_threads(provider: HostileProvider, monkeypatch: pyte
     assert Client().post(LOGIN).status_code == 200
 
 
+@pytest.mark.usefixtures("nothing_under_way")
 def test_one_address_does_not_keep_the_others_out(provider: HostileProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     """A request keeps its place until it has ended, and not only until its page is answered."""
     monkeypatch.setattr(sessions, "SECONDS", 0.2)
