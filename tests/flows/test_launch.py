@@ -71,6 +71,11 @@ def prepare(browser: Browser, slug: str) -> None:
     assert browser.send("/host/predict-label/setup/", named) == f"/host/{slug}/setup/launch/"
 
 
+def wait_for_preview(browser: Browser, slug: str) -> None:
+    """Creating the competition sent the sample on its way."""
+    until(lambda: "Private, only for you:" in browser.get(f"/host/{slug}/walk/"), what="the sample's score")
+
+
 def plan(browser: Browser, slug: str) -> None:
     """Launch it six seconds from now."""
     at = datetime.now(UTC) + timedelta(seconds=6)
@@ -78,6 +83,10 @@ def plan(browser: Browser, slug: str) -> None:
     assert planned == f"/host/{slug}/setup/launch/#later"
 
 
+FORGET_PREVIEW = (
+    "from leaderboard.competitions.models import StudentPreview\n"
+    "StudentPreview.objects.filter(ground_truth__competition__slug='lake').delete()"
+)
 LOOK = (
     "import json\nfrom leaderboard.common.models import AuditEntry\n"
     "from leaderboard.competitions.models import Competition\n"
@@ -93,8 +102,7 @@ LOOK = (
 
 def test_the_worker_measures_the_preview_and_the_beat_launches_at_the_planned_time(site: Site, olga: Browser) -> None:
     prepare(olga, "pond")
-    olga.send("/host/pond/walk/", {})
-    until(lambda: "Private, only for you:" in olga.get("/host/pond/walk/"), what="the sample's score")
+    wait_for_preview(olga, "pond")
     plan(olga, "pond")
     assert site.get("/c/pond/")[0] == 404
     until(lambda: site.get("/c/pond/")[0] == 200, seconds=40, what="the launch by the beat")
@@ -105,15 +113,17 @@ def test_the_worker_measures_the_preview_and_the_beat_launches_at_the_planned_ti
 
     # The hosts are notified a moment after the launch.
     found = until(said_to_user, seconds=20, every=0.5, what="the notice")
-    assert found == ["olga", [["olga", "“pond” launched on schedule."]], 0, 0]
+    assert found == ["olga", [["olga", "“pond” launched on schedule."]], 1, 0], "the sample as a baseline"
 
 
 def test_a_planned_launch_without_the_preview_stays_a_draft_and_says_why(site: Site, olga: Browser) -> None:
     prepare(olga, "lake")
+    wait_for_preview(olga, "lake")
+    site.shell(FORGET_PREVIEW)
     plan(olga, "lake")
     page = "/host/lake/setup/launch/"
     output = "The scheduled launch didn't happen. This is still a draft."
     until(lambda: output in olga.get(page), seconds=40, what="the plan given back")
     assert "Missing: Test submission works." in olga.get(page)
-    assert "The scheduled launch of “lake” didn't happen" in olga.get("/notifications/")
+    until(lambda: "The scheduled launch of “lake”" in olga.get("/notifications/"), what="the notice")
     assert site.get("/c/lake/")[0] == 404
