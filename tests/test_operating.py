@@ -125,9 +125,12 @@ def test_every_shell_block_can_be_read_by_a_shell() -> None:
         assert run.returncode == 0, (text, run.stderr)
 
 
-def run_block(text: str, folder: Path) -> None:
-    """Run a block of the page as it is written, in folders of this test and with this Python."""
+def run_block(text: str, folder: Path) -> str:
+    """Run a block of the page as it is written, in folders of this test, as this user and with this Python."""
     for written, here in {
+        "sudo leaderboard ": "python3 manage.py ",
+        "sudo -u leaderboard ": "",
+        "sudo ": "",
         "/srv/leaderboard/site": str(ROOT),
         "/srv/leaderboard/var": str(folder / "var"),
         "/backup/leaderboard": str(folder / "backup"),
@@ -139,6 +142,7 @@ def run_block(text: str, folder: Path) -> None:
     environment = {**stored, "VAR_DIR": str(folder / "var"), "ALLOWED_HOSTS": "localhost"}
     run = subprocess.run(["sh", "-euc", text], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
 
 
 def test_olga_runs_commands_as_the_sites_user_with_the_variables_that_she_wrote(tmp_path: Path) -> None:
@@ -173,8 +177,11 @@ def test_the_drill_runs_as_it_is_written(tmp_path: Path) -> None:
     environment = {**os.environ, "VAR_DIR": str(var)}
     environment.pop("DATABASE_URL", None)
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True, umask=0o077)
-    run_block(block("python3 manage.py backup /backup"), tmp_path)
-    assert (tmp_path / "backup" / "restored" / "leaderboard.sqlite3").exists()
+    output = run_block(block("sudo leaderboard backup /backup/leaderboard/drill"), tmp_path)
+    assert "Restored: " in output
+    assert "BROKEN" not in output
+    assert list((tmp_path / "backup").iterdir()) == [], "the next drill finds room"
+    assert (var / "leaderboard.sqlite3").exists()
 
 
 def test_commands_of_an_upgrade_are_commands(capsys: pytest.CaptureFixture[str]) -> None:
