@@ -61,7 +61,7 @@ def log_link(account: User) -> None:
 
 
 @transaction.atomic
-def unlink(account: User, user: User) -> bool:
+def unlink(*, account: User, user: User) -> bool:
     """Forget which accounts of institutions are this person's: their next sign-in there finds the account by its
     address. For where an institution gave its people new subjects. Whether there was one."""
     gone, _ = SocialAccount.objects.filter(user=account).delete()

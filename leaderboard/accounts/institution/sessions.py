@@ -75,7 +75,12 @@ class ProviderSession(requests.Session):
         if not PLACES.take(self.address):
             raise Unreachable("too many at once")
         answers: SimpleQueue[requests.Response | Exception] = SimpleQueue()
-        threading.Thread(target=self._answer_into, args=(answers, method, url, given), daemon=True).start()
+        asking = threading.Thread(target=self._answer_into, args=(answers, method, url, given), daemon=True)
+        try:
+            asking.start()
+        except RuntimeError:  # the machine has no more threads
+            PLACES.give_back(self.address)
+            raise Unreachable("no thread") from None
         try:
             with release_slot_while_waiting():
                 answer = answers.get(timeout=max(self.ends_at - time.monotonic(), 0.01))

@@ -81,5 +81,5 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
 
     @admin.action(description="Unlink from the institution (its subjects have changed)")
     def unlink_institution(self, request: HttpRequest, queryset: Any) -> None:
-        gone = sum(unlink(account, signed_in_user(request.user)) for account in queryset)
+        gone = sum(unlink(account=account, user=signed_in_user(request.user)) for account in queryset)
         self.message_user(request, f"{gone} accounts are found by their address at the next sign-in.")
