@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import logging
 import logging.config
 import os
+from functools import cache
 from typing import Any
 
 import django
@@ -25,7 +27,10 @@ from django.db import close_old_connections, connection
 
 from leaderboard.common import child_processes
 
+log = logging.getLogger(__name__)
+
 POOL_CHECK_SECONDS = 0.5
+QUEUE = "celery"
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
@@ -58,7 +63,7 @@ app.conf.beat_schedule = {
 if child_processes.current_part() != "worker":
     # A process that only sends wake-ups waits less for a frozen broker: it tries twice, so an upload is answered
     # within 3 s. A worker listens for a second at a time and needs more than that.
-    app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.2}
+    app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.0}
 if not _is_scheduler:
     app.autodiscover_tasks(["leaderboard.competitions", "leaderboard.notifications", "leaderboard.operations"])
 
@@ -114,3 +119,25 @@ def _check_pool_often(sender: Any = None, **_: object) -> None:
 @beat_init.connect
 def _report_ready(**_: object) -> None:
     child_processes.report_ready()
+
+
+def queue_length() -> int | None:
+    """How many wake-ups wait in the broker; None when it does not answer within half a second."""
+    import redis  # here, because a web server starts faster without it
+
+    try:
+        return int(_broker(settings.REDIS_URL).llen(QUEUE))
+    except (redis.RedisError, OSError) as error:
+        log.warning("the broker does not answer: %s", error)
+        return None
+
+
+@cache
+def _broker(address: str) -> Any:
+    """A client whose connections stay open: one that the broker closed meanwhile is opened once more."""
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    again = Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,))
+    return redis.Redis.from_url(address, socket_timeout=0.5, socket_connect_timeout=0.5, retry=again)

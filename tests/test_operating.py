@@ -82,7 +82,7 @@ def test_every_rule_for_prometheus_is_explained_and_every_explained_one_exists()
 def test_rules_and_page_name_numbers_that_the_site_has(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "queue_length", lambda: 3)
+    monkeypatch.setattr(prometheus, "queue_length", lambda: 3)
     enter(pets, bo)
     hand_in(pets, bo, answers())
     queue.report_worker(swept=True)

@@ -23,7 +23,7 @@ from structlog.contextvars import bound_contextvars
 
 from leaderboard import scorer
 from leaderboard.accounts import personal_data
-from leaderboard.celery import app
+from leaderboard.celery import app, queue_length
 from leaderboard.common import child_processes, folders, prometheus_counters
 from leaderboard.common.clock import database_now
 
@@ -44,6 +44,8 @@ RELEASE_AFTER, RELEASE_EVERY = child_processes.seconds_to_stop() - 0.7, 0.2
 # What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
 SCHEMA = 1
 MAX_MISSES = 5
+# With so many messages in the broker every worker is awake already.
+ENOUGH_WAKE_UPS = 32
 # Seconds after which a process that measures file after file lets other messages in.
 WORK_SECONDS = 0.5
 
@@ -208,7 +210,7 @@ def sweep() -> None:
     if queue.next_slow_file():
         score_slow_files()
     wake_ups: list[tuple[Any, tuple[object, ...]]] = [(task, ()) for due in hooks.due_tasks() for task in due]
-    wake_ups += [(score_submission, pair) for pair in waiting[: queue.LONG_QUEUE]] + [
+    wake_ups += [(score_submission, pair) for pair in waiting[:ENOUGH_WAKE_UPS]] + [
         (rescore_candidate, (ground_truth,)) for ground_truth in ground_truths
     ]
     wake_ups += [(measure_preview, (ground_truth,)) for ground_truth in score.unfinished_previews()]
@@ -268,6 +270,11 @@ def wake_workers(task: Any, *arguments: object, expires: float | None = None) ->
         log.warning("the broker took no message (%s); the sweep will find the row", error)
         return False
     return True
+
+
+def are_all_workers_awake() -> bool:
+    """Whether so many wake-ups wait already that one more is for nothing: who is awake goes on until nothing waits."""
+    return (queue_length() or 0) >= ENOUGH_WAKE_UPS
 
 
 def wake_workers_after_commit(task: Any, *arguments: object) -> None:

@@ -21,6 +21,7 @@ from django.db.models import Count, Max
 from django.db.models.functions import Now
 
 from leaderboard import __version__
+from leaderboard.celery import queue_length
 from leaderboard.common.clock import database_now
 from leaderboard.common.storage import can_write, scratch_folder
 from leaderboard.competitions.models import Submission, Worker
@@ -42,7 +43,6 @@ log = logging.getLogger(__name__)
 # A file that waits for longer violates check 2, so the site does not count as able to score.
 STUCK_AFTER = 120.0
 HEALTH_CACHE_SECONDS = 2.0
-QUEUE = "celery"
 SHOWN = 20
 
 
@@ -138,18 +138,6 @@ def _write_to_the_database() -> None:
     with transaction.atomic():
         Worker.objects.create(host=f"probe {uuid.uuid4().hex}", process=0, version="", last_seen_at=Now())
         transaction.set_rollback(True)
-
-
-def queue_length() -> int | None:
-    """How many wake-ups wait in the broker; None when it does not answer."""
-    import redis  # here, because a web server starts faster without it
-
-    try:
-        with redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1.0, socket_connect_timeout=1.0) as broker:
-            return int(broker.llen(QUEUE))
-    except (redis.RedisError, OSError) as error:
-        log.warning("the broker does not answer: %s", error)
-        return None
 
 
 # --- the operator's page ----------------------------------------------------------------------------------------

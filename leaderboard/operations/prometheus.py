@@ -15,6 +15,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from leaderboard import __version__
+from leaderboard.celery import queue_length
 from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission, Worker
@@ -66,7 +67,7 @@ def queue_metrics() -> Iterator[Metric]:
     fates = {row["status"]: row["n"] for row in Submission.objects.order_by().values("status").annotate(n=Count("pk"))}
     numbers = [((status,), fates.get(status, 0)) for status in Submission.Status.values]
     yield gauge("leaderboard_submissions", "Files by what became of them.", numbers, ("status",))
-    pending, length = workers_module.pending_files(), health.queue_length()
+    pending, length = workers_module.pending_files(), queue_length()
     # Nothing waits: an alert compares a number, and no number would be no alert.
     yield single_gauge(
         "leaderboard_oldest_pending_seconds", "How long the oldest waiting file has waited.", pending.oldest or 0

@@ -151,30 +151,32 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
     assert (len(asked), again(mine).status, again(mine).tries) == (1, "pending", 0)
 
 
-def test_one_more_file_behind_a_long_queue_needs_no_wake_up(
-    pets: Competition, bo: User, cy: User, wake_ups: list[str], django_capture_on_commit_callbacks: Any
+def test_a_file_needs_no_wake_up_where_many_wait_in_the_broker(
+    pets: Competition, bo: User, wake_ups: list[str], monkeypatch: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    """Where files of one team alone wait for each other, workers are woken for somebody else's: one may be idle."""
+    """Who is awake goes on until nothing waits. A broker that does not answer, or has lost all, is asked to wake."""
     Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
-    enter(pets, bo), enter(pets, cy)
-
-    def upload_and_commit(user: User) -> Submission:
+    enter(pets, bo)
+    for waiting, wakes in ((0, 1), (tasks.ENOUGH_WAKE_UPS - 1, 1), (tasks.ENOUGH_WAKE_UPS, 0), (None, 1)):
+        monkeypatch.setattr(tasks, "queue_length", lambda waiting=waiting: waiting)
+        wake_ups.clear()
         with django_capture_on_commit_callbacks(execute=True):
-            return upload(pets, user)
+            one = upload(pets, bo)
+        assert wake_ups == [str(one.pk)] * wakes, waiting
 
-    queue = [upload_and_commit(bo) for _ in range(queue_module.LONG_QUEUE)]
-    assert wake_ups == [str(one.pk) for one in queue[:-1]]
-    wake_ups.clear()
-    upload_and_commit(cy)
-    assert wake_ups == []
-    assert len(score.sweep_queue()[0]) == queue_module.LONG_QUEUE + 1
+
+def test_a_sweep_wakes_for_as_many_files_as_help(
+    pets: Competition, bo: User, wake_ups: list[str], django_capture_on_commit_callbacks: Any
+) -> None:
+    Limits.objects.update(daily_attempts=100)
+    pets.refresh_from_db()
+    enter(pets, bo)
+    for _ in range(tasks.ENOUGH_WAKE_UPS + 1):
+        upload(pets, bo)
+    assert len(score.sweep_queue()[0]) == tasks.ENOUGH_WAKE_UPS + 1
     tasks.sweep()
-    assert len(wake_ups) == queue_module.LONG_QUEUE
-    wake_ups.clear()
-    held(queue[0])
-    one_of_few = upload_and_commit(cy)
-    assert wake_ups == [str(one_of_few.pk)]
+    assert len(wake_ups) == tasks.ENOUGH_WAKE_UPS
 
 
 def test_two_baselines_may_be_measured_at_once(pets: Competition, ada: User) -> None:

@@ -18,7 +18,7 @@ from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Submission, Worker
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submit_conditions, submitting
-from leaderboard.operations import health
+from leaderboard.operations import prometheus
 from leaderboard.operations.models import ConsistencyRun
 from tests.conftest import answers, claim, enter, hand_in
 
@@ -30,7 +30,7 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 def quiet(monkeypatch: pytest.MonkeyPatch, settings: LazySettings) -> None:
     settings.PROMETHEUS_TOKEN = TOKEN
     prometheus_counters.reset_counters()
-    monkeypatch.setattr(health, "queue_length", lambda: 3)
+    monkeypatch.setattr(prometheus, "queue_length", lambda: 3)
 
 
 def scrape(client: Client) -> Samples:
@@ -90,7 +90,7 @@ def test_facts_are_those_of_the_database(client: Client, pets: Competition, bo: 
 def test_where_nothing_waits_and_nothing_answers_numbers_are_still_there(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "queue_length", lambda: None)
+    monkeypatch.setattr(prometheus, "queue_length", lambda: None)
     samples = scrape(client)
     assert value(samples, "leaderboard_oldest_pending_seconds") == 0
     assert value(samples, "leaderboard_workers") == 0
@@ -162,7 +162,7 @@ def test_a_wake_up_that_the_broker_did_not_take_is_counted(
         raise ConnectionRefusedError
 
     monkeypatch.undo()
-    monkeypatch.setattr(health, "queue_length", lambda: 3)
+    monkeypatch.setattr(prometheus, "queue_length", lambda: 3)
     monkeypatch.setattr("django.conf.settings.PROMETHEUS_TOKEN", TOKEN)
     monkeypatch.setattr(tasks.sweep, "apply_async", refused)
     tasks.wake_workers(tasks.sweep)

@@ -39,8 +39,6 @@ log = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=30)
 MAX_TRIES = 5
-# With so many claimable files every worker is awake already.
-LONG_QUEUE = 32
 MAX_DEATHS = 3
 # A file that killed a scorer lets all others go first, for so long.
 RETRY_DELAY_AFTER_DEATH = timedelta(seconds=60)
@@ -186,15 +184,6 @@ def _to_measure(rows: QuerySet[Submission]) -> QuerySet[Submission]:
 def find_submission(submission_id: uuid.UUID | str) -> Submission | None:
     """A row as `submissions_in_turn` gives it, whatever became of it."""
     return only_row(_to_measure(Submission.objects.filter(pk=submission_id)))
-
-
-def is_queue_long_enough() -> bool:
-    """Whether so many files can be tried first now that one more needs no wake-up: an awake worker goes on until
-    nothing waits. Files of a team of which one is in hand wait for that one."""
-    in_hand = Submission.objects.filter(lease_until__isnull=False, team__isnull=False)
-    fresh = Submission.objects.filter(status=Submission.Status.PENDING, tries=0, is_slow=False)
-    waiting = fresh.exclude(team__in=in_hand.values("team")).order_by()
-    return len(waiting.values_list("pk")[:LONG_QUEUE]) == LONG_QUEUE
 
 
 # --- claim and lease --------------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_team
 
 from .. import hooks, tasks
 from ..models import Competition, DailyAttempts, Submission
-from ..scoring import queue
 from .competitions import CannotHost, lock_competition
 
 MOST_AT_ONCE = 500
@@ -56,7 +55,7 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
             rescored_requested_at=database_now(),
         )
         _count_attempts(chosen)
-        for key in keys[: queue.LONG_QUEUE]:  # whoever is awake goes on with the others
+        for key in keys[: tasks.ENOUGH_WAKE_UPS]:  # whoever is awake goes on with the others
             tasks.wake_workers_after_commit(tasks.score_submission, key, found.ground_truth_id)
         hooks.scored_again(competition=found, teams={file.team_id for file in chosen})
         teams = {audit_team(file.team) for file in chosen if file.team}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from django.db import connection
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
@@ -154,16 +154,13 @@ class FilesToday:
         midnight = competition.midnight(day)
         theirs, own = Q(team=team), Q(user=membership.user_id)
         files = Submission.objects.filter(
+            Q(status=Submission.Status.FAILED) & (theirs | own) | Q(status=Submission.Status.INVALID) & own,
             competition=competition,
-            status__in=[Submission.Status.FAILED, Submission.Status.INVALID],
             received_at__gte=max(midnight, team.failed_files_reset_at or midnight),
             received_at__lt=competition.midnight(day + timedelta(days=1)),
         )
-        counts = files.aggregate(
-            failed=Count("pk", filter=Q(status=Submission.Status.FAILED) & (theirs | own)),
-            refused=Count("pk", filter=Q(status=Submission.Status.INVALID) & own),
-        )
-        return cls(**counts)
+        statuses = list(files.order_by().values_list("status", flat=True))
+        return cls(statuses.count(Submission.Status.FAILED), statuses.count(Submission.Status.INVALID))
 
 
 def refusal_for_failed_files(today: FilesToday) -> SubmissionRefused | None:
@@ -191,17 +188,19 @@ COMPETITION_GONE = gettext_noop("This competition was deleted during your upload
 
 def membership_of(competition: Competition, user: User) -> Membership | None:
     """Who hands in, with the team and all of the competition that decides whether a file is taken."""
-    return only_row(_memberships(user).filter(competition=competition))
+    return only_row(_memberships(user, *FOR_WHOLE_UPLOAD).filter(competition=competition))
 
 
 def membership_in(slug: str, user: User) -> Membership | None:
     """The same for the competition of a name."""
-    return only_row(_memberships(user).filter(competition__slug=slug))
+    return only_row(_memberships(user, *FOR_WHOLE_UPLOAD).filter(competition__slug=slug))
 
 
-def _memberships(user: User) -> QuerySet[Membership]:
-    competition = ("competition__limits", "competition__archive", "competition__ground_truth")
-    return Membership.objects.select_related("team", *competition).filter(user=user)
+FOR_WHOLE_UPLOAD = ("competition__archive", "competition__ground_truth")
+
+
+def _memberships(user: User, *related: str) -> QuerySet[Membership]:
+    return Membership.objects.select_related("team", "competition__limits", *related).filter(user=user)
 
 
 def lock_membership(membership: Membership) -> Membership:

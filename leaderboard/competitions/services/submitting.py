@@ -24,7 +24,6 @@ from leaderboard.common.storage import StoredFile, clean_name, remove_file, size
 from .. import tasks
 from ..models import Competition, Conversion, DailyAttempts, Membership, Submission
 from ..models.extension import effective_limits_of
-from ..scoring import queue
 from . import submit_conditions
 from .checking import check_beginning
 from .submit_conditions import (
@@ -172,7 +171,7 @@ def _receive(
 
 
 def _wake_worker(submission: Submission) -> None:
-    if not queue.is_queue_long_enough():
+    if not tasks.are_all_workers_awake():
         tasks.wake_workers(tasks.score_submission, submission.pk, submission.competition.ground_truth_id)
 
 
