@@ -174,12 +174,12 @@ def trend_histories(ground_truth: GroundTruth, standings: Sequence[Standing]) ->
     What has a score is scored, so the status is not asked for, and each score is looked up by its file: otherwise the
     database goes through all files of the site that are scored, or through every score of the ground truth.
     """
-    score = Score.objects.filter(submission=OuterRef("pk"), ground_truth=ground_truth, split=Split.PUBLIC)
+    public = Q(scores__ground_truth=ground_truth, scores__split=Split.PUBLIC)
     files = Submission.objects.filter(
         team__in=[standing.team_id for standing in standings], is_late=False, hidden_at=None
-    ).annotate(shown=Subquery(score.values("value")[:1]))
+    ).annotate(score=FilteredRelation("scores", condition=public))
     values: dict[int, list[float]] = defaultdict(list)
-    for team_id, value in files.order_by("received_at", "pk").values_list("team_id", "shown"):
+    for team_id, value in files.order_by("received_at", "pk").values_list("team_id", "score__value"):
         if value is not None:
             values[team_id].append(value)
     ladder = ladder_of(ground_truth)

@@ -75,7 +75,10 @@ def board_line(
 ) -> dict[str, Any]:
     """One row. A `sign` of +1 says that a lower score is better."""
     return {
-        "row": row,
+        # A template finds a key sooner than an attribute, and asks of each number how the reader's country writes it.
+        **vars(row),
+        "rank": str(row.rank),
+        "attempts": str(row.attempts),
         "rail": rail,
         "anchor": "" if row.is_baseline else anchor_of(row.name),
         "colour": colour_of(row.name),
@@ -85,7 +88,7 @@ def board_line(
         "digits": _digits(row.value, is_rounded=ladder is not None),
         "gap": gap_text(row.value, leader),
         "move": "" if not row.movement else "up" if row.movement > 0 else "down",
-        "moved": abs(row.movement or 0),
+        "moved": str(abs(row.movement or 0)),
         "members": "" if [row.real_name or row.name] == list(row.members) else ", ".join(row.members),
         "trend": sparkline(row.trend, sign=sign),
         "secondary": [_secondary_cell(one) for one in row.secondary],
@@ -94,7 +97,7 @@ def board_line(
 
 def anchor_of(shown_name: str) -> str:
     """What a team's row is called in the page: a number would reveal in which order teams joined, pseudonyms or not."""
-    return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=6).hexdigest()
+    return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=4).hexdigest()
 
 
 def score_text(value: float, *, is_rounded: bool) -> str:
