@@ -273,7 +273,7 @@ def wake_workers(task: Any, *arguments: object, expires: float | None = None) ->
 
 
 def are_all_workers_awake() -> bool:
-    """Whether so many wake-ups wait already that one more is for nothing: who is awake goes on until nothing waits."""
+    """Whether so many wake-ups wait that one more changes nothing: an awake worker goes on until no file waits."""
     return (queue_length() or 0) >= ENOUGH_WAKE_UPS
 
 

@@ -154,7 +154,7 @@ def test_a_file_whose_storage_is_away_is_not_taken_again_and_again(
 def test_a_file_needs_no_wake_up_where_many_wait_in_the_broker(
     pets: Competition, bo: User, wake_ups: list[str], monkeypatch: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    """Who is awake goes on until nothing waits. A broker that does not answer, or has lost all, is asked to wake."""
+    """An awake worker goes on until no file waits. A broker that does not answer, or has lost all, gets a message."""
     Limits.objects.update(daily_attempts=100)
     pets.refresh_from_db()
     enter(pets, bo)

@@ -183,6 +183,8 @@ def refusal_for_unreadable_files(today: FilesToday) -> SubmissionRefused | None:
     return SubmissionRefused("refused_files", words % {"number": REFUSED_FILES_PER_DAY})
 
 
+# What else of a competition the way of a whole upload asks for; under the lock nothing does.
+FOR_WHOLE_UPLOAD = ("competition__archive", "competition__ground_truth")
 COMPETITION_GONE = gettext_noop("This competition was deleted during your upload.")
 
 
@@ -194,9 +196,6 @@ def membership_of(competition: Competition, user: User) -> Membership | None:
 def membership_in(slug: str, user: User) -> Membership | None:
     """The same for the competition of a name."""
     return only_row(_memberships(user, *FOR_WHOLE_UPLOAD).filter(competition__slug=slug))
-
-
-FOR_WHOLE_UPLOAD = ("competition__archive", "competition__ground_truth")
 
 
 def _memberships(user: User, *related: str) -> QuerySet[Membership]:
