@@ -70,9 +70,9 @@ def fill(folder: Path) -> tuple[dict[str, str], list[Row]]:
 
 
 def of_guides() -> set[str]:
-    """The names of the pages that the guides show."""
-    guides = [path.read_text() for path in (ROOT / "docs").glob("*-guide.md")]
-    return set(re.findall(r"\(pictures/([\w-]+)\.png\)", "\n".join(guides)))
+    """The names of the pages that the guides and the README show."""
+    guides = [path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*-guide.md"))]
+    return set(re.findall(r"pictures/([\w-]+)\.png\)", "\n".join(guides)))
 
 
 def context_of(
