@@ -56,7 +56,6 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 if IS_HTTPS:
     # Browsers take cookies of these names from this very host alone, not from a neighbour below the same domain.
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
-SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
@@ -65,8 +64,6 @@ SECURE_SSL_HOST = urlsplit(SITE_URL).netloc or None
 SECURE_REDIRECT_EXEMPT = [r"^healthz", r"^readyz$", r"^prometheus$"]  # asked from this machine, without the proxy
 # Headers for whole domains, which this site cannot set for its neighbours.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
 
 INSTALLED_APPS = [
     "leaderboard.common",
@@ -171,7 +168,6 @@ _forms = "leaderboard.accounts.forms"
 ACCOUNT_FORMS = {"change_password": f"{_forms}.ChangeForm", "reset_password_from_key": f"{_forms}.ResetForm"}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*", "password2*"]
-ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_PRESERVE_USERNAME_CASING = False
@@ -225,8 +221,6 @@ ALLAUTH_TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXIES", default=0)
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
-USE_TZ = True
-USE_I18N = True
 # A language is a folder `de/LC_MESSAGES/django.mo` in one of these; an operator's own words come before the site's.
 LOCALE_PATHS = [VAR_DIR / "locale", folders.PACKAGE / "locale"]
 LANGUAGES = languages_in(LOCALE_PATHS)
@@ -239,13 +233,7 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_MAX_AGE = 3600
 
-STORAGES = {
-    "default": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": VAR_DIR / "files"},
-    },
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-}
+STORAGES = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 FILES_DIR = VAR_DIR / "files"
 # Where files lie if not in that folder; then this folder caches those used last, up to so many bytes.
 STORAGE_URL = env.str("STORAGE_URL", default="")
@@ -300,7 +288,6 @@ CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 2.0,
     "socket_connect_timeout": 1.0,
-    "visibility_timeout": 3600,
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0.1,
@@ -308,14 +295,10 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_TASK_ACKS_LATE = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TASK_TIME_LIMIT = SCORING_TIME_LIMIT + 30
-CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep": {

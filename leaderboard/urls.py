@@ -19,7 +19,4 @@ urlpatterns = [
     path("", include("leaderboard.insights.urls")),
 ]
 
-handler400 = "leaderboard.common.error_pages.bad_request"
-handler403 = "leaderboard.common.error_pages.permission_denied"
-handler404 = "leaderboard.common.error_pages.page_not_found"
 handler500 = "leaderboard.common.error_pages.server_error"

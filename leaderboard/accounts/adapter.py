@@ -32,7 +32,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common import email_lines
-from leaderboard.common.client_addresses import plain_address
+from leaderboard.common.client_addresses import client_address
 from leaderboard.common.names import clean_text, lookalike_key
 from leaderboard.common.responses import client_address_of
 
@@ -209,7 +209,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return [own if stage.endswith(".EmailVerificationStage") else stage for stage in stages]
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return plain_address(super().get_client_ip(request))
+        return client_address(request.META, settings.ALLAUTH_TRUSTED_PROXY_COUNT)
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Of the form for a local account; who comes from an institution is asked by `institution/adapter.py`."""

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
@@ -25,18 +24,6 @@ NO_ANSWER = gettext_lazy(
 DISK_FULL = gettext_lazy(
     "This server's disk is full. Nothing was saved and no attempt was used. Tell your administrator."
 )
-
-
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(request, "400.html", status=400)
-
-
-def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(request, "403.html", {"exception": str(exception)}, status=403)
-
-
-def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(request, "404.html", status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

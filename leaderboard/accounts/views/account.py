@@ -33,10 +33,7 @@ def account(request: HttpRequest) -> HttpResponse:
             form = TokenForm(user)
     status = 422 if form.errors else 201 if secret else 200
     context = {"form": form, "tokens": user.api_tokens.all(), "secret": secret}
-    response = render(request, "accounts/account.html", context, status=status)
-    if secret:
-        response["Cache-Control"] = "private, no-store"
-    return response
+    return render(request, "accounts/account.html", context, status=status)
 
 
 @open_page_to(SiteAudience.ANYONE)

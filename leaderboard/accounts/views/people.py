@@ -49,10 +49,7 @@ def _people_page(request: HttpRequest, form: PersonForm, receiver: User | None) 
         "receiver": receiver,
         "password_link": link,
     }
-    response = render(request, "accounts/people.html", context, status=422 if form.errors else 200)
-    if link:
-        response["Cache-Control"] = "private, no-store"
-    return response
+    return render(request, "accounts/people.html", context, status=422 if form.errors else 200)
 
 
 def _add_person(request: HttpRequest, form: PersonForm) -> User | None:

@@ -43,9 +43,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
     target = tempfile.TemporaryFile(dir=scratch_folder())  # noqa: SIM115 - the answer closes it
     personal_data.export_account(account=user, target=target, at=timezone.now())
     target.seek(0)
-    response = FileResponse(target, as_attachment=True, filename="my-data.zip", content_type="application/zip")
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return FileResponse(target, as_attachment=True, filename="my-data.zip", content_type="application/zip")
 
 
 @sensitive_post_parameters("password")

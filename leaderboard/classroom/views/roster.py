@@ -124,9 +124,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
         "opening_command": responses.opening_command(request),
         "expires_at": join_cards[0][0].join_card_expires_at,
     }
-    response = render(request, "classroom/host_join_cards.html", context)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return render(request, "classroom/host_join_cards.html", context)
 
 
 @open_to(Audience.HOSTS)

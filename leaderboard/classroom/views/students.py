@@ -86,17 +86,14 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
         "password_link": link,
         **_facts_about(page_context, member),
     }
-    response = render(request, "classroom/host_student.html", context, status=status)
-    if link:
-        response["Cache-Control"] = "private, no-store"
-    return response
+    return render(request, "classroom/host_student.html", context, status=status)
 
 
 def _team_of(competition: Competition, user_id: int) -> list[Membership]:
     """The members of a student's team, with their names and the deadline that it was granted."""
     team = competition.memberships.filter(user=user_id).values("team")[:1]
     found = competition.memberships.filter(team__in=team).select_related("user", "team")
-    return list(found.annotate(listed_as=name_on_roster(), extended_to=extended_deadline("team")))
+    return list(found.annotate(listed_as=name_on_roster(), extended_to=extended_deadline()))
 
 
 def _facts_about(page_context: PageContext, member: Membership) -> dict[str, Any]:

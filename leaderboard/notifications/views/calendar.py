@@ -40,9 +40,7 @@ def calendar(request: HttpRequest) -> HttpResponse:
     elif request.POST.get("action") == "end":
         CalendarAddress.objects.filter(user=user).delete()
     context = {"made": made, "address": CalendarAddress.objects.filter(user=user).first()}
-    response = render(request, "notifications/calendar.html", context, status=201 if made else 200)
-    response["Cache-Control"] = "private, no-store"
-    return response
+    return render(request, "notifications/calendar.html", context, status=201 if made else 200)
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -69,7 +67,7 @@ def competition_calendar(request: HttpRequest, page_context: PageContext) -> Htt
 
 def _competitions_of(user: User) -> Iterator[tuple[Competition, datetime]]:
     """Launched ones that a person is in, and all that they host or assist in, with the deadline that holds for them."""
-    held = Membership.objects.filter(user=user, competition=OuterRef("pk")).annotate(granted=extended_deadline("team"))
+    held = Membership.objects.filter(user=user, competition=OuterRef("pk")).annotate(granted=extended_deadline())
     deadline = Greatest(F("closes_at"), Coalesce(Subquery(held.values("granted")[:1]), F("closes_at")))
     joined = Competition.objects.filter(memberships__user=user, launched_at__isnull=False).values("pk")
     hosted, assisted = user.hosted_competitions.values("pk"), user.assisted_competitions.values("pk")
