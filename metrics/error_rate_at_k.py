@@ -17,18 +17,13 @@ Equals 1 minus scikit-learn's `top_k_accuracy_score` where lists are full.
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, RowSum, Rules
-from .core.parameters import Range
 from .numerics.averages import quotient
-from .numerics.ranked_lists import LabelList, Separator, mean_over_lists, perfect
+from .numerics.ranked_lists import K, LabelList, Separator, mean_over_lists, perfect
 from .reading.column_kinds import LabelSet
-
-K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 1, separator: Separator = None) -> Contributions:

@@ -15,18 +15,16 @@ Source: *evaluations* 0.0.1, `jaccard_word_level_score`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from .core.arrays import Coded
 from .core.contract import Contributions, Example, Metric, distinct_pairs
 from .numerics.averages import mean_over_rows
-from .numerics.tokens import BLOCK, Tokens, in_words, jaccard, tokens
+from .numerics.tokens import BLOCK, Lowercase, Tokens, in_words, jaccard, tokens
 from .reading.column_kinds import Words
 from .reading.tables import pick
-
-Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
 
 
 def words(texts: Coded, lowercase: bool) -> Tokens:

@@ -24,10 +24,10 @@ from ..core.parameters import Range
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import WORDS, to_decimal
 from .cells import blocks, expand, rank_within, starts_by_owner, starts_of
+from .label_sets import Separator as Separator
 from .tokens import Tokens, arrow_texts, codes_among, in_words, labels_in, stripped, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
-Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
 
 
 class LabelList(LabelSet):
