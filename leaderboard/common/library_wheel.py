@@ -8,13 +8,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from functools import cache
 from pathlib import Path
 
 import metrics
 
 LIBRARY = Path(metrics.__file__).parent
-VERSION = "0.1.0"
+VERSION = tomllib.loads((LIBRARY / "pyproject.toml").read_text())["project"]["version"]
 _LONG_AGO = "315532800"  # so that the same sources give the same file
 _BUILD = "from setuptools import build_meta; build_meta.build_wheel('built')"
 
