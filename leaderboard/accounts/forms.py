@@ -14,30 +14,28 @@ from django.utils.translation import gettext_lazy as _
 from .models import ApiToken, User
 
 
-def _end_tokens() -> forms.BooleanField:
-    return forms.BooleanField(
+class EndsTokens(forms.Form):
+    """Added to allauth's forms for a new password, which know the `user`."""
+
+    user: User
+    end_tokens = forms.BooleanField(
         required=False,
         label=_("Also revoke my API tokens"),
         help_text=_("Programs using them lose access. Do this if someone else may know your password."),
     )
 
-
-class ChangeForm(ChangePasswordForm):  # type: ignore[misc]
-    end_tokens = _end_tokens()
-
     def save(self) -> None:
-        super().save()
+        super().save()  # type: ignore[misc]
         if self.cleaned_data["end_tokens"]:
             self.user.api_tokens.all().delete()
 
 
-class ResetForm(ResetPasswordKeyForm):  # type: ignore[misc]
-    end_tokens = _end_tokens()
+class ChangeForm(EndsTokens, ChangePasswordForm):  # type: ignore[misc]
+    pass
 
-    def save(self) -> None:
-        super().save()
-        if self.cleaned_data["end_tokens"]:
-            self.user.api_tokens.all().delete()
+
+class ResetForm(EndsTokens, ResetPasswordKeyForm):  # type: ignore[misc]
+    pass
 
 
 class DeleteAccountForm(forms.Form):

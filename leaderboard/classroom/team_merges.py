@@ -25,14 +25,12 @@ from leaderboard.competitions.models import (
     Submission,
     Team,
 )
-from leaderboard.competitions.models.team_history import record_team_change
+from leaderboard.competitions.models.team_history import COUNTING, record_team_change
 from leaderboard.competitions.ranking import standings
 from leaderboard.notifications.models import NoticeKind
 from leaderboard.notifications.notices import mark_mention, notify_team
 
 from .teams import CannotJoin
-
-COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
 
 
 @dataclass(frozen=True)

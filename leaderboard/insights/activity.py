@@ -252,7 +252,7 @@ def files_per_day(competition: Competition, at: datetime) -> list[Day]:
     """Files of teams by the competition's days, from its opening (or its first file) to now (or its last); of a longer
     time than a year the last year."""
     zone = ZoneInfo(competition.zone)
-    files = _files_of_teams(competition)
+    files = files_of_teams(competition)
     ends = files.aggregate(first=Min("received_at"), last=Max("received_at"))
     first = min(competition.opens_at, ends["first"] or competition.opens_at).astimezone(zone).date()
     last = max(first, max(min(at, competition.closes_at), ends["last"] or competition.opens_at).astimezone(zone).date())
@@ -282,13 +282,13 @@ def files_per_hour_of_week(competition: Competition) -> list[list[int]]:
     """Files of teams by weekday (Monday first) and hour of the competition's clock."""
     zone = ZoneInfo(competition.zone)
     counts = [[0] * 24 for _day in range(7)]
-    rows = _files_of_teams(competition).annotate(hour=TruncHour("received_at", tzinfo=zone))
+    rows = files_of_teams(competition).annotate(hour=TruncHour("received_at", tzinfo=zone))
     for hour, number in rows.values_list("hour").annotate(n=Count("pk")):
         counts[hour.astimezone(zone).weekday()][hour.astimezone(zone).hour] += number
     return counts
 
 
-def _files_of_teams(competition: Competition) -> QuerySet[Submission]:
+def files_of_teams(competition: Competition) -> QuerySet[Submission]:
     return Submission.objects.filter(competition=competition, team__isnull=False).order_by()
 
 

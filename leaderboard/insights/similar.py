@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.utils.translation import gettext as _
 
 from leaderboard.common.storage import path_of
@@ -15,6 +15,8 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.scorer import jobs_for_pages
+
+from .activity import files_of_teams
 
 MOST_TEAMS = 100
 MOST_GROUPS = 50
@@ -31,18 +33,13 @@ class SharedResult:
 def find_identical_results(competition: Competition) -> tuple[list[SharedResult], list[SharedResult]]:
     """Groups of files of different teams with the same bytes, and with other bytes and both scores the same to the last
     digit."""
-    hashes = _team_files(competition).values("sha256").annotate(teams=Count("team", distinct=True)).filter(teams__gt=1)
+    of_teams = files_of_teams(competition)
+    hashes = of_teams.values("sha256").annotate(teams=Count("team", distinct=True)).filter(teams__gt=1)
     shared = hashes.order_by("-teams").values_list("sha256", flat=True)[:MOST_GROUPS]
-    same_bytes = _group_by_teams(_team_files(competition).filter(sha256__in=list(shared)), key=lambda file: file.sha256)
+    same_bytes = _group_by_teams(of_teams.filter(sha256__in=list(shared)), key=lambda file: file.sha256)
     scores = {pk: pair for pair, files in _same_scores(competition).items() for pk in files}
-    same_scores = _group_by_teams(
-        _team_files(competition).filter(pk__in=list(scores)), key=lambda file: scores[file.pk]
-    )
+    same_scores = _group_by_teams(of_teams.filter(pk__in=list(scores)), key=lambda file: scores[file.pk])
     return same_bytes, [one for one in same_scores if len({file.sha256 for file in one.files}) > 1]
-
-
-def _team_files(competition: Competition) -> QuerySet[Submission]:
-    return Submission.objects.filter(competition=competition, team__isnull=False).order_by()
 
 
 def _same_scores(competition: Competition) -> dict[tuple[float, float], list[Any]]:

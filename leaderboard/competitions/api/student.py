@@ -28,6 +28,7 @@ from ..ranking import boards
 from ..ranking import ladder as ladder_module
 from ..ranking.rows import ScoreUncertainty
 from ..services import checking, converting, publishing, submit_conditions, submitting
+from ..services.data_files import SAMPLE
 from .answers import (
     board_scores_for,
     competition_summary,
@@ -69,7 +70,6 @@ REFUSAL_STATUSES = {
     "checks": 429,
     "busy": 503,
 }
-SAMPLE = "sample_submission.csv"
 BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a page has at most 100 items.")]
 

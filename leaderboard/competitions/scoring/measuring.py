@@ -139,14 +139,18 @@ def measure_slow_submission(submission: Submission, ground_truth: GroundTruth) -
 
 def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
     """What the scorer must know of a ground truth. Raises `StorageUnreachable`, `OSError`."""
-    return scorer.TruthSpec(
-        mark=f"{ground_truth.pk} {ground_truth.sha256}",
-        metric=ground_truth.metric_key,
-        truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
-        params=ground_truth.params,
-        id_column=ground_truth.id_column,
-        secondary=ground_truth.secondary_asked,
-    )
+    return scorer.TruthSpec(mark=f"{ground_truth.pk} {ground_truth.sha256}", **scoring_arguments(ground_truth))
+
+
+def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
+    """What every job on files under a ground truth is told of it. Raises `StorageUnreachable`, `OSError`."""
+    return {
+        "metric": ground_truth.metric_key,
+        "truth": str(path_of(ground_truth.file_key, ground_truth.sha256)),
+        "params": ground_truth.params,
+        "id_column": ground_truth.id_column,
+        "secondary": ground_truth.secondary_asked,
+    }
 
 
 def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.ScorerAnswer) -> MeasuringOutcome:

@@ -18,6 +18,7 @@ from leaderboard.common.storage import path_of, remove_file, store_file
 from leaderboard.scorer import jobs_for_pages
 
 from ..models import Competition, GroundTruth
+from ..scoring import measuring
 from .submit_conditions import SubmissionRefused, membership_of, refusal_of_submission
 
 HEAD_BYTES = 1_048_576
@@ -89,11 +90,7 @@ def _run_check(competition: Competition, ground_truth: GroundTruth, chunks: Iter
             return FileCheck(problems, [])
         answer = jobs_for_pages.run_page_job(
             "check_submission",
-            metric=ground_truth.metric_key,
-            truth=str(path_of(ground_truth.file_key)),
-            params=ground_truth.params,
-            id_column=ground_truth.id_column,
-            secondary=ground_truth.secondary_asked,
+            **measuring.scoring_arguments(ground_truth),
             submission=str(path_of(stored.key)),
         )
         return FileCheck(answer["problems"], answer["warnings"])

@@ -17,6 +17,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.scorer import jobs_for_pages
 
 from ..models import Conversion, Submission
+from ..scoring import measuring
 from . import submitting
 from .submit_conditions import SubmissionRefused
 
@@ -85,11 +86,7 @@ def _converted_file(submission: Submission) -> Iterator[tuple[dict[str, Any], Pa
         target = Path(folder) / "converted.csv"
         answer = jobs_for_pages.run_page_job(
             "convert_submission",
-            metric=ground_truth.metric_key,
-            truth=str(path_of(ground_truth.file_key)),
-            params=ground_truth.params,
-            id_column=ground_truth.id_column,
-            secondary=ground_truth.secondary_asked,
+            **measuring.scoring_arguments(ground_truth),
             submission=str(path_of(submission.file_key, submission.sha256)),
             target=str(target),
         )

@@ -24,6 +24,7 @@ from leaderboard.scorer import jobs_for_pages
 
 from .. import tasks
 from ..models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
+from ..scoring import measuring
 from .competitions import CannotHost
 from .secondary_metrics import published_secondary
 from .truth_drafts import current_report, file_to_publish
@@ -160,11 +161,7 @@ def sample_submission_of(ground_truth: GroundTruth) -> bytes:
         made = Path(folder) / "sample.csv"
         jobs_for_pages.run_page_job(
             "sample_submission",
-            metric=ground_truth.metric_key,
-            truth=str(path_of(ground_truth.file_key)),
-            params=ground_truth.params,
-            id_column=ground_truth.id_column,
-            secondary=ground_truth.secondary_asked,
+            **measuring.scoring_arguments(ground_truth),
             target=str(made),
         )
         # A class asks for it in the same minute: whole files replace each other, and all are the same.

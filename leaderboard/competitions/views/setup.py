@@ -28,7 +28,15 @@ from ..services import competitions, copying, findings, folders, launches, setup
 from ..services.competitions import CannotHost
 from .answer_scale import answer_scales
 from .host_responses import add_refusal, ask_first, is_confirmed, refuse_too_large, save_competition
-from .truth_reports import BROKEN, draft_of, fitting_metrics, last_check_report, metric_or_none, secondary_of
+from .truth_reports import (
+    BROKEN,
+    draft_of,
+    fitting_metrics,
+    initial_split,
+    last_check_report,
+    metric_or_none,
+    secondary_of,
+)
 
 PageView = Callable[..., HttpResponse]
 METRICS_PROPOSED = 3
@@ -337,12 +345,5 @@ def _split_form(draft: TruthDraft | None, competition: Competition) -> AnswersFo
     if held is None:
         return None
     has_split = draft is None or not draft.report["is_split_by_system"]
-    initial: dict[str, Any] = {"id_column": held.id_column}
-    if draft is not None:
-        initial |= {
-            "public_percent": round(draft.public_share * 100),
-            "seed": draft.seed,
-            "split_by": "grouped" if draft.group_column else "stratified" if draft.is_stratified else "random",
-            "group_column": draft.group_column,
-        }
+    initial = {"id_column": held.id_column} if draft is None else initial_split(draft)
     return AnswersForm(initial=initial, has_file=held.file_name, has_split=has_split)

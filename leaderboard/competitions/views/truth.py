@@ -21,7 +21,7 @@ from ..models import Competition
 from ..services import competitions, findings, truth_drafts
 from .host_responses import add_refusal, refuse_too_large
 from .truth_metric import publish_checked
-from .truth_reports import BROKEN, draft_of, last_check_report, secondary_of
+from .truth_reports import BROKEN, draft_of, initial_split, last_check_report, secondary_of
 
 
 @open_to(Audience.HOSTS)
@@ -57,14 +57,7 @@ def answers_form(
     if draft is None:
         id_column = competition.ground_truth.id_column if competition.ground_truth else ""
         return kind(initial={"id_column": id_column}, **about_file)
-    initial = {
-        "id_column": draft.id_column,
-        "public_percent": round(draft.public_share * 100),
-        "seed": draft.seed,
-        "split_by": "grouped" if draft.group_column else "stratified" if draft.is_stratified else "random",
-        "group_column": draft.group_column,
-    }
-    return kind(initial=initial, **about_file)
+    return kind(initial=initial_split(draft), **about_file)
 
 
 def _check_answers(request: HttpRequest, page_context: PageContext) -> HttpResponse:

@@ -24,6 +24,17 @@ def draft_of(competition: Competition) -> TruthDraft | None:
     return draft if draft is not None and draft.pk else None
 
 
+def initial_split(draft: TruthDraft) -> dict[str, Any]:
+    """How the rows were drawn when the draft was made."""
+    return {
+        "id_column": draft.id_column,
+        "public_percent": round(draft.public_share * 100),
+        "seed": draft.seed,
+        "split_by": "grouped" if draft.group_column else "stratified" if draft.is_stratified else "random",
+        "group_column": draft.group_column,
+    }
+
+
 def needs_other_file(draft: TruthDraft) -> bool:
     """Whether no choice of a metric helps: nothing can score the file, or the metric that fits is not what blocks."""
     if draft.report["ok"]:

@@ -27,6 +27,7 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import team_deadline
 from leaderboard.competitions.models.submission import waiting_since
+from leaderboard.competitions.models.team_history import COUNTING
 from leaderboard.competitions.scoring import queue
 
 from .verdict import CheckRun
@@ -167,9 +168,6 @@ def check_final_states(findings: CheckRun) -> Iterator[str]:
     foreign = Score.objects.exclude(ground_truth__competition=F("submission__competition"))
     for pk, ground_truth in foreign.values_list("submission", "ground_truth"):
         yield f"submission {pk} has a score under ground truth {ground_truth} of another competition"
-
-
-COUNTING = (Submission.Status.PENDING, Submission.Status.SCORED)
 
 
 def check_attempts(findings: CheckRun) -> Iterator[str]:
