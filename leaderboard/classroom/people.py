@@ -89,7 +89,7 @@ class ClassPerson:
 def people_of(competition: Competition) -> list[ClassPerson]:
     """Everybody, by name. Two queries, whatever the size of the class."""
     memberships = competition.memberships.select_related("user", "team").only(*MEMBER_FACTS).order_by()
-    memberships = memberships.annotate(extended_to=extended_deadline("team"))
+    memberships = memberships.annotate(extended_to=extended_deadline())
     members = {held.user_id: held for held in memberships}
     for held in members.values():
         held.team.competition = competition

@@ -24,6 +24,7 @@ LINE = 20
 """Labels beside each other are at least so far apart."""
 HUGE, TINY = 1e300, 1e-300
 SERIES = 10
+MOST_TICKS = 6
 FOOT = 22
 """Height of the labels of a horizontal axis."""
 
@@ -31,15 +32,15 @@ FOOT = 22
 # --- scales ---------------------------------------------------------------------------------------------------------
 
 
-def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Three to `most` multiples of 1, 2 or 5 × 10ⁿ from at most `low` to at least `high`."""
+def nice_ticks(low: float, high: float) -> list[float]:
+    """Three to `MOST_TICKS` multiples of 1, 2 or 5 × 10ⁿ from at most `low` to at least `high`."""
     low, high = spread_values(low, high)
-    exponent = math.floor(math.log10((high - low) / most))
+    exponent = math.floor(math.log10((high - low) / MOST_TICKS))
     ends = Decimal(repr(low)), Decimal(repr(high))
     for step in (Decimal(factor).scaleb(exponent) for factor in (1, 2, 5, 10, 20, 50)):
         first = int((ends[0] / step).to_integral_value(ROUND_FLOOR))
         last = int((ends[1] / step).to_integral_value(ROUND_CEILING))
-        if last - first < most:
+        if last - first < MOST_TICKS:
             break
     return [float(step * place) for place in range(first, last + 1)]
 

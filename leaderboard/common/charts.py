@@ -65,7 +65,7 @@ from .point_charts import residuals as residuals
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_POINTS = 80, 22, 8
 
 
-def sparkline(values: Sequence[float], *, sign: float, is_mine: bool = False) -> SafeString:
+def sparkline(values: Sequence[float], *, sign: float) -> SafeString:
     """A team's scores in order of receipt; one score is a dot. The board has a hundred of them, so they are short:
     where the dot stands from the left, and how large it is, the style sheet says."""
     if not values:
@@ -76,8 +76,7 @@ def sparkline(values: Sequence[float], *, sign: float, is_mine: bool = False) ->
     across, up = Scale(0, max(1, last), 3, SPARK_WIDTH - 4), better_scale([low, high], sign, 3, SPARK_HEIGHT - 4)
     places = [(round(across.at(place)), round(up.at(values[place]))) for place in chosen]
     line = f'<path d="M{" ".join(f"{x} {y}" for x, y in places)}"/>' if last else ""
-    style = "spark mine" if is_mine else "spark"
-    return SafeString(f'<svg class="{style}">{line}<circle cy="{places[-1][1]}"/></svg>')
+    return SafeString(f'<svg class="spark">{line}<circle cy="{places[-1][1]}"/></svg>')
 
 
 BARS = {2: 16, 3: 10, 4: 8, 5: 5}

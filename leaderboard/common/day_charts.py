@@ -85,7 +85,7 @@ STEPS = 6
 """Of the colour of an hour, from the first file to the busiest hour."""
 
 
-def heat(counts: Sequence[Sequence[int]], *, width: int = HALF) -> SafeString:
+def heat(counts: Sequence[Sequence[int]]) -> SafeString:
     """Files by weekday (Monday first) and hour, in six steps."""
     most = max([1, *(count for row in counts for count in row)])
 
@@ -111,7 +111,7 @@ def heat(counts: Sequence[Sequence[int]], *, width: int = HALF) -> SafeString:
     rows = ((str(WEEKDAYS[day]), *row) for day, row in enumerate(counts))
     heads = (_("Weekday"), *(f"{hour:02}" for hour in range(24)))
     words = _("Submissions by weekday and hour")
-    return drawn_chart("heat", words, draw, width, chart_table(words, heads, rows))
+    return drawn_chart("heat", words, draw, HALF, chart_table(words, heads, rows))
 
 
 def small_bars(values: Sequence[int], words: str) -> SafeString:

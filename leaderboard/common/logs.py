@@ -26,7 +26,6 @@ from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_
 
 log = logging.getLogger(__name__)
 
-FORMATS = ("text", "json")
 FACTS = (
     "user", "competition", "submission", "ground_truth", "method", "view", "status", "ms", "seconds", "bytes", "code",
 )  # fmt: skip

@@ -57,7 +57,7 @@ def residuals(points: Sequence[Point], *, spread: float, width: int = WIDE) -> S
     )
 
 
-def public_and_private(points: Sequence[Point], *, sign: float, width: int = HALF) -> SafeString:
+def public_and_private(points: Sequence[Point], *, sign: float) -> SafeString:
     """Two scores of each team, equal on the dashed line; outliers alone are named."""
     if not points:
         return SafeString()
@@ -65,7 +65,7 @@ def public_and_private(points: Sequence[Point], *, sign: float, width: int = HAL
     rows = ((point.name, f"{point.x:.4g}", f"{point.y:.4g}") for point in points)
     table = chart_table(_("Public and private scores"), (_("Team"), _("Public"), _("Private")), rows)
     draw = _scatter(points, signs=(sign, sign), axes=(axes[0], axes[1]), is_same=True)
-    return drawn_chart("overfitting", _("Private scores against public ones"), draw, width, table)
+    return drawn_chart("overfitting", _("Private scores against public ones"), draw, HALF, table)
 
 
 def _scatter(

@@ -82,7 +82,7 @@ class PageContext:
         if self.user.is_anonymous or self.competition.has_known_role(self.user):
             return None
         facts = {name: fact for found in hooks.membership_facts() for name, fact in found.items()}
-        memberships = Membership.objects.select_related("team").annotate(extended_to=extended_deadline("team"), **facts)
+        memberships = Membership.objects.select_related("team").annotate(extended_to=extended_deadline(), **facts)
         found = only_row(memberships.filter(competition=self.competition, user=self.user))
         if found is not None:
             found.competition = found.team.competition = self.competition

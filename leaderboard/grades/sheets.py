@@ -174,7 +174,7 @@ def _late_files(
     scores_of_file = Score.objects.filter(submission=OuterRef("pk"))
     rows = (
         late.order_by()
-        .annotate(extended_to=extended_deadline("team"))
+        .annotate(extended_to=extended_deadline())
         .values_list(
             "team",
             "pk",

@@ -38,7 +38,6 @@ class NoticeKind(models.TextChoices):
     ROLE = "role", _("Your role in a competition changes")
     LAUNCH = "launch", _("A scheduled launch of your competition happens or fails")
     FILE_FAILED = "file_failed", _("A submission in your class can't be scored")
-    OTHER = "other", _("Everything else")
 
     @property
     def may_be_silent(self) -> bool:

@@ -21,8 +21,3 @@ class SandboxTest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.host}: {self.reason or 'holds'}"
-
-    @property
-    def escaped(self) -> list[dict[str, str]]:
-        """The ways that led outside."""
-        return [one for one in self.report["outcomes"] if one["outcome"] != "stopped"]

@@ -29,7 +29,7 @@ from .scene import FILE, NOTE, PRIVATE_NUMBERS, TRUTH, Scene, addresses, ask, fi
 pytestmark = pytest.mark.thorough
 
 
-@pytest.fixture(params=logs.FORMATS)
+@pytest.fixture(params=["text", "json"])
 def log(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
     """Everything, down to what is only told at the level DEBUG by the site, in the form that is written."""
     written = io.StringIO()

@@ -109,7 +109,7 @@ def test_the_browser_tells_its_zone_and_the_next_page_has_it_without_the_script(
     zone = next(cookie["value"] for cookie in context.cookies() if cookie["name"] == "zone")
     context.close()
     assert zone == "America/New_York"
-    notices.notify(User.objects.all(), kind=NoticeKind.OTHER, competition=None, title="More", text="", link="")
+    notices.notify(User.objects.all(), kind=NoticeKind.ROLE, competition=None, title="More", text="", link="")
     plain = chromium.new_context(java_script_enabled=False, base_url=live_server.url)
     plain.add_cookies([session, {"name": "zone", "value": zone, "url": live_server.url}])  # type: ignore[list-item]
     without = plain.new_page()

@@ -112,7 +112,7 @@ def test_programs_read_english(ada: User, bo: User) -> None:
 def test_an_email_is_in_the_language_of_who_gets_it(ada: User, bo: User, cy: User) -> None:
     choose_language(bo, CODE)
     with override_settings(ACCOUNT_EMAIL_VERIFICATION="mandatory"):
-        notices_module.notify([bo, cy], kind=NoticeKind.OTHER, competition=None, title="A word", text="", link="/")
+        notices_module.notify([bo, cy], kind=NoticeKind.ROLE, competition=None, title="A word", text="", link="/")
         emails.send_due_emails()
     bodies = {message.to[0]: str(message.body) for message in mail.outbox}
     assert "⟦Notification settings" in bodies["bo@example.org"]

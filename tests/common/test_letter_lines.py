@@ -33,7 +33,7 @@ def test_every_email_of_the_site_has_short_lines(
     EmailAddress.objects.create(user=bo, email=bo.email, verified=True, primary=True)
     Competition.objects.update(title="Cats or dogs, and what else there is in a house with a garden and a pond")
     notices.notify(
-        [bo], kind=NoticeKind.OTHER, competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/"
+        [bo], kind=NoticeKind.ROLE, competition=pets, title="A word", text=f"{LONG} See {LINK} for it.", link="/c/"
     )
     entry = RosterEntry.objects.create(competition=pets, name="Dee", email="dee@example.org")
     invitations.invite_entries(competition=pets, user=ada, entries=[entry.pk])

@@ -139,16 +139,11 @@ def can_write() -> bool:
     return True
 
 
-def folder_of(name: str) -> Path:
-    """Where `path_of` finds the files of a folder on this machine; it exists."""
-    folder = _local_folder() / name
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
 def scratch_folder() -> Path:
     """A folder of this machine for what is put together piece by piece and then sent."""
-    return folder_of("")
+    folder = _local_folder()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def _local_folder() -> Path:

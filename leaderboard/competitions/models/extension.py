@@ -103,16 +103,16 @@ def effective_limits_of_teams(teams: Mapping[int, Competition], at: datetime) ->
     }
 
 
-def extended_deadline(team: str) -> Subquery:
-    """The latest deadline granted to the team that the outer query names so; NULL without one."""
-    granted = Extension.objects.active().filter(team=OuterRef(team), closes_at__isnull=False)
+def extended_deadline() -> Subquery:
+    """The latest deadline granted to the `team` of a row of the outer query; NULL without one."""
+    granted = Extension.objects.active().filter(team=OuterRef("team"), closes_at__isnull=False)
     return Subquery(granted.order_by("-closes_at").values("closes_at")[:1])
 
 
 def team_deadline() -> Combinable:
     """For a query of submissions: the deadline of each one's team."""
     everybodys = F("competition__closes_at")
-    return Greatest(everybodys, Coalesce(extended_deadline("team"), everybodys))
+    return Greatest(everybodys, Coalesce(extended_deadline(), everybodys))
 
 
 def last_deadline(competition: Competition) -> datetime:

@@ -66,9 +66,7 @@ class ShakeUp:
 
     teams: tuple[TeamShakeUp, ...]
     moved: int
-    usual_loss: float
     usual_noise: float | None
-    usual_files: float
 
     @property
     def beyond_chance(self) -> int:
@@ -106,7 +104,7 @@ def shake_up_of(competition: Competition, *, sees_names: bool = False) -> ShakeU
     )
     known = [team.noise for team in teams if team.noise is not None]
     moved = sum(team.gained != 0 for team in teams)
-    return ShakeUp(teams, moved, usual_loss, median(known) if known else None, usual_files)
+    return ShakeUp(teams, moved, median(known) if known else None)
 
 
 def _loss(before: BoardRowData, after: BoardRowData, sign: float) -> float:

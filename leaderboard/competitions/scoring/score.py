@@ -53,6 +53,7 @@ log = logging.getLogger(__name__)
 
 # A database may be away for a minute; the hard limit of a task ends what takes longer.
 FINISH_WITHIN, FIRST_PAUSE, LONGEST_PAUSE = 90.0, 0.2, 5.0
+SWEPT_AT_ONCE = 200
 RESCORE_BATCH = 200
 RESCORE_SECONDS = 2.0
 
@@ -326,17 +327,17 @@ def unfinished_previews() -> list[int]:
 # --- the sweep --------------------------------------------------------------------------------------------------
 
 
-def sweep_queue(at_most: int = 200) -> tuple[list[tuple[str, int]], list[int]]:
+def sweep_queue() -> tuple[list[tuple[str, int]], list[int]]:
     """What needs another wake-up: (submission, ground truth) without a live lease, and candidates still to measure.
 
     Gives up on rows that were tried too often: *failed*, attempt given back. Any number of sweeps may run at once.
     """
-    queue.fail_spent_submissions(at_most)
+    queue.fail_spent_submissions(SWEPT_AT_ONCE)
     rows = queue.claimable().order_by("received_at")
     by_competition: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for competition_id, submission_id, ground_truth_id in rows.values_list(
         "competition", "pk", "competition__ground_truth"
-    )[:at_most]:
+    )[:SWEPT_AT_ONCE]:
         by_competition[competition_id].append((str(submission_id), ground_truth_id))
     # Oldest first within a competition, one of each in turn, so that no class waits behind another's burst.
     fair = [pair for pair in chain.from_iterable(zip_longest(*by_competition.values())) if pair is not None]

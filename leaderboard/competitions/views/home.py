@@ -52,7 +52,6 @@ def home(request: HttpRequest) -> HttpResponse:
         "running": _with_movement([one for one in teams if one.is_running]),
         "over": [one for one in reversed(teams) if not one.is_running],
         "hosted": hosted[:HOSTED_SHOWN],
-        "hosted_total": len(hosted),
         "tasks": [task for one in hosted for task in one.tasks],
         "open": [(one, one.state(at)) for one in _listed(at).exclude(pk__in=joined)[:OPEN_SHOWN]],
     }

@@ -117,7 +117,6 @@
     const zone = event.target.closest?.(".drop-zone");
     const name = zone?.querySelector("[data-file-name]");
     if (name) name.textContent = [...event.target.files].map((file) => file.name).join(", ");
-    if (event.target.matches?.("[data-autosubmit]")) event.target.form.requestSubmit();
   });
   for (const [type, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
     document.addEventListener(type, (event) => event.target.closest?.(".drop-zone")?.classList.toggle("is-over", over));
