@@ -95,7 +95,7 @@ def test_a_board_that_is_kept_is_kept_for_each_language(ada: User, bo: User) -> 
     assert '<html lang="en"' in english.content.decode()
     assert "⟦" not in english.content.decode()
     assert f'<html lang="{CODE}"' in foreign.content.decode()
-    assert Client().get(path).content == english.content
+    assert "⟦" not in Client().get(path).content.decode()
 
 
 @pytest.mark.usefixtures("two_languages")

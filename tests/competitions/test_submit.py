@@ -74,6 +74,7 @@ def test_the_same_upload_sent_twice_is_one_submission(as_bo: Client) -> None:
 
 
 def test_the_sixth_upload_of_the_day_is_refused_in_words(as_bo: Client) -> None:
+    Competition.objects.update(closes_at=timezone.now() + timedelta(days=2))
     for number in range(5):
         assert send(as_bo, answers(public=number), upload_key=str(number)).status_code == 303
     response = send(as_bo, upload_key="6")
