@@ -39,6 +39,7 @@ from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import competitions, launches, publishing, submitting, truth_drafts
 from leaderboard.competitions.views import board_cache
 from leaderboard.operations import consistency
+from leaderboard.scorer import client as scorer_client
 from leaderboard.scorer import jobs_for_pages
 from metrics.sandbox.processes import explain_missing_sandbox
 from tests import databases
@@ -400,6 +401,30 @@ def work(db: None) -> Callable[[], int]:
         return len(waiting)
 
     return measure_all
+
+
+@pytest.fixture
+def wake_ups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of the files and ground truths for which workers were woken; none wakes."""
+    noted: list[str] = []
+
+    def wake_workers(task: object, *ids: object, **_: object) -> bool:
+        noted.append(str(ids[0]))
+        return True
+
+    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    return noted
+
+
+@pytest.fixture(scope="module")
+def hostile_scorer() -> Iterator[None]:
+    """The real scorer, but for files that say what they do to it."""
+    program = scorer_client._PROGRAM[:]
+    scorer_client._PROGRAM[:] = ["-m", "tests.scorer.hostile_scorer"]
+    scorer.close_scorer()
+    yield
+    scorer.close_scorer()
+    scorer_client._PROGRAM[:] = program
 
 
 @pytest.fixture

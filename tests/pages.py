@@ -25,6 +25,12 @@ def upload(text: str | bytes = TRUTH, name: str = "truth.csv") -> SimpleUploaded
     return SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)
 
 
+def link_in(page: str) -> str:
+    """The path of the link to a new password that a page shows."""
+    address = page.partition('data-testid="password-link"')[2].partition(">")[2].partition("<")[0]
+    return address.removeprefix("http://testserver")
+
+
 def text_of(response: HttpResponseBase) -> str:
     """The words of a page without its tags."""
     text = re.sub(r"<[^>]+>", " ", response.content.decode())  # type: ignore[attr-defined]

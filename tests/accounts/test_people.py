@@ -10,7 +10,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from tests.conftest import person
-from tests.pages import signed_in, text_of
+from tests.pages import link_in, signed_in, text_of
 
 PAGE = "/people/"
 
@@ -24,11 +24,6 @@ def names_on(page: str) -> list[str]:
     """The names in the rows of the table."""
     rows = page.split('data-testid="person"')[1:]
     return [row.partition('scope="row"')[2].partition(">")[2].split()[0] for row in rows]
-
-
-def link_in(page: str) -> str:
-    address = page.partition('data-testid="password-link"')[2].partition(">")[2].partition("<")[0]
-    return address.removeprefix("http://testserver")
 
 
 def choose_password(link: str, password: str) -> None:

@@ -17,7 +17,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Extension
 from leaderboard.competitions.ranking import reveal
 from tests.conftest import answers, close, enter, hand_in, make_competition
-from tests.pages import signed_in
+from tests.pages import link_in, signed_in
 
 
 def page_of(user: User) -> str:
@@ -133,11 +133,6 @@ def test_once_the_final_ranking_is_open_nobody_gets_more_time(pets: Competition,
     assert 'value="extend"' not in client.get(page_of(bo)).content.decode()
     assert client.post(page_of(bo), {"action": "extend", "days": 1}).status_code == 422
     assert not Extension.objects.exists()
-
-
-def link_in(page: str) -> str:
-    address = page.partition('data-testid="password-link"')[2].partition(">")[2].partition("<")[0]
-    return address.removeprefix("http://testserver")
 
 
 def test_a_password_link_leads_bo_to_a_new_password_once(

@@ -51,19 +51,6 @@ def mine(pets: Competition, bo: User) -> Submission:
     return upload(pets, bo)
 
 
-@pytest.fixture
-def wake_ups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ids that were rung for."""
-    rung: list[str] = []
-
-    def wake_workers(task: object, *ids: object, **_: object) -> bool:
-        rung.append(str(ids[0]))
-        return True
-
-    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
-    return rung
-
-
 # --- whose turn -------------------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from leaderboard.common import storage
 from leaderboard.competitions.models import Competition, DailyAttempts, Score, Submission
 from leaderboard.competitions.scoring import score
 from tests.conftest import answers, broken_promises, enter, make_competition
+from tests.pages import signed_in
 
 pytestmark = pytest.mark.thorough
 
@@ -40,12 +41,6 @@ def another_file() -> bytes:
     header, *rows = answers().splitlines(keepends=True)
     random.Random(next(NUMBERS)).shuffle(rows)
     return header + b"".join(rows)
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def page(client: Client) -> Any:

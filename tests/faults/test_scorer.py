@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -24,31 +23,7 @@ from tests.conftest import answers, broken_promises, enter, make_competition
 from tests.scorer.test_scorer import at_rest, at_work, below
 from tests.site import patience, until
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", autouse=True)
-def hostile() -> Iterator[None]:
-    """The real scorer, but for files that say what they do to it."""
-    program = client._PROGRAM[:]
-    client._PROGRAM[:] = ["-m", "tests.scorer.hostile_scorer"]
-    scorer.close_scorer()
-    yield
-    scorer.close_scorer()
-    client._PROGRAM[:] = program
-
-
-@pytest.fixture(autouse=True)
-def wake_ups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Bells are noted; whoever plays the worker hears them when it wants to."""
-    rung: list[str] = []
-
-    def wake_workers(task: object, *ids: object, **_: object) -> bool:
-        rung.append(str(ids[0]))
-        return True
-
-    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
-    return rung
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer", "wake_ups")]
 
 
 @pytest.fixture

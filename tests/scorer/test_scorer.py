@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing import Pipe
 from pathlib import Path
@@ -37,21 +37,10 @@ from tests.conftest import TRUTH, answers
 from tests.scorer_in_process import measure_here
 from tests.site import patience, until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer")]
 
 LIMITS = MeasuringLimits(seconds=20, memory_mb=1500)
 FOREIGN = frozenset({"django", "celery", "redis", "psycopg", "sqlite3"})
-
-
-@pytest.fixture(scope="module", autouse=True)
-def hostile() -> Iterator[None]:
-    """The real scorer, but for files that say what they do to it."""
-    program = client._PROGRAM[:]
-    client._PROGRAM[:] = ["-m", "tests.scorer.hostile_scorer"]
-    scorer.close_scorer()
-    yield
-    scorer.close_scorer()
-    client._PROGRAM[:] = program
 
 
 @pytest.fixture
