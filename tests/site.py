@@ -11,9 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,29 +26,38 @@ SILENCE = 5.0
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 Found = TypeVar("Found")
 _own = threading.local()
+_ports = count(20_000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))
 
 
 def patience() -> float:
     """How many times longer than on a quiet machine things may take on this one, as busy as it is now."""
-    return 1 + os.getloadavg()[0] / (os.cpu_count() or 1)
+    return 1 + max(os.getloadavg()[0], _running()) / (os.cpu_count() or 1)
+
+
+def _running() -> int:
+    """How many threads of all processes run at this moment; the average of a minute comes late."""
+    with suppress(OSError):
+        return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
+    return 0
 
 
 def until(condition: Callable[[], Found | None], *, seconds: float = 30, every: float = 0.02, what: str = "") -> Found:
     """Wait for a condition to hold and give what it gave; a busy machine has longer."""
-    seconds *= patience()
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    begun, longest = time.monotonic(), seconds
+    while time.monotonic() - begun < (longest := max(longest, seconds * patience())):
         if found := condition():
             return found
         time.sleep(every)
-    raise AssertionError(f"not within {seconds:.0f} s: {what or condition}")
+    raise AssertionError(f"not within {longest:.0f} s: {what or condition}")
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that no program gets by asking for any, and no other process of the tests: it stays free until used."""
+    for port in _ports:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("count has no end")
 
 
 @dataclass
@@ -68,6 +78,7 @@ class Site:
             capture_output=True,
             text=True,
             check=False,
+            timeout=120 * patience(),
         )
         if run.returncode:
             raise AssertionError(run.stderr)
@@ -130,7 +141,11 @@ class Site:
         """Ctrl-C; gives the seconds until everything had stopped."""
         begun = time.monotonic()
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(timeout=20 * patience())
+        try:
+            self.process.wait(timeout=20 * patience())
+        except subprocess.TimeoutExpired:
+            self.process.kill()  # its parts end with it, and the tests that follow have the machine for themselves
+            raise
         return time.monotonic() - begun
 
 

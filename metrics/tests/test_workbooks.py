@@ -166,9 +166,9 @@ def test_a_damaged_file_is_refused(data: bytes) -> None:
 
 
 def test_a_sheet_with_one_cell_far_away_is_refused_at_once() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert problem_of(workbook(rows(("id", "y"), (1, 2)) + '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'))
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_bomb_stops_at_the_limit() -> None:

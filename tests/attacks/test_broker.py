@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -165,10 +166,11 @@ def test_hostile_messages_are_dropped_and_the_worker_lives(tmp_path: Path) -> No
 
 
 def worker_of(supervisor: int) -> int:
-    """The worker's main process below `up`."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and (entry / "stat").exists():
+    """The main process of Celery's worker below `up`."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # processes of other tests end meanwhile
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == supervisor and b"worker" in (entry / "cmdline").read_bytes():
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if parent == supervisor and b"leaderboard.celery" in words and b"worker" in words:
                 return int(entry.name)
     raise AssertionError(f"{supervisor} has no worker ({os.getpid()})")

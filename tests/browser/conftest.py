@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from django.core.handlers.base import BaseHandler
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.competitions.scoring import score
-from tests.site import CHROMIUM_ARGUMENTS
+from tests.site import CHROMIUM_ARGUMENTS, patience
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +22,7 @@ def chromium() -> Iterator[Browser]:
     """One browser for the whole run; every test opens contexts of its own."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     assert path, "The browser tests need Debian's package `chromium`."
+    expect.set_options(timeout=10_000 * patience())
     # Playwright runs an event loop in this thread; Django would take the tests for asynchronous code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:

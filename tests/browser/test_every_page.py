@@ -234,7 +234,7 @@ def test_a_board_on_paper_fits_and_has_nothing_to_press(
     assert row["width"] <= table["width"]
     assert page.locator("button:visible, a.button:visible, input:visible, nav:visible").count() == 0
     assert "ago" not in page.locator("tr[aria-current]").inner_text()
-    closes = re.search(r"Closes in [^(]+ \(\d+ \w+, \d", page.locator(".competition-head").inner_text())
+    closes = re.search(r"Closes in [^(]+ \(\d+ \w+(?: \d{4})?, \d", page.locator(".competition-head").inner_text())
     assert closes, "paper gets old"
     title = page.locator("table.board caption").bounding_box()
     assert title is not None

@@ -17,6 +17,7 @@ from leaderboard.competitions.models import Competition, StudentPreview, Submiss
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, competitions, copying, launches, publishing, truth_drafts
 from tests.conftest import close, enter, hand_in
+from tests.site import patience
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -119,7 +120,7 @@ def student_preview(chromium: Browser, live_server: LiveServer) -> Iterator[Call
         client = Client()
         client.force_login(user)
         context = chromium.new_context(viewport={"width": 1180, "height": 900})
-        context.set_default_timeout(12_000)
+        context.set_default_timeout(12_000 * patience())
         contexts.append(context)
         session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
         context.add_cookies([session])  # type: ignore[list-item]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db.models import F
@@ -48,7 +49,7 @@ def test_every_time_is_written_alike_whatever_the_browser_speaks(
 def test_a_date_of_another_year_shows_its_year_and_one_of_this_year_none(
     chromium: Browser, live_server: LiveServer, pets: Competition
 ) -> None:
-    this = timezone.now().replace(month=7, day=1)
+    this = timezone.now().astimezone(ZoneInfo("Asia/Tokyo")).replace(month=7, day=1)
     Admission.objects.update(is_listed=True)
     Competition.objects.update(opens_at=this.replace(year=this.year - 1), closes_at=this)
     context = chromium.new_context(timezone_id="Asia/Tokyo", base_url=live_server.url)

@@ -14,6 +14,7 @@ from leaderboard.competitions.models import Competition, Extension, Submission, 
 from leaderboard.competitions.services import competitions
 from leaderboard.notifications.models import Announcement
 from tests.conftest import answers, enter
+from tests.site import patience
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -27,7 +28,7 @@ def page_of(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[[Us
         client = Client()
         client.force_login(user)
         context = chromium.new_context(java_script_enabled=False, base_url=live_server.url)
-        context.set_default_timeout(8000)
+        context.set_default_timeout(8000 * patience())
         contexts.append(context)
         session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
         context.add_cookies([session])  # type: ignore[list-item]

@@ -23,6 +23,7 @@ from leaderboard.common.slow_clients import (
     release_slot_while_waiting,
 )
 from leaderboard.wsgi import application
+from tests.site import until
 
 
 class SlowBody(io.BytesIO):
@@ -111,8 +112,7 @@ def test_places_go_to_those_who_came_first() -> None:
     threads = [threading.Thread(target=take, args=(number,)) for number in range(5)]
     for number, thread in enumerate(threads):
         thread.start()
-        while len(places._queue) == number:
-            pass
+        until(lambda: len(places._queue) > number, what="its place in the queue")  # noqa: B023
     places.release()
     for thread in threads:
         thread.join(10)

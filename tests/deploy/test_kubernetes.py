@@ -89,7 +89,9 @@ def test_names_that_refer_to_others_exist() -> None:
     labels = {name: part["spec"]["template"]["metadata"]["labels"] for name, part in PARTS.items()}
     for name, part in PARTS.items():
         assert part["spec"].get("selector", {"matchLabels": labels[name]})["matchLabels"] == labels[name]
-    for budget in manifests.of_kind("PodDisruptionBudget"):
+    budgets = list(manifests.of_kind("PodDisruptionBudget"))
+    assert budgets
+    for budget in budgets:
         assert budget["spec"]["selector"]["matchLabels"] in labels.values()
     (service,) = manifests.of_kind("Service")
     assert service["spec"]["selector"] == labels["leaderboard-web"]

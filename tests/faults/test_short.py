@@ -28,6 +28,8 @@ from tests.site import patience
 
 pytestmark = pytest.mark.thorough
 
+WAKE_WORKERS = tasks.wake_workers  # before a test takes its place
+
 
 def upload(competition: Competition, user: User, data: bytes = b"") -> Submission:
     return submitting.submit_file(competition=competition, user=user, file_name="a.csv", chunks=[data or answers()])
@@ -48,7 +50,7 @@ def test_07_while_the_broker_is_down_uploads_are_answered_and_the_page_says_wait
     def refused(*_: object, **__: object) -> None:
         raise ConnectionRefusedError("nobody listens")
 
-    monkeypatch.undo()
+    monkeypatch.setattr(tasks, "wake_workers", WAKE_WORKERS)
     monkeypatch.setattr(tasks.score_submission, "apply_async", refused)
     enter(pets, bo)
     with django_capture_on_commit_callbacks(execute=True) as rung:

@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 
 from leaderboard.competitions.models import Competition, Limits
-from tests.site import ROOT
+from tests.site import ROOT, patience
 
 from .races import PROCESSES
 
@@ -46,6 +46,7 @@ def race(name: str, folder: Path) -> list[list[str]]:
         capture_output=True,
         text=True,
         check=False,
+        timeout=120 * patience(),
     )
     assert done.returncode == 0, done.stderr[-5000:]
     rounds: list[list[str]] = json.loads(done.stdout)

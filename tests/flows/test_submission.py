@@ -93,6 +93,7 @@ def test_a_message_that_was_lost_is_rung_again_by_the_sweep(site: Site, tokens: 
 
 def test_the_deadline_passes_and_the_private_board_opens_by_itself(site: Site, tokens: list[str]) -> None:
     private = "/api/v1/competitions/pets/leaderboard?board=private"
+    final(site, tokens[0], site.upload("pets", tokens[0], answers(public=2))[1])
     assert site.get(private, tokens[0])[0] == 403
     site.shell(
         "from tests.conftest import close\n"

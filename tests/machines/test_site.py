@@ -99,7 +99,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parts]:
 
 def test_a_file_is_scored_within_seconds(parts: Parts) -> None:
     parts.upload()
-    parts.until_all_are_scored(seconds=5)
+    parts.until_all_are_scored(seconds=20)
 
 
 @pytest.mark.fault(6, 9)

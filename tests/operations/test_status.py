@@ -167,7 +167,7 @@ def test_a_broker_a_store_or_a_database_that_is_away_is_named(
 def test_a_file_that_waits_for_two_minutes_is_one_too_many(client: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
     queue.report_worker()
-    waiting(pets, bo, seconds=119)
+    waiting(pets, bo, seconds=100)
     assert deep(client)[0] == 200
     waiting(pets, bo, seconds=130)
     assert deep(client)[0] == 503
@@ -193,7 +193,7 @@ def test_many_questions_cost_one_look(client: Client, db: None, monkeypatch: pyt
 
 def test_workers_idle_while_files_wait_for_a_minute(client: Client, pets: Competition, bo: User) -> None:
     enter(pets, bo)
-    submission = waiting(pets, bo, seconds=59)
+    submission = waiting(pets, bo, seconds=40)
     assert deep(client)[1]["idle"] is False
     Submission.objects.update(received_at=timezone.now() - timedelta(seconds=61))
     assert deep(client)[1]["idle"] is True
@@ -249,7 +249,7 @@ def test_a_sweep_from_before_the_clock_was_set_back_is_none(db: None) -> None:
 def test_workers_that_were_silent_for_an_hour_are_forgotten(db: None) -> None:
     Worker.objects.create(host="old", process=1, version="1", last_seen_at=timezone.now() - timedelta(hours=2))
     queue.report_worker()
-    assert [worker.host for worker in Worker.objects.all()] != ["old"]
+    assert "old" not in [worker.host for worker in Worker.objects.all()]
     assert Worker.objects.count() == 1
 
 
