@@ -45,12 +45,12 @@ def _secret_key() -> str:
 SECRET_KEY = env.str("SECRET_KEY", default="") or _secret_key()
 DEBUG = env.bool("DEBUG", default=False)
 
-SITE_URL = env.str("SITE_URL", default="")
+SITE_URL = env.str("SITE_URL", default="").rstrip("/")
 ALLOWED_HOSTS = [
     *env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"]),
     *filter(None, [urlsplit(SITE_URL).hostname]),
 ]
-CSRF_TRUSTED_ORIGINS = [SITE_URL.rstrip("/")] if SITE_URL else []
+CSRF_TRUSTED_ORIGINS = [SITE_URL] if SITE_URL else []
 IS_HTTPS = SITE_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 if IS_HTTPS:

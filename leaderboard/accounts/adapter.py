@@ -307,8 +307,7 @@ def own_address(address: str) -> str:
     """A link with the configured address of the site; what a request calls us is only taken where nothing is set."""
     if not settings.SITE_URL:
         return address
-    site: str = settings.SITE_URL
-    return site.rstrip("/") + "/" + address.split("://", 1)[-1].partition("/")[2]
+    return f"{settings.SITE_URL}/" + address.split("://", 1)[-1].partition("/")[2]
 
 
 def user_of_request(environ: dict[str, Any]) -> str:

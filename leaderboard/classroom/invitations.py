@@ -116,7 +116,7 @@ def _retry_later(entry: RosterEntry, error: EmailNotSent) -> None:
 
 def _build_email(entry: RosterEntry, code: str) -> EmailMessage:
     """The e-mail with a person's own link, in plain text; nothing else in it is about them but their name."""
-    link = settings.SITE_URL.rstrip("/") + reverse("join_card", kwargs={"code": code})
+    link = settings.SITE_URL + reverse("join_card", kwargs={"code": code})
     host = entry.mail_asked_by.signature if entry.mail_asked_by else ""
     subject, text = invitation_text(
         entry.competition, name=entry.name, link=link, host=host, language=entry.mail_language

@@ -92,7 +92,7 @@ USUAL_PORT = "8000"
 def absolute_url(request: HttpRequest, name: str, *args: object) -> str:
     """The whole address of a page: under the site's own (`SITE_URL`), else under the one that was asked."""
     path = reverse(name, args=args)
-    return settings.SITE_URL.rstrip("/") + path if settings.SITE_URL else request.build_absolute_uri(path)
+    return settings.SITE_URL + path if settings.SITE_URL else request.build_absolute_uri(path)
 
 
 def opening_command(request: HttpRequest) -> str:

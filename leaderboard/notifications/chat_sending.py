@@ -86,7 +86,7 @@ def _queue_news(hook: Webhook, event: ChatEvent, at: datetime) -> int:
 def queue_message(hook: Webhook, event: str, news: ChatNews) -> int:
     """Put a message in the queue, unless it is there; gives 1 when it is new."""
     text = news.text.replace("\0", "").strip()[:LONGEST_TEXT]
-    address = settings.SITE_URL and settings.SITE_URL.rstrip("/") + reverse(news.page, args=[hook.competition.slug])
+    address = settings.SITE_URL and settings.SITE_URL + reverse(news.page, args=[hook.competition.slug])
     text = "\n\n".join(filter(None, [text, address]))
     title = f"{hook.competition.title}: {news.title}".replace("\0", "")
     title = " ".join(title.split())[:LONGEST_TITLE]

@@ -211,7 +211,7 @@ def _needs_competition_name(notice: Notice) -> bool:
 
 
 def _absolute_address(path: str) -> str:
-    return f"{settings.SITE_URL.rstrip('/')}{path}"
+    return f"{settings.SITE_URL}{path}"
 
 
 # --- no more e-mails --------------------------------------------------------------------------------------------

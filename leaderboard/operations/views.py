@@ -289,7 +289,7 @@ def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
 @open_page_to(SiteAudience.ANYONE)
 def cli(request: HttpRequest) -> HttpResponseBase:
     """The command line, which knows the site that it came from."""
-    site = (settings.SITE_URL or request.build_absolute_uri("/")).rstrip("/")
+    site = settings.SITE_URL or request.build_absolute_uri("/").rstrip("/")
     text = CLI.read_text(encoding="utf-8").replace('SITE = ""', f"SITE = {json.dumps(site)}", 1)
     response = HttpResponse(text, content_type="text/x-python; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="cli.py"'

@@ -118,7 +118,7 @@ def test_another_host_name_is_not_answered(db: None, host: str) -> None:
 
 @pytest.mark.attack("forged host names, poisoned reset links")
 def test_links_in_e_mails_have_the_sites_own_address(bo: User, settings: LazySettings) -> None:
-    settings.SITE_URL = "https://leaderboard.example.org/"
+    settings.SITE_URL = "https://leaderboard.example.org"
     forged = {"X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example", "Host": "localhost"}
     Client().post("/accounts/password/reset/", {"email": "bo@example.org"}, headers=forged)
     body = str(mail.outbox[0].body)

@@ -33,7 +33,7 @@ LINK = re.compile(r"https://class\.example/slip/([A-Z2-9]+)/")
 def post(settings: LazySettings) -> list[mail.EmailMessage]:
     """A site with a mail server; gives what it sent."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    settings.SITE_URL = "https://class.example/"
+    settings.SITE_URL = "https://class.example"
     return mail.outbox
 
 

@@ -28,7 +28,7 @@ LEAVE = "/host/pets/people/leave/"
 def hers(ada: User, pets: Competition, settings: LazySettings) -> Client:
     """Ada, on a site with a mail server."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    settings.SITE_URL = "https://class.example/"
+    settings.SITE_URL = "https://class.example"
     return signed_in(ada)
 
 

@@ -385,7 +385,7 @@ def test_ada_gets_one_email_an_hour(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    settings.SITE_URL = "https://class.example/"
+    settings.SITE_URL = "https://class.example"
     second = upload(pets, bo)
     for submission in (mine, second):
         Submission.objects.filter(pk=submission.pk).update(tries=5)

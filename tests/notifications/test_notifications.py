@@ -42,7 +42,7 @@ def long_ago() -> datetime:
 def post(settings: LazySettings) -> list[mail.EmailMessage]:
     """A site with a mail server; gives what it sent."""
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-    settings.SITE_URL = "https://class.example/"
+    settings.SITE_URL = "https://class.example"
     return mail.outbox
 
 
