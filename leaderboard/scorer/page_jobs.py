@@ -68,9 +68,24 @@ def check_truth(
 
 
 def describe_table(truth: str) -> dict[str, Any]:
-    """The names of a table's columns, its rows, and whether each row could be read; no columns for what is none."""
+    """The names of a table's columns, its rows, and whether each row could be read; no columns for what is none.
+
+    Of a spreadsheet's file, such as one with semicolons, the columns that it would have as plain CSV: it is not sound.
+    """
     try:
-        table = read_table(read_bytes(Path(truth)), lambda names, line: [], longest_line=LONGEST_MASK_LINE)
+        data = read_bytes(Path(truth))
+    except Refused:
+        return {"columns": [], "rows": 0, "is_sound": False}
+    found = _described(data)
+    if found["is_sound"] and len(found["columns"]) > 1:
+        return found
+    plain = convert_spreadsheet(data)
+    return {**_described(plain.text), "is_sound": False} if plain else found
+
+
+def _described(data: bytes) -> dict[str, Any]:
+    try:
+        table = read_table(data, lambda names, line: [], longest_line=LONGEST_MASK_LINE)
     except Refused:
         return {"columns": [], "rows": 0, "is_sound": False}
     return {"columns": list(table.names), "rows": table.rows, "is_sound": not table.problems}

@@ -170,6 +170,40 @@ def test_the_role_of_a_file_is_changed(hers: Client) -> None:
     assert not TruthDraft.objects.exists()
 
 
+@pytest.mark.parametrize("name", ["prices_csv", "y_test_csv"])
+def test_a_file_with_semicolons_is_taken_for_the_answers_by_the_columns_that_it_means(hers: Client, name: str) -> None:
+    german = ONLY.replace(",", ";").replace(".", ",")
+    address = bring(hers, train_csv=TRAIN, test_csv=TEST, **{name: german})["Location"]
+    pond = Competition.objects.get()
+    assert TruthDraft.objects.get().file_name == name.replace("_csv", ".csv")
+    assert set(students_files(pond)) == {"train.csv", "test.csv"}
+    hers.post(address, {"fix": "convert"})
+    assert TruthDraft.objects.get().report["target_columns"] == ["rentals"]
+    assert Competition.objects.get().title == "Predict rentals"
+
+
+def test_a_test_set_that_was_taken_for_the_answers_goes_to_the_students(hers: Client) -> None:
+    address = bring(hers, test_csv=TEST)["Location"]
+    pond = Competition.objects.get()
+    hers.post(address, {"files": upload("day,sales\n" + "".join(f"{i},{i % 7}\n" for i in range(90)), "wanted.csv")})
+    hers.post(address, {"answers": "wanted.csv"})
+    assert TruthDraft.objects.get().report["target_columns"] == ["sales"]
+    assert students_files(pond) == {"test.csv": ["id", "temp", "wind"]}
+    pond.refresh_from_db()
+    assert (pond.title, pond.subtitle) == ("Predict sales", "Predict sales for each row of the test data.")
+
+
+def test_the_title_follows_what_students_predict_until_ada_writes_her_own(hers: Client) -> None:
+    address = bring(hers, test_csv=WHOLE)["Location"]
+    hers.post(address, {"predict": "temp"})
+    pond = Competition.objects.get()
+    assert pond.title == "Predict temp"
+    Competition.objects.update(title="Bicycles")
+    hers.post(address, {"predict": "rentals"})
+    pond.refresh_from_db()
+    assert (pond.title, pond.subtitle) == ("Bicycles", "Predict rentals for each row of the test data.")
+
+
 def test_a_file_for_students_that_holds_the_answers_is_refused(hers: Client) -> None:
     address = bring(hers, answers_csv=ONLY)["Location"]
     page = text_of(hers.post(address, {"files": upload(WHOLE, "more.csv")}, follow=True))

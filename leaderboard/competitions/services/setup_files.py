@@ -64,7 +64,7 @@ def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str
     return refused
 
 
-def set_answers(*, competition: Competition, user: User, file: NewFile) -> TruthDraft:
+def set_answers(*, competition: Competition, user: User, file: NewFile, asked_before: Sequence[str] = ()) -> TruthDraft:
     """Take a file for the answers: what students predict in it is proposed, and asked where more than one could be."""
     draft = truth_drafts.draft_truth(
         competition=competition,
@@ -76,12 +76,15 @@ def set_answers(*, competition: Competition, user: User, file: NewFile) -> Truth
         wants_fits=True,
     )
     update_students_copy(competition=competition, user=user)
-    _name_draft(competition, user, draft)
+    _name_draft(competition, user, draft, asked_before)
     return draft
 
 
 def use_as_answers(*, competition: Competition, user: User, name: str) -> TruthDraft:
-    """A file of the students holds the answers: they get it no more. Raises as `draft_truth` does."""
+    """A file of the students holds the answers: they get it no more. Raises as `draft_truth` does.
+
+    The file that was taken for the answers goes to the students where it has none of the new answers, as a test set.
+    """
     given = competition.data_files.filter(name=name).first()
     if given is None:
         raise CannotHost(_("There is no file “%(name)s”.") % {"name": name})
@@ -90,7 +93,12 @@ def use_as_answers(*, competition: Competition, user: User, name: str) -> TruthD
         file = _stored(Path(folder), 0, given.name, file_chunks(path))
         data_files.remove_data_file(data_file=given, user=user)
         _remove_copy(competition, user)
-        return set_answers(competition=competition, user=user, file=file)
+        earlier = TruthDraft.objects.filter(competition=competition).first()
+        asked = asked_columns(earlier)
+        if earlier and not set(file.columns[1:]) & set(truth_drafts.header_of_draft(earlier)):
+            with suppress(CannotHost):
+                give_answers_to_students(competition=competition, user=user)
+        return set_answers(competition=competition, user=user, file=file, asked_before=asked)
 
 
 def give_answers_to_students(*, competition: Competition, user: User) -> None:
@@ -120,11 +128,13 @@ def drop_file(*, competition: Competition, user: User, name: str) -> None:
 def predict(*, competition: Competition, user: User, names: Sequence[str], group: str = "") -> TruthDraft:
     """Students predict these columns; their copy of the file is made again. Raises as `choose_answers` does."""
     _remove_copy(competition, user)  # it may hold the new answers
+    asked = asked_columns(TruthDraft.objects.filter(competition=competition).first())
     try:
         draft = truth_drafts.choose_answers(competition=competition, names=names, group=group)
     finally:
         update_students_copy(competition=competition, user=user)
     draft.refresh_from_db()
+    _name_draft(competition, user, draft, asked)
     return draft
 
 
@@ -185,6 +195,7 @@ MOST_ANSWERS = 2
 def propose_again(*, competition: Competition, user: User) -> None:
     """What students predict in a file that can be read only now."""
     draft = TruthDraft.objects.get(competition=competition)
+    asked = asked_columns(draft)
     with tempfile.TemporaryDirectory() as folder:
         file = _stored(Path(folder), 0, draft.file_name, file_chunks(path_of(draft.file_key)))
     proposed = propose_answers(file, students_columns(competition))
@@ -192,7 +203,7 @@ def propose_again(*, competition: Competition, user: User) -> None:
         truth_drafts.choose_answers(competition=competition, names=proposed["columns"], predict=proposed)
     update_students_copy(competition=competition, user=user)
     draft.refresh_from_db()
-    _name_draft(competition, user, draft)
+    _name_draft(competition, user, draft, asked)
 
 
 def remove_leaks(*, competition: Competition, user: User) -> None:
@@ -274,21 +285,34 @@ def _remove_copy(competition: Competition, user: User) -> None:
         data_files.remove_data_file(data_file=given, user=user)
 
 
-def _name_draft(competition: Competition, user: User, draft: TruthDraft) -> None:
-    """A draft that its host has not named yet is called after what it asks for."""
-    answers = draft.report.get("target_columns") or draft.report.get("predict", {}).get("columns")
-    if competition.title != NEW_TITLE or not answers:
+def asked_columns(draft: TruthDraft | None) -> list[str]:
+    """What students predict, as far as it is known."""
+    report = draft.report if draft else {}
+    return list(report.get("target_columns") or report.get("predict", {}).get("columns") or [])
+
+
+def _name_draft(competition: Competition, user: User, draft: TruthDraft, asked_before: Sequence[str] = ()) -> None:
+    """Title and question follow what is asked for, as long as the host has not written others."""
+    asked = asked_columns(draft)
+    if not asked:
         return
-    words = {"columns": ", ".join(answers)[:80]}
-    title = _("Predict %(columns)s") % words
-    changed = competitions.change_competition(
-        competition=competition,
-        user=user,
-        title=title,
-        slug=free_slug(title),
-        subtitle=competition.subtitle or _("Predict %(columns)s for each row of the test data.") % words,
-    )
+    (title, subtitle), (title_before, subtitle_before) = _draft_words(asked), _draft_words(asked_before)
+    is_new = competition.title == NEW_TITLE
+    named = {
+        "title": title if is_new or competition.title == title_before else competition.title,
+        "subtitle": subtitle
+        if competition.subtitle == subtitle_before or (is_new and not competition.subtitle)
+        else competition.subtitle,
+        "slug": free_slug(title) if is_new else competition.slug,
+    }
+    changed = competitions.change_competition(competition=competition, user=user, **named)
     competition.title, competition.slug, competition.subtitle = changed.title, changed.slug, changed.subtitle
+
+
+def _draft_words(asked: Sequence[str]) -> tuple[str, str]:
+    """Title and question of a draft."""
+    words = {"columns": ", ".join(asked)[:80]}
+    return _("Predict %(columns)s") % words, _("Predict %(columns)s for each row of the test data.") % words
 
 
 def make_ready(*, competition: Competition, user: User, is_confirmed: bool = False) -> None:
