@@ -184,6 +184,17 @@ def test_each_join_card_has_its_link_as_a_picture_for_telephones(hers: Client, p
     assert "style=" not in "".join(drawn)
 
 
+def test_who_has_a_card_gets_another_only_when_ada_selects_that_person(hers: Client, pets: Competition) -> None:
+    read(hers)
+    hers.post("/host/pets/people/slips/", {})
+    held = set(RosterEntry.objects.values_list("join_card_digest", flat=True))
+    page = text_of(hers.post("/host/pets/people/slips/", {}, follow=True))
+    assert "Select who needs a new card." in page
+    assert set(RosterEntry.objects.values_list("join_card_digest", flat=True)) == held
+    hers.post("/host/pets/people/slips/", {"entry": RosterEntry.objects.values_list("pk", flat=True)[0]})
+    assert len(held & set(RosterEntry.objects.values_list("join_card_digest", flat=True))) == 1
+
+
 @pytest.mark.parametrize("data", [{}, {"text": "  "}, {"text": "Points\n1\n"}])
 def test_no_list_is_refused_in_words(hers: Client, pets: Competition, data: dict[str, str]) -> None:
     response = hers.post(ROSTER, data)

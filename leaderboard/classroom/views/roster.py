@@ -105,6 +105,10 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
         # Of the people whom the page showed, by its filter and on all its pages.
         shown = filtered(people.people_of(competition), *filter_in(request.POST))
         chosen = [one.entry.pk for one in shown if one.entry and one.entry.state == RosterEntry.State.NEW]
+        if not chosen:
+            words = _("Everyone here has joined or has an invitation or a card. Select who needs a new card.")
+            messages.error(request, words)
+            return see_other("host_people", slug=competition.slug)
     try:
         user = signed_in_user(page_context.user)
         join_cards = roster.make_join_cards(competition=competition, entries=chosen, user=user)

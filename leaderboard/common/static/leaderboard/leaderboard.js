@@ -132,6 +132,8 @@
     setTimeout(() => { button.textContent = label; }, 1500);
   });
 
+  document.addEventListener("click", (event) => { if (event.target.closest?.("button[data-print]")) print(); });
+
   // A menu closes when one looks elsewhere.
   const closeMenus = (but) => {
     for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(but)) menu.open = false;
