@@ -139,6 +139,8 @@ def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpRe
     status = 422 if request.method == "POST" else 200
     try:
         refuse_too_large(request)
+        if request.POST.get("action") == "download":
+            return _filled_gradebook(request, page_context)
         if request.method == "POST" and _do_gradebook_action(request, page_context, form):
             return see_other("host_grade_canvas", slug=page_context.competition.slug)
     except (competitions.CannotHost, TooLarge) as error:
@@ -147,6 +149,18 @@ def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpRe
     filling = files.gradebook_filling(page_context.competition, sheet)
     context = {"page_context": page_context, "sheet": sheet, "form": form, "filling": filling}
     return render(request, "grades/host_grade_canvas.html", context, status=status)
+
+
+def _filled_gradebook(request: HttpRequest, page_context: PageContext) -> HttpResponse:
+    """The file filled in the column that the form says; for another column than before the page says first what it
+    would do."""
+    competition, column = page_context.competition, request.POST.get("column", "")
+    filling = files.gradebook_filling(competition, sheets.grade_sheet(competition, at=page_context.at))
+    if filling is not None and filling.column != column:
+        files.choose_column(competition=competition, column=column)
+        messages.info(request, _("The column was changed. Check it below, then download the file."))
+        return see_other("host_grade_canvas", slug=competition.slug)
+    return see_other("host_grade_file", slug=competition.slug, kind="canvas")
 
 
 def _do_gradebook_action(request: HttpRequest, page_context: PageContext, form: GradebookForm) -> bool:

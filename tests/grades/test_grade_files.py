@@ -55,6 +55,19 @@ def test_ada_has_her_gradebook_filled(host: Client, graded: Competition) -> None
     assert response.content.decode() == CANVAS.replace('"A""",9.5,,95', '"A""",9.5,50.0,95')
 
 
+def test_the_file_is_filled_in_the_column_that_the_page_shows(host: Client, graded: Competition) -> None:
+    """Another column than before is looked at first: it may be out of other points."""
+    upload(host, CANVAS.encode())
+    host.post(PAGE, {"action": "choose", "column": "Pets (102)"})
+    wanted = {"action": "download", "column": "Homework (101)"}
+    page = host.post(PAGE, wanted, follow=True)
+    assert page.redirect_chain[-1][0] == PAGE
+    assert "out of 10 points, but your rules give up to 100" in page.content.decode()
+    filled = host.post(PAGE, wanted, follow=True)
+    assert filled.redirect_chain[-1][0] == FILE.format("canvas")
+    assert host.post(PAGE, {"action": "download", "column": "Nothing"}).status_code in (409, 422)
+
+
 def test_the_column_called_like_the_competition_is_proposed(host: Client, graded: Competition) -> None:
     text = upload(host, CANVAS.replace("Pets (102)", "Cats or dogs (102)").encode())
     assert '<option value="Cats or dogs (102)" selected>' in text
