@@ -314,6 +314,7 @@ def test_ranks_move_when_the_new_answers_are_applied(ada: User, bo: User, cy: Us
     score.rescore_batch(competition.candidate.pk)
     page = text_of(client.get("/host/pets/candidate/"))
     assert "2 of 2 teams would change rank" in page
+    assert "Nobody is notified" not in page
     client.post("/host/pets/candidate/", {"action": "apply"})
     assert ranks(competition) == {"cy": 1, "bo": 2}
 
@@ -333,6 +334,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     page = client.get("/host/pets/candidate/")
     assert "0 of 2 teams would change rank. " in text_of(page)
     assert 'hx-get="/host/pets/candidate/?board=private"' in page.content.decode()
+    assert 'data-testid="affected-in-private"' in page.content.decode()
     private = text_of(client.get("/host/pets/candidate/?board=private"))
     assert "which only hosts see, 2 teams would change rank." in private
     assert "Ranks and private scores now and with answers no. 2" in private
@@ -347,6 +349,7 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     open_page = client.get("/host/pets/candidate/").content.decode()
     assert "only hosts see" not in open_page
     assert "board=private" not in open_page
+    assert "affected-in-private" not in open_page
 
 
 def test_a_metric_that_cannot_score_a_perfect_file_is_told(draft: Competition, ada: User) -> None:

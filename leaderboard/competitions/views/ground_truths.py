@@ -17,7 +17,7 @@ from leaderboard.scorer.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import ApplyForm
-from ..models import TruthCheck
+from ..models import Competition, TruthCheck
 from ..models.competition import Split
 from ..services import competitions, findings, rescoring, truth_drafts
 from .truth_reports import metric_or_none
@@ -118,6 +118,7 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
         "preview": preview,
         "is_private": is_revealed or split is not None,
         "asks_private": not is_revealed and split is None,
+        "affected_in_private": _affected_in_private(page_context.competition, preview, split),
         "is_part": getattr(request, "htmx", False),
         "current": current,
         # Which answers are others than those that count, as the check of the candidate found them.
@@ -131,6 +132,15 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
         status = STOP_POLLING if preview.is_complete else 200
         return render(request, "competitions/preview.html", context, status=status)
     return render(request, "competitions/host_candidate.html", context)
+
+
+def _affected_in_private(competition: Competition, preview: rescoring.RescoringPreview, split: Split | None) -> int:
+    """How many teams change on the private board alone: before the reveal no notice may say so."""
+    is_hidden = competition.revealed_at is None and split is None
+    if not is_hidden or not preview.is_complete or preview.affected:
+        return 0
+    private = rescoring.preview_candidate(competition, split=Split.PRIVATE)
+    return private.affected if private else 0
 
 
 def _decide(request: HttpRequest, page_context: PageContext) -> HttpResponse:
