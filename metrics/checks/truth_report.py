@@ -174,26 +174,27 @@ def _faults_elsewhere(
 
 
 _WHY = {
-    "repeated_ids": Message("A row could not be told from its twin."),
-    "blank_id": Message("Nobody could name the row in a submission."),
+    "repeated_ids": Message("Each id needs exactly one answer."),
+    "blank_id": Message("No submission could refer to this row."),
     "missing_value": Message("There is no answer to compare with."),
-    "unknown_usage": Message("The row would belong to no split."),
-    "usage_name": Message("It would be read as answers, and the file would be split once more."),
-    "empty_split": Message("One of the two boards would be empty."),
-    "unscorable": Message("Every submission would fail on this part, through no fault of its author."),
+    "unknown_usage": Message("The row would count for neither leaderboard."),
+    "usage_name": Message("It would be read as answers, and the rows would be split again."),
+    "empty_split": Message("One of the two leaderboards would be empty."),
+    "unscorable": Message("Every submission would fail on this part, whatever it predicts."),
     "target_columns": Message("It would be unclear which column is the answer."),
-    "row_width": Message("Which value belongs to which column would be a guess."),
-    "line_break": Message("The rows behind the quote would be lost."),
+    "row_width": Message("We would have to guess which value belongs to which column."),
+    "line_break": Message("The rows after the quote would be lost."),
     "header_missing": Message("The first row would be lost."),
 }
 
 # Translators: all rows together, beside the public and the private part
 _PARTS = {"overall": Message("overall"), "public": Message("public"), "private": Message("private")}
 _MISSING_FROM_FILE = Plural(
-    "{count} id of the truth missing from {file}: {ids}.", "{count} ids of the truth missing from {file}: {ids}."
+    "{count} id with an answer is missing from {file}: {ids}.",
+    "{count} ids with an answer are missing from {file}: {ids}.",
 )
 _MISSING_FROM_TRUTH = Plural(
-    "{count} id of {file} missing from the truth: {ids}.", "{count} ids of {file} missing from the truth: {ids}."
+    "{count} id of {file} has no answer: {ids}.", "{count} ids of {file} have no answer: {ids}."
 )
 
 
@@ -411,7 +412,9 @@ def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
     is_there[found[found >= 0]] = True
     if is_there.sum() * 2 < min(truth.rows, len(ids)):
         return []
-    why = Message("Students predict what the test file holds: such a file would be refused. Correct one of the two.")
+    why = Message(
+        "Students predict every row of the test file, and such a submission would be refused. Correct one of the two."
+    )
     pairs = (
         (truth.ids.array, np.flatnonzero(~is_there), _MISSING_FROM_FILE),
         (ids, np.flatnonzero(found < 0), _MISSING_FROM_TRUTH),

@@ -331,6 +331,8 @@ def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str,
     asked = {role: params.get(role, role) for role in metric.roles}
     roles = {role: column for role, column in asked.items() if column is not None}
     free = [column for column in table.names if column not in (id_column, USAGE)]
+    if not free:
+        raise Refused(Problem("no_target", Message("The file has no target column beside the ids.")))
     for role, column in roles.items():
         if column not in free:
             message = Message(

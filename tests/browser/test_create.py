@@ -122,9 +122,9 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
     page.get_by_role("button", name="Sign in").first.click()
     page.goto(f"{live_server.url}/host/pond/setup/")
     page.set_input_files("#id_files", files=file)
-    page.get_by_role("button", name="Convert it this way").wait_for()
+    page.get_by_role("button", name="Convert to plain CSV").wait_for()
     assert findings(page) == []
-    page.get_by_role("button", name="Convert it this way").first.click()
+    page.get_by_role("button", name="Convert to plain CSV").first.click()
     expect(page.get_by_role("button", name="Create competition")).to_be_enabled()
     page.get_by_role("button", name="Create competition").click()
     page.get_by_role("heading", name="Review and launch").wait_for()
@@ -134,7 +134,7 @@ def test_a_spreadsheets_file_is_offered_taken_and_compared_on_pages_for_everybod
     file["buffer"] = "\n".join([";id;species;USAGE", lines[0].replace("toad", "frog"), *lines[1:]]).encode()
     page.set_input_files("#id_file", files=file)
     page.get_by_role("button", name="Check the file").click()
-    page.get_by_role("button", name="Convert it this way").click()
+    page.get_by_role("button", name="Convert to plain CSV").click()
     page.get_by_text("The new answer").click()
     expect(page.get_by_role("cell", name="frog", exact=True)).to_be_visible()
     assert findings(page) == []

@@ -639,12 +639,12 @@ def test_a_spreadsheets_file_is_offered_to_be_read_as_it_was_meant_and_read_so_o
     assert draft.metric == "accuracy"
     page = text_of(hers.get("/host/pond/truth/"))
     assert "No problems found" in page
-    assert "Convert it this way" not in page
+    assert "Convert to plain CSV" not in page
 
 
 def test_nothing_is_offered_where_nothing_would_help(hers: Client, pond: Competition) -> None:
     look(hers, "id,label\n1,cat\n1,dog\n")
-    assert "Convert it this way" not in text_of(hers.get("/host/pond/truth/"))
+    assert "Convert to plain CSV" not in text_of(hers.get("/host/pond/truth/"))
     answer = hers.post("/host/pond/truth/", {"action": "as_meant"})
     assert answer.status_code == 422
     assert "There is no file to convert" in text_of(answer)
@@ -655,7 +655,7 @@ def test_a_correction_from_a_spreadsheet_keeps_the_metric_that_counts(ada: User,
     text = "id;label;usage\n" + TRUTH.partition("\n")[2].replace(",", ";")
     sent = {"metric": "accuracy", "parameters_of": "accuracy", "file": upload(text), "action": "check"}
     hers.post(f"/host/{pets.slug}/truth/", {**SPLIT, **sent})
-    assert "Convert it this way" in text_of(hers.get(f"/host/{pets.slug}/truth/"))
+    assert "Convert to plain CSV" in text_of(hers.get(f"/host/{pets.slug}/truth/"))
     hers.post(f"/host/{pets.slug}/truth/", {"action": "as_meant"})
     draft = TruthDraft.objects.get()
     assert (draft.report["ok"], draft.metric) == (True, "accuracy")

@@ -212,8 +212,8 @@ def test_ids_are_compared_with_the_files_that_students_have(draft: Competition, 
     look(client, YES_NO)
     page = data_of(client)
     assert "The sample submission does not fit this truth: 1 id of 60 missing" in page
-    assert '2 ids of the truth missing from "test.csv"' in page
-    assert '1 id of "test.csv" missing from the truth: "new"' in page
+    assert '2 ids with an answer are missing from "test.csv"' in page
+    assert '1 id of "test.csv" has no answer: "new"' in page
     assert publish(client)["Location"].endswith("#check")
     assert not draft.ground_truths.exists()
     good = "id,y\n" + "".join(f"{name},0.5\n" for name in ids)
