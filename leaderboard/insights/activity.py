@@ -26,8 +26,10 @@ from django.db.models import (
 )
 from django.db.models.functions import TruncHour
 
+from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.team_lines import best_public_scores, teams_below_baselines
 from leaderboard.common.charts import Day
+from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Submission, Team, Worker
 from leaderboard.competitions.models.submission import waiting_since
 from leaderboard.competitions.ranking.ladder import sign_of
@@ -65,6 +67,8 @@ class ClassActivity:
 
     teams: int
     students: int
+    not_joined: int
+    """People of the class list without an account in the competition."""
     active_today: int
     active_yesterday: int
     submissions: int
@@ -107,12 +111,15 @@ def class_activity(competition: Competition, at: datetime) -> ClassActivity:
     )
     chat = {name: F(f"webhook__{name}") for name in ("service", "is_on", "last_problem")}
     heard = Subquery(Worker.objects.order_by("-last_seen_at").values("last_seen_at")[:1])
-    site: Any = Competition.objects.filter(pk=competition.pk).order_by().values(heard=heard, **chat).get()
+    expected = RosterEntry.objects.filter(competition=OuterRef("pk"), user=None, left_at=None)
+    one = Competition.objects.filter(pk=competition.pk).order_by()
+    site: Any = one.values(heard=heard, not_joined=count_rows(expected, "competition"), **chat).get()
     days, average = _last_days(files, competition, at) if by_team else ((), None)
     oldest = min((row["oldest"] for row in rows if row["oldest"]), default=None)
     return ClassActivity(
         teams=sum(team.members > 0 for team in teams),
         students=sum(team.members for team in teams),
+        not_joined=site["not_joined"],
         active_today=sum(row["today"] > 0 for row in rows),
         active_yesterday=sum(row["yesterday"] > 0 for row in rows),
         submissions=sum(row["files"] for row in rows),

@@ -276,7 +276,9 @@ def test_the_page_asks_until_all_is_measured_and_then_stops(moved: Competition, 
 def test_discarding_leaves_the_board_and_keeps_the_number(moved: Competition, ada: User) -> None:
     client = signed_in(ada)
     before = ranks(moved)
+    assert "Discarded" not in text_of(client.get("/host/pets/truth/"))
     client.post("/host/pets/candidate/", {"action": "discard"})
+    assert text_of(client.get("/host/pets/truth/")).count("Discarded") == 1
     assert ranks(moved) == before
     assert moved.candidate is None
     check(client, None)
@@ -338,7 +340,9 @@ def test_a_correction_of_private_rows_says_who_moves_on_the_board_that_decides(a
     private = text_of(client.get("/host/pets/candidate/?board=private"))
     assert "which only hosts see, 2 teams would change rank." in private
     assert "Ranks and private scores now and with answers no. 2" in private
+    assert "Discarded" not in text_of(client.get("/host/pets/truth/"))
     client.post("/host/pets/candidate/", {"action": "discard"})
+    assert text_of(client.get("/host/pets/truth/")).count("Discarded") == 1
     close(competition)
     competition.refresh_from_db()
     boards.reveal_competition(competition=competition)

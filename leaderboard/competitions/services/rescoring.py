@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from django.db.models import OuterRef
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.queries import count_rows
 
@@ -204,6 +206,12 @@ def _affected_teams(competition: Competition, current: GroundTruth, candidate: G
     teams = {move.team.pk for move in moves if move.is_affected or not competition.board_is_exact}
     refused = Refusal.objects.filter(ground_truth=candidate, submission__team__isnull=False)
     return [*teams.union(refused.values_list("submission__team", flat=True))]
+
+
+def discarded_numbers(competition: Competition) -> set[int]:
+    """The ground truths that a host discarded before they counted."""
+    entries = AuditEntry.objects.filter(competition=competition.pk, event=AuditEvent.TRUTH_DISCARDED)
+    return {json.loads(before)["number"] for before in entries.values_list("before", flat=True)}
 
 
 def discard_candidate(*, competition: Competition, user: User | None = None) -> None:

@@ -18,7 +18,7 @@ from leaderboard.scorer.job_slots import JobFailed
 from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import AnswersForm
 from ..models import Competition
-from ..services import competitions, findings, truth_drafts
+from ..services import competitions, findings, rescoring, truth_drafts
 from .host_responses import add_refusal, refuse_too_large
 from .truth_metric import publish_checked
 from .truth_reports import BROKEN, draft_of, initial_split, last_check_report, secondary_of
@@ -153,6 +153,7 @@ def _data_page(
         **about,
         "found": findings.shown_findings(about["held_check"]),
         "form": form,
+        "discarded": rescoring.discarded_numbers(competition),
         "history": competition.ground_truths.select_related("published_by").order_by("-number"),
     }
     return render(request, "competitions/host_truth.html", context, status=status)
