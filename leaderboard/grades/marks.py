@@ -17,7 +17,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from .rules import BadRules, GradingMethod, GradingRules, plain_number_text
+from .rules import Anchor, GradingMethod, GradingRules, anchor_reason, plain_number_text
 
 Fact = str | int
 Facts = Mapping[str, Any]
@@ -109,15 +109,6 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
 
 
 @dataclass(frozen=True)
-class Anchor:
-    """A step whose score is known. `words` name it: a baseline with its score, or the score alone."""
-
-    words: str
-    score: float
-    points: float
-
-
-@dataclass(frozen=True)
 class GradableFile:
     """A scored file that may decide a mark."""
 
@@ -173,46 +164,6 @@ class Mark:
 
 def points_text(points: float | None, decimals: int) -> str:
     return "–" if points is None else f"{points:.{decimals}f}"
-
-
-def known_anchors(
-    rules: GradingRules, baselines: Mapping[str, float | None], *, higher_is_better: bool
-) -> tuple[Anchor, ...]:
-    """The steps of linear rules and thresholds with their scores, the worst first.
-
-    Raises `BadRules` for a baseline that is gone or has no score, and where a better score would be worth less.
-    """
-    if rules.method not in (GradingMethod.LINEAR, GradingMethod.THRESHOLDS):
-        return ()
-    faults = [
-        _("The baseline “%(name)s” no longer exists or has no score yet.") % {"name": step.baseline}
-        for step in rules.steps
-        if step.baseline and baselines.get(step.baseline) is None
-    ]
-    if faults:
-        raise BadRules(faults)
-    found = []
-    for step in rules.steps:
-        score = baselines[step.baseline] if step.baseline else step.score
-        assert score is not None, "looked at before"
-        found.append(Anchor(f"{step.baseline} {plain_number_text(score)}".strip(), score, step.points))
-    found.sort(key=lambda anchor: (anchor.score if higher_is_better else -anchor.score, anchor.points))
-    for worse, better in pairwise(found):
-        if better.points < worse.points or (better.score == worse.score and better.points != worse.points):
-            faults.append(
-                _("%(better)s is at least as good as %(worse)s but gives fewer points.")
-                % {"better": _anchor_reason(better), "worse": _anchor_reason(worse)}
-                if better.points < worse.points
-                else _("%(one)s and %(other)s have the same score.")
-                % {"one": _anchor_reason(worse), "other": _anchor_reason(better)}
-            )
-    if faults:
-        raise BadRules(faults)
-    return tuple(found)
-
-
-def _anchor_reason(anchor: Anchor) -> str:
-    return f"{anchor.words} ({plain_number_text(anchor.points)})"
 
 
 def mark_team(rules: GradingRules, field_: MarkingScale, work: TeamWork) -> Mark:
@@ -299,7 +250,7 @@ def _linear(field_: MarkingScale, value: float) -> tuple[float, Reason]:
             # Halves keep the span of two huge scores of opposite sign finite.
             share = (value / 2 - low.score / 2) / (high.score / 2 - low.score / 2)
             points = min(max(low.points + share * (high.points - low.points), low.points), high.points)
-            ends = {"low": _anchor_reason(low), "high": _anchor_reason(high)}
+            ends = {"low": anchor_reason(low), "high": anchor_reason(high)}
             return points, reason_text("between", **fact, **ends, points=_shown(points))
     raise AssertionError("the best anchor is better")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 from django.db import transaction
@@ -135,6 +136,55 @@ def plain_number_text(value: float) -> str:
     return f"{value:.6g}"
 
 
+@dataclass(frozen=True)
+class Anchor:
+    """A step whose score is known. `words` name it: a baseline with its score, or the score alone."""
+
+    words: str
+    score: float
+    points: float
+
+
+def known_anchors(
+    rules: GradingRules, baselines: Mapping[str, float | None], *, higher_is_better: bool
+) -> tuple[Anchor, ...]:
+    """The steps of linear rules and thresholds with their scores, the worst first.
+
+    Raises `BadRules` for a baseline that is gone or has no score, and where a better score would be worth less.
+    """
+    if rules.method not in (GradingMethod.LINEAR, GradingMethod.THRESHOLDS):
+        return ()
+    faults = [
+        _("The baseline “%(name)s” no longer exists or has no score yet.") % {"name": step.baseline}
+        for step in rules.steps
+        if step.baseline and baselines.get(step.baseline) is None
+    ]
+    if faults:
+        raise BadRules(faults)
+    found = []
+    for step in rules.steps:
+        score = baselines[step.baseline] if step.baseline else step.score
+        assert score is not None, "looked at before"
+        found.append(Anchor(f"{step.baseline} {plain_number_text(score)}".strip(), score, step.points))
+    found.sort(key=lambda anchor: (anchor.score if higher_is_better else -anchor.score, anchor.points))
+    for worse, better in pairwise(found):
+        if better.points < worse.points or (better.score == worse.score and better.points != worse.points):
+            faults.append(
+                _("%(better)s is better than %(worse)s but gives fewer points.")
+                % {"better": anchor_reason(better), "worse": anchor_reason(worse)}
+                if better.points < worse.points
+                else _("%(one)s and %(other)s have the same score.")
+                % {"one": anchor_reason(worse), "other": anchor_reason(better)}
+            )
+    if faults:
+        raise BadRules(faults)
+    return tuple(found)
+
+
+def anchor_reason(anchor: Anchor) -> str:
+    return f"{anchor.words} ({plain_number_text(anchor.points)})"
+
+
 def grade_rules(competition: Competition) -> tuple[GradingRules, bool]:
     """The rules of a competition, and whether somebody saved them; otherwise what we propose."""
     held = GradeRules.objects.filter(competition=competition).first()
@@ -156,6 +206,10 @@ def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user
     """Replace the rules; released grades do not change. Raises `CannotHost` with every fault."""
     try:
         rules = GradingRules.from_values(values)
+        if ground_truth := competition.ground_truth:
+            # What depends on the scores of baselines may change; what contradicts itself does not.
+            fixed = replace(rules, steps=tuple(step for step in rules.steps if not step.baseline))
+            known_anchors(fixed, {}, higher_is_better=ladder.sign_of(ground_truth) < 0)
     except BadRules as error:
         raise CannotHost(_("These grade rules don't work."), error.faults) from error
     with transaction.atomic():

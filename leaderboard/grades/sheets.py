@@ -19,7 +19,7 @@ from leaderboard.competitions.services.boards import baseline_scores_by_ground_t
 
 from . import marks
 from .models import GradeRelease
-from .rules import BadRules, GradingRules, grade_rules
+from .rules import BadRules, GradingRules, grade_rules, known_anchors
 from .students import Student, students_of
 
 DAY = timedelta(days=1)
@@ -152,7 +152,7 @@ def _scale_and_files(
     else:
         values = standings.best_values(ground_truth)
     higher = ladder.sign_of(ground_truth) < 0
-    anchors = marks.known_anchors(sheet.rules, baselines, higher_is_better=higher)
+    anchors = known_anchors(sheet.rules, baselines, higher_is_better=higher)
     files = {team: [marks.GradableFile(value)] for team, value in values.items()}
     for team, more in late.items():
         files[team] = files.get(team, []) + more

@@ -257,7 +257,7 @@ def test_grades_under_another_ground_truth_can_be_looked_at(ada: User, bo: User)
     pets.refresh_from_db()
     touched = sheets.touched_grades(pets, at=timezone.now())
     assert touched is not None
-    assert touched.faults == ("0.5 (50) is at least as good as 1 (100) but gives fewer points.",)
+    assert touched.faults == ("0.5 (50) is better than 1 (100) but gives fewer points.",)
     assert grades(pets) == {"bo": 100}
 
 

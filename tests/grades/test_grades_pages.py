@@ -104,6 +104,11 @@ def test_rules_that_contradict_themselves_are_refused_with_every_fault(host: Cli
     assert "The minimum must be between 0 and the maximum." in text
     assert "150 points" in text
     assert not GradeRules.objects.exists()
+    better = {"line-1-score": "0.8", "line-1-points": "40"}  # than 0.5, which gives 50
+    response = host.post("/host/pets/grades/rules/", {**FORM, **better})
+    assert response.status_code == 409
+    assert "0.8 (40) is better than 0.5 (50) but gives fewer points." in response.content.decode()
+    assert not GradeRules.objects.exists()
 
 
 def test_a_proposal_is_shown_and_cannot_be_released(host: Client, pets: Competition, bo: User) -> None:

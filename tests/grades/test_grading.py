@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.grades import marks as marks_module
-from leaderboard.grades.marks import Anchor, GradableFile, MarkingScale, TeamWork
-from leaderboard.grades.rules import BadRules, GradeStep, GradingMethod, GradingRules
+from leaderboard.grades.marks import GradableFile, MarkingScale, TeamWork
+from leaderboard.grades.rules import Anchor, BadRules, GradeStep, GradingMethod, GradingRules, known_anchors
 from tests.common.languages import CODE, second_language
 
 FINITE = st.floats(-1e300, 1e300)
@@ -40,7 +40,7 @@ def grading_cases(draw: st.DrawFn) -> tuple[GradingRules, MarkingScale]:
         participation_files=draw(st.integers(1, 5)),
         late_percent=draw(st.floats(0, 100)),
     )
-    anchors = marks_module.known_anchors(rules, {}, higher_is_better=higher)
+    anchors = known_anchors(rules, {}, higher_is_better=higher)
     return rules, MarkingScale(anchors, tuple(draw(st.lists(FINITE, max_size=8))), higher, "private")
 
 
@@ -153,7 +153,7 @@ def test_thresholds_give_the_points_of_the_best_baseline_reached() -> None:
 
 def test_where_lower_is_better_the_smaller_score_gets_more() -> None:
     rules = GradingRules.from_values({"steps": [{"points": 100, "score": 1.0}, {"points": 50, "score": 3.0}]})
-    field = MarkingScale(marks_module.known_anchors(rules, {}, higher_is_better=False), higher_is_better=False)
+    field = MarkingScale(known_anchors(rules, {}, higher_is_better=False), higher_is_better=False)
     marks = [
         marks_module.mark_team(rules, field, TeamWork((GradableFile(value),))).points
         for value in (0.5, 1.0, 2.0, 3.0, 3.1)
@@ -232,7 +232,7 @@ def test_a_disqualified_team_gets_zero_with_the_reason_whatever_it_scored() -> N
 
 def test_halves_are_rounded_up_as_people_do() -> None:
     rules = GradingRules.from_values({"steps": [{"points": 72.45, "score": 0.5}]})
-    field = MarkingScale(marks_module.known_anchors(rules, {}, higher_is_better=True))
+    field = MarkingScale(known_anchors(rules, {}, higher_is_better=True))
     assert marks_module.mark_team(rules, field, TeamWork((GradableFile(0.5),))).points == 72.5
 
 
@@ -269,14 +269,14 @@ def test_rules_that_cannot_grade_say_why(values: dict[str, object], fault: str) 
 
 def test_a_baseline_without_a_score_is_named() -> None:
     with pytest.raises(BadRules, match="“B” no longer exists"):
-        marks_module.known_anchors(linear(), {"Baseline A": 0.8, "B": None}, higher_is_better=True)
+        known_anchors(linear(), {"Baseline A": 0.8, "B": None}, higher_is_better=True)
 
 
 def test_a_better_baseline_that_is_worth_less_is_refused() -> None:
-    with pytest.raises(BadRules, match=r"Baseline A 0\.95 \(60\) is at least as good as B 0\.9 \(90\)"):
-        marks_module.known_anchors(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
+    with pytest.raises(BadRules, match=r"Baseline A 0\.95 \(60\) is better than B 0\.9 \(90\)"):
+        known_anchors(linear(), {"Baseline A": 0.95, "B": 0.9}, higher_is_better=True)
     with pytest.raises(BadRules, match="have the same score"):
-        marks_module.known_anchors(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
+        known_anchors(linear(), {"Baseline A": 0.9, "B": 0.9}, higher_is_better=True)
 
 
 @given(grading_cases(), FINITE, st.integers(0, 40), st.integers(0, 6))
