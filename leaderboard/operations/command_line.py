@@ -243,7 +243,7 @@ def files(site: SiteClient, asked: Any) -> Any:
 
 
 def download(site: SiteClient, asked: Any) -> Any:
-    """Download one file or all; what is here already with the same bytes is left alone."""
+    """Download one file or all; what is here already is left alone."""
     found = site.get(f"competitions/{asked.competition}/files")["items"]
     if asked.file and asked.file not in [file["name"] for file in found]:
         raise CommandFailed(f"This competition has no file “{asked.file}”.", REFUSED)
@@ -258,10 +258,11 @@ def fetch(site: SiteClient, slug: str, file: dict[str, Any], folder: Path) -> st
     name = file["name"]
     if name in ("", ".", "..") or any(c in name for c in '/\\:*?"<>|'):
         raise CommandFailed(f"“{plain(name)}” is no name for a file here; download it with the browser.", REFUSED)
-    target = folder / name
-    if file["sha256"] and target.is_file() and digest(target) == file["sha256"]:
+    target, expected = folder / name, file["sha256"]
+    if target.is_file() and expected and digest(target) == expected:
         return f"{target} is here already."
-    expected = file["sha256"]
+    if target.exists():  # somebody's predictions may be in it
+        return f"{target} may differ from the site's file and was left alone. Move it away to download it again."
     arrive(site, f"competitions/{slug}/files/{quote(name)}", target, lambda part: expected in (None, digest(part)))
     return str(target)
 

@@ -127,6 +127,21 @@ def adas(terminal: Terminal, ada: User) -> Terminal:
     return terminal
 
 
+def test_a_file_in_which_bo_wrote_something_is_never_overwritten(bos: Terminal, tmp_path: Path) -> None:
+    assert bos.run("competitions download pets -p data").code == 0
+    files = sorted((tmp_path / "data").iterdir())
+    assert [file.name for file in files] == ["sample_submission.csv", "train é.csv"]
+    for file in files:
+        file.write_bytes(file.read_bytes() + b"mine\n")
+    again = bos.run("competitions download pets -p data")
+    assert again.code == 0
+    assert again.out.count("was left alone") == 2
+    assert all(file.read_bytes().endswith(b"mine\n") for file in files)
+    files[1].unlink()
+    bos.run("competitions download pets -p data")
+    assert files[1].read_bytes() == TRAIN
+
+
 def unscored(terminal: Terminal, competition: Competition, user: User) -> Submission:
     """A file that failed."""
     terminal.monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: None)
