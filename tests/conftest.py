@@ -30,7 +30,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from leaderboard import scorer
+from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
 from leaderboard.competitions import tasks
@@ -39,8 +39,8 @@ from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import competitions, launches, publishing, submitting, truth_drafts
 from leaderboard.competitions.views import board_cache
 from leaderboard.operations import consistency
-from leaderboard.scorer import client as scorer_client
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import client as scorer_client
+from leaderboard.scoring import jobs_for_pages
 from metrics.sandbox.processes import explain_missing_sandbox
 from tests import databases
 from tests.recordings import recorded
@@ -236,8 +236,8 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         return
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     monkeypatch.setattr(jobs_for_pages, "run_page_job", answer_once)
-    monkeypatch.setattr(scorer, "measure_file", measure_here)
-    monkeypatch.setattr(scorer, "start_scorer", lambda: None)
+    monkeypatch.setattr(scoring, "measure_file", measure_here)
+    monkeypatch.setattr(scoring, "start_scorer", lambda: None)
     monkeypatch.setattr(tasks, "wake_workers", lambda task, *arguments, **options: None)
 
 
@@ -421,9 +421,9 @@ def hostile_scorer() -> Iterator[None]:
     """The real scorer, but for files that say what they do to it."""
     program = scorer_client._PROGRAM[:]
     scorer_client._PROGRAM[:] = ["-m", "tests.scorer.hostile_scorer"]
-    scorer.close_scorer()
+    scoring.close_scorer()
     yield
-    scorer.close_scorer()
+    scoring.close_scorer()
     scorer_client._PROGRAM[:] = program
 
 

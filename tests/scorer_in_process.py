@@ -7,8 +7,8 @@ from collections import OrderedDict
 from pathlib import Path
 
 import metrics
-from leaderboard.scorer.scorer_answer import ScorerAnswer, failure_of, measure_submission_file, read_answer
-from leaderboard.scorer.truth_spec import MeasuringLimits, TruthSpec
+from leaderboard.scoring.scorer_answer import ScorerAnswer, failure_of, measure_submission_file, read_answer
+from leaderboard.scoring.truth_spec import MeasuringLimits, TruthSpec
 
 _MAX_TRUTHS = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()

@@ -21,7 +21,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 from metrics.reading.containers import READERS, container_of
 
 from . import roster_files

@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection, transaction
 from structlog.contextvars import bound_contextvars
 
-from leaderboard import scorer
+from leaderboard import scoring
 from leaderboard.accounts import personal_data
 from leaderboard.celery import app, queue_length
 from leaderboard.common import child_processes, folders, prometheus_counters
@@ -57,8 +57,8 @@ WORK_SECONDS = 0.5
 def _start_scorer(**_: object) -> None:
     """Have the scorer start before the first file comes, so that nobody waits for it."""
     prometheus_counters.reset_counters()
-    queue.on_lease_lost = scorer.stop_scorer
-    scorer.start_scorer()
+    queue.on_lease_lost = scoring.stop_scorer
+    scoring.start_scorer()
     threading.Thread(target=_report_and_sweep_forever, daemon=True).start()
 
 
@@ -161,7 +161,7 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
             ids = submission.pk, submission.competition.ground_truth_id
             wake_workers(score_submission, *ids, expires=SWEEP_MESSAGE_LIFETIME)
             return
-    scorer.end_idle_processes()
+    scoring.end_idle_processes()
 
 
 def _score_next(submission: Submission, wake_up_id: str) -> str:
@@ -188,7 +188,7 @@ def rescore_candidate(self: Any, ground_truth_id: int) -> None:
         if score.rescore_batch(ground_truth_id):
             wake_workers(rescore_candidate, ground_truth_id)
         else:
-            scorer.end_idle_processes()
+            scoring.end_idle_processes()
 
 
 @app.task(name="leaderboard.competitions.tasks.measure_preview", bind=True)

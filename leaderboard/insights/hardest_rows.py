@@ -18,7 +18,7 @@ from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.competitions.services.secondary_metrics import asked_secondary
 from leaderboard.competitions.services.truth_drafts import draft_truth
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 
 TOP_TEAMS = 10
 MOST_SHOWN = 20

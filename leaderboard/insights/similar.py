@@ -14,7 +14,7 @@ from leaderboard.competitions.models import Competition, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 
 from .activity import files_of_teams
 

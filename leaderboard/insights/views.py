@@ -29,7 +29,7 @@ from leaderboard.competitions.services import competitions, launches
 from leaderboard.competitions.views.charts import metric_title
 from leaderboard.competitions.views.setup import checklist_of
 from leaderboard.notifications import chat_sending
-from leaderboard.scorer.job_slots import JobFailed
+from leaderboard.scoring.job_slots import JobFailed
 
 from . import activity, hardest_rows, similar
 from . import report as report_module

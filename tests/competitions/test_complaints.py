@@ -20,8 +20,8 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions.models import Competition, Refusal, StudentPreview, Submission, TruthDraft
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import competitions, publishing, truth_drafts
-from leaderboard.scorer import scorer_answer
-from leaderboard.scorer.messages import MalformedMessage
+from leaderboard.scoring import scorer_answer
+from leaderboard.scoring.messages import MalformedMessage
 from tests.common.languages import CODE, second_language
 from tests.common.test_translated_pages import outside_brackets
 from tests.competitions.test_metrics import typed

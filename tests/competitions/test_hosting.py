@@ -32,7 +32,7 @@ from leaderboard.competitions.services import (
     submitting,
     truth_drafts,
 )
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 from tests.conftest import ANSWERS, TRUTH, answers, close, enter, hand_in, make_competition
 
 BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")

@@ -34,7 +34,7 @@ from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, competitions, copying, data_files, launches
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import Notice
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 from tests.common.languages import CODE, second_language
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 from tests.pages import signed_in, text_of, tidy, upload

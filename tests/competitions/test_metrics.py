@@ -22,9 +22,9 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, GroundTruth
 from leaderboard.competitions.views import examples
 from leaderboard.competitions.views import metrics as metrics_views
-from leaderboard.scorer import jobs_for_pages
-from leaderboard.scorer.job_slots import AT_ONCE
-from leaderboard.scorer.page_jobs import explain
+from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring.job_slots import AT_ONCE
+from leaderboard.scoring.page_jobs import explain
 from tests.conftest import make_competition
 from tests.pages import tidy
 

@@ -167,7 +167,7 @@ def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: p
 
 
 @pytest.mark.parametrize("lacks", ["ENOSPC", "EMFILE", "EAGAIN", "EACCES", "ENOMEM"])
-@pytest.mark.parametrize("where", ["path_of", "scorer.measure_file", "hashlib.file_digest"])
+@pytest.mark.parametrize("where", ["path_of", "scoring.measure_file", "hashlib.file_digest"])
 def test_what_a_machine_lacks_for_a_while_costs_no_file(
     pets: Competition, bo: User, lacks: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

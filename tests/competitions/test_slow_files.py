@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from leaderboard import scorer
+from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
@@ -30,13 +30,13 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     commands: list[str] = []
 
     def measure(
-        ground_truth: scorer.TruthSpec, file: Path, limits: scorer.MeasuringLimits, owner: str
-    ) -> scorer.ScorerAnswer:
+        ground_truth: scoring.TruthSpec, file: Path, limits: scoring.MeasuringLimits, owner: str
+    ) -> scoring.ScorerAnswer:
         if file.read_bytes().endswith(b"\n\n") and limits.file_seconds < math.inf:
-            raise scorer.JobTimedOut
+            raise scoring.JobTimedOut
         return measure_here(ground_truth, file, limits)
 
-    monkeypatch.setattr(scorer, "measure_file", measure)
+    monkeypatch.setattr(scoring, "measure_file", measure)
     monkeypatch.setattr(tasks, "run_command", lambda *command: commands.append(command[0]))
     return commands
 

@@ -23,7 +23,7 @@ from leaderboard.competitions.models import Admission, Competition, Limits, Memb
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import checking, submitting
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 from tests.conftest import answers, close, enter, hand_in, make_competition, with_clock
 from tests.pages import board_fact, signed_in, tidy
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from leaderboard import scorer
+from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.scoring import measuring, queue, score
 from leaderboard.competitions.services import submitting
-from leaderboard.scorer import client
+from leaderboard.scoring import client
 from tests.conftest import answers, broken_promises, enter, make_competition
 from tests.scorer.test_scorer import at_rest, at_work, below
 from tests.site import patience, until
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer", "wake_
 def alone() -> None:
     """Whoever keeps the ground truths of earlier tests ends; PostgreSQL never gives the number of a ground truth
     twice."""
-    scorer.close_scorer()
+    scoring.close_scorer()
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queue, "LEASE", timedelta(seconds=0.6))
-    monkeypatch.setattr(queue, "on_lease_lost", scorer.stop_scorer)
+    monkeypatch.setattr(queue, "on_lease_lost", scoring.stop_scorer)
     # It is lost once the file is in work.
     monkeypatch.setattr(queue, "_extend_lease", lambda *_: len(below(client._running[0].process.pid)) < 2)
     submission = upload(pets, bo, "sleep")
@@ -131,7 +131,7 @@ def test_27_twenty_files_that_kill_each_child_fail_after_three_deaths_and_hold_n
     assert {again(one).status for one in good} == {"scored"}
     assert DailyAttempts.objects.get(team__name="bo").used == 0
     assert max(served.index(one.pk) for one in good) < 25, "nobody waits for a second death"
-    scorer.end_idle_processes()  # as the worker does when no file waits
+    scoring.end_idle_processes()  # as the worker does when no file waits
     until(lambda: len(below(client._running[0].process.pid)) <= 2, what="the end of all of them")
     checks_hold()
 
@@ -149,7 +149,7 @@ def test_a_killed_truth_process_costs_the_file_in_hand_one_death(alone: None, pe
     assert score.score_submission(upload(pets, bo).pk) == "scored"
     submission = upload(pets, bo, "spin")
     root = client._running[0].process.pid
-    scorer.end_idle_processes()
+    scoring.end_idle_processes()
     at_rest()
 
     def kill() -> None:

@@ -20,7 +20,7 @@ from leaderboard.competitions.models import Competition, RowReport, Submission, 
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import competitions, publishing, rescoring, truth_drafts
 from leaderboard.insights import hardest_rows
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 from tests.pages import drawing_of, signed_in, text_of
 

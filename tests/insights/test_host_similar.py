@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 from tests.conftest import answers, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, tidy
 

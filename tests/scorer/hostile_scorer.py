@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import metrics
-from leaderboard.scorer import file_processes, messages
+from leaderboard.scoring import file_processes, messages
 
 plain, plainly_prepared = metrics.Truth.evaluate, metrics.prepare
 

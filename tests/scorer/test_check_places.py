@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from leaderboard import scorer
+from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services import checking, submit_conditions, truth_drafts
-from leaderboard.scorer import job_slots, jobs_for_pages
+from leaderboard.scoring import job_slots, jobs_for_pages
 from tests.conftest import answers, enter
 from tests.site import until
 
@@ -129,7 +129,7 @@ def test_a_check_that_others_slow_files_stopped_costs_cy_none_of_his_checks(
 ) -> None:
     enter(pets, cy)
     monkeypatch.setattr(
-        jobs_for_pages, "run_page_job", lambda *_, **__: (_ for _ in ()).throw(scorer.NoSlowSlot("taken"))
+        jobs_for_pages, "run_page_job", lambda *_, **__: (_ for _ in ()).throw(scoring.NoSlowSlot("taken"))
     )
     codes = []
     for _ in range(4):

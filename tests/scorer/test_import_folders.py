@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import metrics
-from leaderboard.scorer.process_limits import clean_environment
+from leaderboard.scoring.process_limits import clean_environment
 
 
 def test_the_processes_of_the_scorer_reach_the_same_packages(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.scoring import measuring
 from leaderboard.competitions.services import answer_leaks, competitions, data_files, publishing
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 
 from ..conftest import TRUTH, answers, enter, hand_in
 

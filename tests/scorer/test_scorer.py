@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 import metrics
-from leaderboard import scorer
-from leaderboard.scorer import (
+from leaderboard import scoring
+from leaderboard.scoring import (
     MeasuringLimits,
     ScorerAnswer,
     TruthSpec,
@@ -62,7 +62,7 @@ def measure(ground_truth: TruthSpec, tmp_path: Path) -> Measure:
     ) -> ScorerAnswer:
         file = tmp_path / "mine.csv"
         file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
-        return scorer.measure_file(by, file, limits, owner)
+        return scoring.measure_file(by, file, limits, owner)
 
     return measured
 
@@ -230,7 +230,7 @@ def test_a_file_that_eats_memory_is_stopped_alone(measure: Measure) -> None:
 def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, word: str) -> None:
     measure(answers())
     begun = time.monotonic()
-    with pytest.raises(scorer.JobTimedOut):
+    with pytest.raises(scoring.JobTimedOut):
         measure(word, MeasuringLimits(0.5, 1500))
     assert 0.4 < time.monotonic() - begun < 4 * patience()
     assert measure(answers()).result is not None
@@ -240,7 +240,7 @@ def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, 
 def test_a_child_that_ends_without_an_answer_has_died_and_the_next_file_is_measured(
     measure: Measure, word: str
 ) -> None:
-    with pytest.raises(scorer.ScorerDied):
+    with pytest.raises(scoring.ScorerDied):
         measure(word, MeasuringLimits(3, 1500))
     assert measure(answers()).result is not None
 
@@ -254,7 +254,7 @@ def test_a_child_that_answered_and_stays_holds_up_nobody(measure: Measure) -> No
 
 
 def test_a_child_has_nothing_of_the_site(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
-    scorer.close_scorer()
+    scoring.close_scorer()
     for name in ("SECRET_KEY", "DATABASE_URL", "ADMIN_PASSWORD", "REDIS_URL", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "secret")
     found = message(measure("show"))
@@ -285,7 +285,7 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
     for name in ("hostile.csv", "other.csv"):
         (tmp_path / name).write_text(TRUTH)
     taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"))
-    said_to_user = scorer.measure_file(taken, files / "mine.csv", LIMITS).host_details
+    said_to_user = scoring.measure_file(taken, files / "mine.csv", LIMITS).host_details
     found = json.loads(said_to_user[said_to_user.index("{") :])
     assert len(found) == 7
     if landlock._version() < 6:
@@ -297,7 +297,7 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
 
 
 def test_a_truth_is_read_once_and_eight_stay(measure: Measure, ground_truth: TruthSpec) -> None:
-    scorer.close_scorer()
+    scoring.close_scorer()
     ground_truths = [TruthSpec(str(n), ground_truth.metric, ground_truth.truth, {}, "id") for n in range(10)]
     for one in ground_truths:
         measure(answers(), by=one)
@@ -310,7 +310,7 @@ def test_a_truth_is_read_once_and_eight_stay(measure: Measure, ground_truth: Tru
 
 
 def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
-    scorer.close_scorer()
+    scoring.close_scorer()
     measure(answers())
 
     def state() -> tuple[int, int, int]:
@@ -326,7 +326,7 @@ def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
 
 
 def test_a_truth_process_has_one_thread_when_it_forks(measure: Measure) -> None:
-    scorer.close_scorer()
+    scoring.close_scorer()
     for _ in range(3):
         measure(answers())
     root = at_rest()  # a browser of other tests may run below this process too
@@ -337,7 +337,7 @@ def test_a_truth_process_has_one_thread_when_it_forks(measure: Measure) -> None:
 
 @pytest.mark.parametrize("who", ["the scorer", "its keeper", "the child"])
 def test_whoever_is_killed_between_two_files_no_file_is_blamed(measure: Measure, who: str) -> None:
-    scorer.close_scorer()
+    scoring.close_scorer()
     measure(answers())
     root = at_rest()
     truth_process, child = below(root)
@@ -350,7 +350,7 @@ def test_whoever_is_killed_between_two_files_no_file_is_blamed(measure: Measure,
 @pytest.mark.parametrize("who", ["the scorer", "its keeper", "the child"])
 @pytest.mark.fault(1)
 def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_once(measure: Measure, who: str) -> None:
-    scorer.close_scorer()
+    scoring.close_scorer()
     measure(answers())
     root = at_rest()
 
@@ -361,7 +361,7 @@ def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_onc
     killer = threading.Thread(target=kill)
     killer.start()
     begun = time.monotonic()
-    with pytest.raises(scorer.ScorerDied):
+    with pytest.raises(scoring.ScorerDied):
         measure("spin")
     assert time.monotonic() - begun < 4 * patience()
     killer.join()
@@ -383,7 +383,7 @@ def idle_process(owner: str) -> int:
 
 
 def test_one_process_measures_the_files_of_a_team_and_no_other_teams(measure: Measure) -> None:
-    scorer.close_scorer()
+    scoring.close_scorer()
     alone = measure(answers(public=2)).result
     first = [measure(answers(public=n), owner="Bo's").result for n in range(4)]
     process = idle_process("Bo's")
@@ -415,7 +415,7 @@ def test_no_file_is_blamed_for_the_death_of_the_process_that_waited_for_it(measu
 def test_a_file_that_kills_the_process_of_its_team_harms_no_later_one(measure: Measure) -> None:
     for word in ("die", "babble"):
         measure(answers(), owner="Bo's")
-        with pytest.raises(scorer.ScorerDied):
+        with pytest.raises(scoring.ScorerDied):
             measure(word, MeasuringLimits(3, 1500), owner="Bo's")
         assert measure(answers(), owner="Bo's").result is not None
         assert measure(answers(), owner="Cy's").result is not None
@@ -429,7 +429,7 @@ def test_a_process_that_answers_before_it_is_asked_is_not_believed(measure: Meas
 
 def test_each_file_of_a_team_has_its_own_time(measure: Measure) -> None:
     measure(answers(), owner="Bo's")
-    with pytest.raises(scorer.JobTimedOut):
+    with pytest.raises(scoring.JobTimedOut):
         measure("spin", MeasuringLimits(0.5, 1500), owner="Bo's")
     assert measure(answers(), owner="Bo's").result is not None
 
@@ -459,19 +459,19 @@ def test_a_process_that_worked_for_long_measures_no_other_file(
 
 
 def test_few_processes_are_kept_and_none_when_no_file_waits(measure: Measure) -> None:
-    scorer.close_scorer()
+    scoring.close_scorer()
     for number in range(client.MOST_IDLE + 3):
         measure(answers(), owner=f"team {number}")
     until(lambda: len(file_processes()) == client.MOST_IDLE + 1, what="those kept and the next one")
-    scorer.end_idle_processes()
+    scoring.end_idle_processes()
     until(lambda: len(file_processes()) == 1, what="the next one alone")
     assert measure(answers(), owner="team 0").result is not None
 
 
 JOB = """
 import sys
-from leaderboard.scorer.job_slots import OF_HOSTS, JobSlot
-from leaderboard.scorer.client import run_job
+from leaderboard.scoring.job_slots import OF_HOSTS, JobSlot
+from leaderboard.scoring.client import run_job
 asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2])
 with JobSlot("check_submission", OF_HOSTS) as place:
     run_job("check_submission", asked, OF_HOSTS, place, 1500)
@@ -488,17 +488,17 @@ def test_a_job_ends_with_the_web_process_that_asked_for_it(ground_truth: TruthSp
 
 
 def test_stopping_ends_what_is_measured(measure: Measure) -> None:
-    scorer.close_scorer()
+    scoring.close_scorer()
     measure(answers())
     root = at_rest()
 
     def stop() -> None:
         at_work(root)
-        scorer.stop_scorer()
+        scoring.stop_scorer()
 
     stopper = threading.Thread(target=stop)
     stopper.start()
-    with pytest.raises(scorer.ScorerInterrupted):
+    with pytest.raises(scoring.ScorerInterrupted):
         measure("spin")
     stopper.join()
     until(lambda: not Path(f"/proc/{root}").exists() or not below(root), what="the end of the child")
@@ -511,7 +511,7 @@ def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatc
     root = at_rest()
     for pid in (root, *below(root)):
         os.kill(pid, signal.SIGSTOP)
-    with pytest.raises(scorer.JobTimedOut):
+    with pytest.raises(scoring.JobTimedOut):
         measure(answers(), MeasuringLimits(0.3, 1500))
     assert measure(answers()).result is not None
 
@@ -539,7 +539,7 @@ def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
     monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
     if explain_missing_sandbox():
         monkeypatch.setenv("TRUST_METRICS", "1")
-    scorer.close_scorer()
+    scoring.close_scorer()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
     gap = TruthSpec("gap", "gap", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("rmse", {})])
     result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", by=gap).result
@@ -567,7 +567,7 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
     monkeypatch.setenv("METRICS_SECONDS", "60")
     if explain_missing_sandbox():
         monkeypatch.setenv("TRUST_METRICS", "1")
-    scorer.close_scorer()
+    scoring.close_scorer()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
     mae = TruthSpec("mae", "mae", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("gap", {}), ("rmse", {})])
     result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", MeasuringLimits(seconds=12, memory_mb=1500), mae).result
@@ -581,7 +581,7 @@ def test_a_secondary_metric_that_hangs_costs_no_score(
 def test_a_child_that_was_taken_over_opens_no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(
-        "leaderboard.scorer.outside_metrics.run_outside", lambda job, metric, request, write: asked.append(request)
+        "leaderboard.scoring.outside_metrics.run_outside", lambda job, metric, request, write: asked.append(request)
     )
     monkeypatch.setattr(outside_metrics, "_metric", lambda key: metrics.get("accuracy"))
     ours = TruthSpec("gap", "accuracy", "", {})

@@ -20,7 +20,7 @@ import metrics
 from leaderboard.common.responses import see_other
 from leaderboard.common.storage import TooLarge
 from leaderboard.sandbox import outside_metrics
-from leaderboard.scorer.job_slots import JobFailed
+from leaderboard.scoring.job_slots import JobFailed
 
 from ..forms.ground_truth import AnswersForm, ParameterForm, SecondaryForm
 from ..models import Competition, GroundTruth, TruthDraft

@@ -19,7 +19,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 from leaderboard.common.responses import as_download, sha256_of
 from leaderboard.common.storage import TooLarge
-from leaderboard.scorer.job_slots import JobFailed
+from leaderboard.scoring.job_slots import JobFailed
 
 from ..access import PageContext
 from ..models import Competition, DataFile, Membership, Submission

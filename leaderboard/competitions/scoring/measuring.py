@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils.translation import gettext_noop
 
 import metrics
-from leaderboard import scorer
+from leaderboard import scoring
 from leaderboard.common.storage import StorageUnreachable, path_of
 from leaderboard.sandbox import outside_metrics
 
@@ -70,13 +70,13 @@ def measure_submission(
     """Have the file read and its scores computed; a failure of theirs is an outcome.
 
     Raises `StorageUnreachable` where nobody knows what the file is or this machine cannot measure now,
-    `scorer.ScorerDied`, `scorer.ScorerInterrupted`, and `TakesTooLongForQueue` where the file takes more than these
+    `scoring.ScorerDied`, `scoring.ScorerInterrupted`, and `TakesTooLongForQueue` where the file takes more than these
     seconds, if the site allows more.
     """
     try:
         with _retry_temporary_errors():
             return _run_scorer(submission, ground_truth, seconds)
-    except (StorageUnreachable, scorer.ScorerDied, scorer.ScorerInterrupted):
+    except (StorageUnreachable, scoring.ScorerDied, scoring.ScorerInterrupted):
         raise
     except DamagedFile:
         log.error("submission %s: the stored file is damaged", submission.pk)
@@ -84,7 +84,7 @@ def measure_submission(
     except metrics.UnknownMetric as error:
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, error)
         return MeasuringOutcome(failure=OUR_FAULT, host_details=f"{error} The operator can put its file back.")
-    except scorer.JobTimedOut:
+    except scoring.JobTimedOut:
         if seconds < settings.SCORING_TIME_LIMIT:
             raise TakesTooLongForQueue from None
         log.error("submission %s under %s took too long", submission.pk, ground_truth.pk)
@@ -111,9 +111,9 @@ def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: floa
     file, spec = _verified_path(submission), truth_spec_of(ground_truth)
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(spec.truth).open("rb").close()
-    limits = scorer.MeasuringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
+    limits = scoring.MeasuringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
     owner = f"team {submission.team_id}" if submission.team_id else ""
-    return _outcome(submission, ground_truth, scorer.measure_file(spec, file, limits, owner))
+    return _outcome(submission, ground_truth, scoring.measure_file(spec, file, limits, owner))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:
@@ -132,14 +132,14 @@ def measure_slow_submission(submission: Submission, ground_truth: GroundTruth) -
     for _ in range(MAX_DEATHS):
         try:
             return measure_submission(submission, ground_truth)
-        except scorer.ScorerDied as death:
+        except scoring.ScorerDied as death:
             log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
     return MeasuringOutcome(failure=OUR_FAULT)
 
 
-def truth_spec_of(ground_truth: GroundTruth) -> scorer.TruthSpec:
+def truth_spec_of(ground_truth: GroundTruth) -> scoring.TruthSpec:
     """What the scorer must know of a ground truth. Raises `StorageUnreachable`, `OSError`."""
-    return scorer.TruthSpec(mark=f"{ground_truth.pk} {ground_truth.sha256}", **scoring_arguments(ground_truth))
+    return scoring.TruthSpec(mark=f"{ground_truth.pk} {ground_truth.sha256}", **scoring_arguments(ground_truth))
 
 
 def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def scoring_arguments(ground_truth: GroundTruth) -> dict[str, Any]:
     }
 
 
-def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scorer.ScorerAnswer) -> MeasuringOutcome:
+def _outcome(submission: Submission, ground_truth: GroundTruth, answer: scoring.ScorerAnswer) -> MeasuringOutcome:
     if answer.failure:
         where = f" ({answer.details})" if answer.details else ""
         log.error("submission %s under %s: %s%s", submission.pk, ground_truth.pk, answer.failure, where)

@@ -23,7 +23,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 import metrics
-from leaderboard import scorer
+from leaderboard import scoring
 from leaderboard.common.queries import only_row
 from leaderboard.common.storage import StorageUnreachable
 from metrics.core.messages import templates_of
@@ -97,9 +97,9 @@ def score_found(submission: Submission, wake_up_id: str | None = None, *, in_que
     except StorageUnreachable as error:
         log.error("submission %s waits for the storage: %s", submission.pk, error)
         return _write_with_retries(lambda: "waiting" if queue.release_claim(submission.pk, claim) else "busy")
-    except scorer.ScorerInterrupted:
+    except scoring.ScorerInterrupted:
         return "busy"  # the lease is somebody else's by now
-    except scorer.ScorerDied as death:
+    except scoring.ScorerDied as death:
         log.error("submission %s under %s: its scorer %s", submission.pk, ground_truth.pk, death)
         return _write_with_retries(
             lambda: "died" if queue.release_after_scorer_death(submission.pk, claim) else "failed"
@@ -303,7 +303,7 @@ def measure_preview(ground_truth_id: int) -> bool:
     )
     try:
         outcome = measure_slow_submission(sample, ground_truth)
-    except (StorageUnreachable, scorer.ScorerInterrupted) as error:
+    except (StorageUnreachable, scoring.ScorerInterrupted) as error:
         log.warning("the walk through %s waits: %s", ground_truth, error)
         return False
     waiting = StudentPreview.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext as _
 
 import metrics
-from leaderboard import scorer
+from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.shared_cache import count_try
 from leaderboard.common.storage import path_of, remove_file, store_file
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 
 from ..models import Competition, GroundTruth
 from ..scoring import measuring
@@ -60,8 +60,8 @@ def check_file_with_conditions(*, competition: Competition, user: User, chunks: 
             raise SubmissionRefused("checks", words % {"number": CHECKS_PER_TEN_MINUTES})
         try:
             return _run_check(competition, ground_truth, chunks)
-        except scorer.JobTimedOut as error:
-            was_stopped_for_others = isinstance(error, scorer.NoSlowSlot)
+        except scoring.JobTimedOut as error:
+            was_stopped_for_others = isinstance(error, scoring.NoSlowSlot)
             for _again in range(0 if was_stopped_for_others else SLOW_CHECK_COUNTS - 1):
                 count_try("check", user.pk, seconds=600)
             words = _("Checking this file takes too long. No attempt was used. Submit it to get a score.")

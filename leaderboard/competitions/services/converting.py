@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 
 from ..models import Conversion, Submission
 from ..scoring import measuring

@@ -20,7 +20,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import StoredFile, path_of, remove_file, store_as, store_file
 from leaderboard.sandbox import outside_metrics
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 
 from .. import tasks
 from ..models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft

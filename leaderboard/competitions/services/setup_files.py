@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import clean_name, path_of
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 from metrics.reading.headers import USAGE
 
 from ..models import Competition, StudentPreview, TruthDraft

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.common.storage import clean_name, path_of, remove_file, store_file
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 from metrics.core.messages import with_templates
 from metrics.reading.containers import READERS, container_of, read_container
 from metrics.reading.headers import USAGE, read_header

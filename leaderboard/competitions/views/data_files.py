@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import as_download, see_other, signed_in_user, streamed_zip
 from leaderboard.common.storage import TooLarge
-from leaderboard.scorer.job_slots import JobFailed
+from leaderboard.scoring.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import DataFileForm

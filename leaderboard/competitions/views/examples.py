@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 import metrics
 from leaderboard.common import charts
 from leaderboard.common.slow_clients import release_slot_while_waiting
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 
 from ..forms.ground_truth import ParameterForm
 from .board_cache import BytesLimitedCache

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import STOP_POLLING, see_other, signed_in_user
-from leaderboard.scorer.job_slots import JobFailed
+from leaderboard.scoring.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CloneForm, ReasonForm, ScheduleForm, SlugForm

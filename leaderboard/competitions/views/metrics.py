@@ -25,7 +25,7 @@ from leaderboard.common.library_wheel import name_wheel
 from leaderboard.common.responses import client_address_of
 from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.sandbox import outside_metrics
-from leaderboard.scorer import jobs_for_pages
+from leaderboard.scoring import jobs_for_pages
 
 from .examples import ExampleDraft, WorkedExample, best_value_text, end_of_scale, home_command
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, signed_in_user
 from leaderboard.common.storage import TooLarge, clean_name, path_of
-from leaderboard.scorer.job_slots import JobFailed
+from leaderboard.scoring.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.student import DuplicateForm, UploadForm

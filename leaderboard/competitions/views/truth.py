@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 import metrics
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
-from leaderboard.scorer.job_slots import JobFailed
+from leaderboard.scoring.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import AnswersForm

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from leaderboard import scorer
+from leaderboard import scoring
 from leaderboard.common import child_processes
 from leaderboard.competitions.scoring import queue, score
 
@@ -25,5 +25,5 @@ class Command(BaseCommand):
         if child_processes.current_part():  # a worker started it and may be killed
             child_processes.die_with(os.getppid())
         os.nice(NICENESS)
-        queue.on_lease_lost = scorer.stop_scorer
+        queue.on_lease_lost = scoring.stop_scorer
         score.score_slow_files()

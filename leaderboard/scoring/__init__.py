@@ -14,7 +14,7 @@ checked for its form. `measure_file` is the way in for submissions, `run_job` fo
 
 from __future__ import annotations
 
-from leaderboard.scorer.client import (
+from leaderboard.scoring.client import (
     ScorerDied,
     ScorerInterrupted,
     close_scorer,
@@ -24,10 +24,10 @@ from leaderboard.scorer.client import (
     start_scorer,
     stop_scorer,
 )
-from leaderboard.scorer.job_slots import KINDS, OF_HOSTS, JobFailed, JobSlot, JobTimedOut, NoSlowSlot
-from leaderboard.scorer.process_limits import clean_environment
-from leaderboard.scorer.scorer_answer import ScorerAnswer
-from leaderboard.scorer.truth_spec import MeasuringLimits, TruthSpec
+from leaderboard.scoring.job_slots import KINDS, OF_HOSTS, JobFailed, JobSlot, JobTimedOut, NoSlowSlot
+from leaderboard.scoring.process_limits import clean_environment
+from leaderboard.scoring.scorer_answer import ScorerAnswer
+from leaderboard.scoring.truth_spec import MeasuringLimits, TruthSpec
 
 __all__ = [
     "KINDS",

@@ -1,4 +1,4 @@
-"""The waiting process, `python -m leaderboard.scorer.file_processes PARENT DESCRIPTOR`, and what is forked from it.
+"""The waiting process, `python -m leaderboard.scoring.file_processes PARENT DESCRIPTOR`, and what is forked from it.
 
 It has read no file, so what it forks is clean. It ends with its parent, and everything below ends with it.
 """

@@ -50,7 +50,7 @@ GRACE = 5.0
 
 _START = 60.0
 _PYTHON = (sys.executable, "-s", "-B", "-X", "utf8")
-_PROGRAM = ["-m", "leaderboard.scorer.file_processes"]
+_PROGRAM = ["-m", "leaderboard.scoring.file_processes"]
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
 
