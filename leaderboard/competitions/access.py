@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any
 
 from django.contrib import messages
@@ -31,6 +31,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import Viewer

@@ -6,11 +6,11 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import metrics
+from metrics.core.lazy import cached_property
 
 
 @dataclass(frozen=True)

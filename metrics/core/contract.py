@@ -14,13 +14,13 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from ..numerics.sums import exact_sum
+from .lazy import cached_property
 from .messages import Message, joined
 from .parameters import Parameter, chosen, complete, parameters_of
 

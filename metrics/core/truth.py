@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from .arrays import Answers, take
 from .contract import Metric, answer_columns
 from .errors import GroundTruthError, MetricFailed, NotFinite, Problem, Refused, SubmissionError
 from .evaluate import Result, measure
+from .lazy import cached_property
 from .messages import EXAMPLES, Message, Plural, listed
 from .parameters import chosen, complete
 from .registry import get

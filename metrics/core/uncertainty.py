@@ -33,7 +33,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ from ..reading.tables import raw_cells
 from .arrays import take
 from .contract import Contributions, Metric
 from .errors import NotFinite
+from .lazy import cached_property
 
 NORMAL = 1.959963984540054
 """The 97.5 % quantile of the normal distribution."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from ..core.arrays import Coded
 from ..core.contract import Contributions, distinct_codes, distinct_pairs, ratio, sums_of
 from ..core.figures import Figure, Grid
+from ..core.lazy import cached_property
 from ..core.messages import Message
 from ..reading.column_kinds import LARGEST, Label
 from ..reading.columns import to_decimal

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from ..core.arrays import Coded
 from ..core.contract import distinct_pairs
 from ..core.figures import Figure, Grid
+from ..core.lazy import cached_property
 from ..reading.tables import pick
 from .averages import Share, effects, mean_over_labels
 from .cells import blocks, expand, is_new, starts_by_owner

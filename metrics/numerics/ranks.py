@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..core.arrays import Coded, Ranked
 from ..core.figures import Curve, Figure
+from ..core.lazy import cached_property
 from ..core.messages import Message
 from .sums import exact_sum
 

@@ -15,7 +15,6 @@ import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, repeat
 from typing import Annotated, Any
 
@@ -23,6 +22,7 @@ import numpy as np
 
 from ..core.arrays import Coded
 from ..core.contract import Contributions, distinct_pairs, ratio
+from ..core.lazy import cached_property
 from ..core.messages import Message
 from ..reading.tables import plain
 from .cells import expand, is_new, rank_within, starts_by_owner, starts_of

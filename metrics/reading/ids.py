@@ -14,13 +14,13 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
 from heapq import nsmallest
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import Problem, shown
+from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, joined, listed
 from .explaining_reader import span
 from .headers import first_cell, other_separator

@@ -12,13 +12,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.errors import Problem, Refused, shown
+from ..core.lazy import cached_property
 from ..core.messages import Message
 from .containers import LIMIT, unpack
 from .explaining_reader import walk

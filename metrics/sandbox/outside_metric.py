@@ -11,7 +11,6 @@ import math
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from ..core.arrays import Answers, take
 from ..core.contract import Example, Metric, Role, Rules, SubmissionFormat, WholeColumn
 from ..core.errors import MetricFailed, MetricTooSlow, Problem, SubmissionError
 from ..core.evaluate import OVERALL, Result
+from ..core.lazy import cached_property
 from ..core.messages import Message, Plural
 from ..core.parameters import Parameter
 from ..reading.column_kinds import LARGEST, TOO_LARGE

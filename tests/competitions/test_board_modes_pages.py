@@ -8,13 +8,13 @@ from __future__ import annotations
 import io
 import re
 from datetime import timedelta
-from functools import cached_property
 from zipfile import ZipFile
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import extensions, joining

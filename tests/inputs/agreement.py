@@ -6,10 +6,10 @@ import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
+from django.utils.functional import cached_property
 
 import metrics
 from metrics.core.arrays import Coded

@@ -1,0 +1,34 @@
+"""A value that is computed at its first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar, overload
+
+Value = TypeVar("Value", covariant=True)
+
+
+class cached_property(Generic[Value]):  # noqa: N801
+    """A property that keeps its value in the ``__dict__`` of the instance, frozen dataclasses included.
+
+    Python 3.11's own holds one lock for all instances while it computes, so two threads that wait for each other's
+    instances never end. This one holds none: threads that ask at the same moment may each compute, and all of them get
+    the value that was kept first.
+    """
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | Value:
+        if instance is None:
+            return self
+        value: Value = instance.__dict__.setdefault(self.name, self.compute(instance))
+        return value
