@@ -14,6 +14,7 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import teams
 from leaderboard.competitions.models import Baseline, Competition, Submission, Team
 from leaderboard.competitions.services import data_files
+from tests.browser.waiting import until_page_says
 from tests.conftest import answers, enter, hand_in, make_competition
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -124,6 +125,6 @@ def test_the_browser_would_tell(browsers: dict[str, BrowserContext], live_server
     page = browsers["bo"].new_page()
     page.goto(f"{live_server.url}/metrics/")
     page.evaluate("document.querySelector('main').innerHTML = '<img src=x onerror=\"window.__xss=1\">'")
-    page.wait_for_function("window.__reports.length > 0")
+    until_page_says(page, "window.__reports.length > 0")
     assert page.evaluate("window.__xss") is None
     assert page.evaluate("window.__reports")[0].startswith("script-src")

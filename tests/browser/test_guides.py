@@ -16,6 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, StudentPreview, Submission
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, competitions, copying, launches, publishing, truth_drafts
+from tests.browser.waiting import until_page_says
 from tests.conftest import close, enter, hand_in
 from tests.site import patience
 
@@ -83,7 +84,7 @@ def press(page: Page, name: str) -> None:
         found.click()
     assert answer.value.status == 200, (name, answer.value.status)
     if answer.value.request.is_navigation_request():
-        page.wait_for_function("!window.isLeft")
+        until_page_says(page, "!window.isLeft")
 
 
 def do(page: Page, address: str, step: str, words: dict[str, str]) -> int:

@@ -12,6 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Admission, Competition
 from leaderboard.competitions.services import competitions
+from tests.browser.waiting import until_page_says
 from tests.conftest import answers, enter, hand_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -93,7 +94,7 @@ def test_a_file_gets_from_the_disk_to_the_board_by_keys_alone(page: Page, work: 
     expect(page.locator("#progress")).to_be_visible()
     assert work() == 1
     expect(page.locator("#progress")).to_contain_text("0.66667")
-    page.wait_for_function("!document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
+    expect(page.locator(".htmx-request, .htmx-swapping, .htmx-settling")).to_have_count(0)
     tab_to(page, "a See the leaderboard")
     page.keyboard.press("Enter")
     page.wait_for_url("**/leaderboard/", wait_until="commit")
@@ -109,6 +110,6 @@ def test_what_opens_has_a_mark_that_turns(chromium: Browser, live_server: LiveSe
     mark = "getComputedStyle(document.querySelector('details.disclosure > summary'), '::before')"
     width, shut = page.evaluate(f"(() => [parseFloat({mark}.width), {mark}.transform])()")
     summary.click()
-    page.wait_for_function(f"shut => {mark}.transform != shut", arg=shut)
+    until_page_says(page, f"shut => {mark}.transform != shut", shut)
     context.close()
     assert width >= 5
