@@ -374,32 +374,6 @@ def outcome(got: dict[str, Any], why: str = "") -> Any:
     return got, [f"{got['file_name']}: {words} ({got['id']})", *warning_lines(got)]
 
 
-def check(site: SiteClient, asked: Any) -> Any:
-    """Every problem of a file, without handing it in: first what can be seen here, then what the site sees."""
-    file = read(asked.file)
-    competition = site.get(f"competitions/{asked.competition}")
-    refuse_too_large(file, competition)
-    got = {"is_valid": True, "errors": at_home(file[1], competition["submission_columns"])}
-    if not got["errors"]:
-        got = site.post(f"competitions/{asked.competition}/check", again=True, file=file)
-    if got["errors"]:
-        raise CommandFailed(
-            "\n  ".join([f"{file[0]} is invalid:", *problem_lines(got)]), INVALID, {**got, "is_valid": False}
-        )
-    return got, [f"{file[0]} is valid. Nothing was submitted.", *warning_lines(got)]
-
-
-def at_home(data: bytes, columns: list[str]) -> list[dict[str, Any]]:
-    """What the scorer at home says of a file's beginning, where it is installed and knows how."""
-    try:
-        from classboard_metrics import sniff
-
-        found = sniff(data[: 1 << 20], len(data), columns or None, may_be_empty=True, longest_line=len(data) + 1)
-        return [problem.as_dict() for problem in found]
-    except (ImportError, TypeError, AttributeError):
-        return []
-
-
 def submissions(site: SiteClient, asked: Any) -> Any:
     """Your team's files, newest first; a host's are those of all teams."""
     found = site.pages(f"competitions/{asked.competition}/submissions")
@@ -622,7 +596,6 @@ def of_students(place: Any) -> None:
     one.add_argument(*MESSAGE, default="", help="a note for yourself")
     one.add_argument("--again", action="store_true", help="submit even if your team submitted the same file before")
     waits(one)
-    verb(place, "check", check, "competition").add_argument(*FILE, required=True)
     verb(place, "submissions", submissions, "competition")
     one = verb(place, "leaderboard", leaderboard, "competition")
     one.add_argument("--board", choices=("public", "private"), default="public")

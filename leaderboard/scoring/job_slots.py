@@ -11,16 +11,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 AT_ONCE = 2
-"""Jobs of one kind and one web process: a class that checks its files at once must not fill the memory."""
+"""Jobs of one kind and one web process: a class that converts its files at once must not fill the memory."""
 
 TIME_LIMIT = 120
 """Seconds for a host's job."""
 
-CHECK_SECONDS = 10
-"""Seconds of the processor that a student's check may take."""
+CONVERT_SECONDS = 10
+"""Seconds of the processor that a student's job may take."""
 QUICK_SECONDS, QUICK_SECONDS_ON_THE_WALL = 2.0, 8.0
-"""A student's check that takes more of the processor, or more on the wall, gives its place to the next one and goes on
-in one of the places for slow checks. Where these are taken it is stopped: a quick check never waits for slow ones."""
+"""A student's job that takes more of the processor, or more on the wall, gives its place to the next one and goes on
+in one of the places for slow ones. Where these are taken it is stopped: a quick one never waits for slow ones."""
 
 SMALL_TIME_LIMIT, SMALL_PATIENCE = 15, 8
 SMALL_MEMORY_MB = 768
@@ -59,10 +59,10 @@ def _two() -> threading.BoundedSemaphore:
 
 
 OF_HOSTS = JobKind(_two(), TIME_LIMIT, TIME_LIMIT, TIME_LIMIT / 4)
-OF_STUDENTS = JobKind(_two(), CHECK_SECONDS, 3 * CHECK_SECONDS, TIME_LIMIT / 4, slow_places=_two(), niceness=5)
+OF_STUDENTS = JobKind(_two(), CONVERT_SECONDS, 3 * CONVERT_SECONDS, TIME_LIMIT / 4, slow_places=_two(), niceness=5)
 # What every visitor may ask for: what these jobs read was typed, so their limits are narrow.
 OF_VISITORS = JobKind(_two(), SMALL_TIME_LIMIT, SMALL_TIME_LIMIT, SMALL_PATIENCE, memory_mb=SMALL_MEMORY_MB)
-KINDS = {"explain": OF_VISITORS, "check_submission": OF_STUDENTS, "convert_submission": OF_STUDENTS}
+KINDS = {"explain": OF_VISITORS, "convert_submission": OF_STUDENTS}
 """Of jobs that are not for hosts."""
 
 

@@ -23,7 +23,6 @@ from metrics.sandbox.metric_files import outside_folder
 
 from .outside_metrics import is_outside
 from .process_limits import confine
-from .scorer_answer import too_much_memory
 
 EXAMPLE_SECONDS = 8
 """How long the code that an operator added may take for an example: it must end before its process does, so that the
@@ -125,7 +124,7 @@ def convert_submission(submission: str, target: str, **asked: Any) -> dict[str, 
     except metrics.SubmissionError:
         return {"changes": [], "preview": []}
     found = convert_spreadsheet(text, is_truth=False)
-    if found is None or check_submission(submission, table=found.text, **asked)["problems"]:
+    if found is None or _has_problems(found.text, **asked):
         return {"changes": [], "preview": []}
     Path(target).write_bytes(found.text)
     return {"changes": found.as_stored(), "preview": [_first_lines(text), _first_lines(found.text)]}
@@ -177,15 +176,13 @@ def add_split(
     return {"problems": []}
 
 
-def check_submission(submission: str, *, table: bytes | None = None, **asked: Any) -> dict[str, Any]:
-    """All problems of a submission (of its file, or of a `table` made of that), or its warnings. Nothing is measured:
-    the answer reveals nothing about the truth."""
-    prepared = _prepare_truth(**asked)
+def _has_problems(table: bytes, **asked: Any) -> bool:
+    """Whether a table cannot be scored. Nothing is measured: the answer reveals nothing about the truth."""
     try:
-        warnings = prepared.check(Path(submission) if table is None else table)
-    except metrics.SubmissionError as error:
-        return {"problems": [problem.as_stored() for problem in error.problems], "warnings": []}
-    return {"problems": [], "warnings": [warning.as_stored() for warning in warnings]}
+        _prepare_truth(**asked).check(table)
+    except metrics.SubmissionError:
+        return True
+    return False
 
 
 def sample_submission(target: str, **asked: Any) -> dict[str, Any]:
@@ -281,7 +278,6 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         as_meant,
         to_csv,
         convert_submission,
-        check_submission,
         sample_submission,
         hardest_rows,
         agreement,
@@ -306,12 +302,7 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
         write=write,
         starts_others=_starts_others(job, arguments),
     )
-    try:
-        return {"answer": JOBS[job](**arguments)}
-    except MemoryError:
-        if job != "check_submission":
-            raise
-        return {"answer": {"problems": [too_much_memory(request["memory_mb"])], "warnings": []}}
+    return {"answer": JOBS[job](**arguments)}
 
 
 def _job_files(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Path]]:

@@ -25,7 +25,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Limits, Submission
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import checking, competitions, data_files, folders
+from leaderboard.competitions.services import competitions, data_files, folders
 from leaderboard.grades import rules as grade_rules
 from tests.competitions.test_host_score_again import failed
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
@@ -158,7 +158,7 @@ def commands_of(title: str) -> list[str]:
 
 def test_bo_goes_through_the_page_for_students(bos: Terminal, tmp_path: Path) -> None:
     lines = commands_of("Students")
-    assert len(lines) >= 8
+    assert len(lines) >= 7
     said_to_user = {}
     for line in lines:
         bos.monkeypatch.setattr(bos.module, "getpass", lambda _: bos.token)
@@ -293,23 +293,22 @@ def test_a_truth_with_faults_is_not_published(adas: Terminal, ada: User, tmp_pat
 
 def test_an_invalid_file_tells_why_and_says_it_with_the_exit_code(bos: Terminal, tmp_path: Path) -> None:
     (tmp_path / "short.csv").write_bytes(answers().replace(b"3,dog\n", b""))
-    for line in ("check pets -f short.csv", "submit pets -f short.csv --watch"):
-        output = bos.run(line)
-        assert output.code == 2, (line, output)
-        assert "missing" in output.err
+    output = bos.run("submit pets -f short.csv --watch")
+    assert output.code == 2, output
+    assert "missing" in output.err
     (tmp_path / "other.csv").write_bytes(answers().replace(b"id,label", b"id,Label"))
-    output = bos.run("--json check pets -f other.csv")
+    output = bos.run("--json submit pets -f other.csv --watch")
     assert output.code == 2
     assert json.loads(output.out)["errors"][0]["code"] == "column_missing"
 
 
 def test_each_problem_names_its_line_once(bos: Terminal, tmp_path: Path) -> None:
     (tmp_path / "twice.csv").write_bytes(answers() + b"1,cat\n")
-    output = bos.run("check pets -f twice.csv")
+    output = bos.run("submit pets -f twice.csv --watch")
     assert output.code == 2
     assert output.err.count("line 14") == 1, output.err
     (tmp_path / "latin.csv").write_bytes(answers().replace(b"dog", b"d\xf6g", 1))
-    output = bos.run("check pets -f latin.csv")
+    output = bos.run("submit pets -f latin.csv --watch")
     assert output.err.lower().count("line ") == 1, output.err
 
 
@@ -357,21 +356,13 @@ def test_a_note_that_is_too_long_is_told_before_anything_is_sent(bos: Terminal) 
     assert (output.code, output.err) == (64, "The note has 301 characters; 300 are the most.\n")
 
 
-@pytest.mark.parametrize("verb", ["submit", "check"])
-def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal, verb: str) -> None:
+def test_a_file_that_is_too_large_is_told_before_it_is_sent(bos: Terminal) -> None:
     Limits.objects.update(max_bytes=1)
     bos.monkeypatch.setattr(bos.module, "LARGE", 1)
     bos.monkeypatch.setattr(bos.module.SiteClient, "post", lambda *_, **__: pytest.fail("sent"))
-    output = bos.run(f"{verb} pets -f submission.csv")
+    output = bos.run("submit pets -f submission.csv")
     assert output.code == 4
     assert "1 bytes are the most" in output.err
-
-
-def test_who_is_told_to_wait_reads_why(bos: Terminal) -> None:
-    bos.monkeypatch.setattr(checking, "CHECKS_PER_TEN_MINUTES", 0)
-    output = bos.run("check pets -f submission.csv")
-    assert output.code == 4
-    assert output.err.index("files within ten minutes, the maximum") < output.err.index("Trying again in 60 s")
 
 
 def test_who_waits_for_long_reads_once_that_the_file_is_kept(bos: Terminal) -> None:
@@ -412,7 +403,7 @@ def test_a_students_token_launches_nothing(bos: Terminal, ada: User) -> None:
     assert output.err.count("host competitions") == 1
 
 
-@pytest.mark.parametrize("line", ["", "competitions fly", "submit pets", "check pets -f nowhere.csv"])
+@pytest.mark.parametrize("line", ["", "competitions fly", "submit pets", "submit pets -f nowhere.csv"])
 def test_words_that_are_no_command_are_told_apart_from_refusals(bos: Terminal, line: str) -> None:
     assert bos.run(line).code == 64
 

@@ -38,7 +38,6 @@ OPERATIONS = (
     "list_files",
     "download_file",
     "add_file",
-    "check_file",
     "convert_submission",
     "create_competition",
     "check_truth",

@@ -10,7 +10,7 @@ import pytest
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import joining
 from leaderboard.competitions.api import base
-from leaderboard.competitions.models import Admission, Competition, DataFile, Submission
+from leaderboard.competitions.models import Admission, Competition, DataFile
 from leaderboard.competitions.services import data_files
 from tests.conftest import answers, enter, make_competition
 
@@ -59,30 +59,13 @@ def test_files_are_for_who_accepted_the_rules_once_it_has_opened(pets: Competiti
         assert (status, output["errors"][0]["code"]) == (403, "rules")
 
 
-def test_a_check_finds_every_problem_and_spends_and_keeps_nothing(bos_program: Program) -> None:
-    status, output = bos_program.post("competitions/pets/check", answers())
-    assert (status, output) == (200, {"is_valid": True, "errors": [], "warnings": []})
-    status, output = bos_program.post("competitions/pets/check", answers().replace(b"3,dog\n", b""))
-    assert (status, output["is_valid"]) == (200, False)
-    assert output["errors"][0]["code"] == "missing_ids"
-    assert bos_program.get("competitions/pets")[1]["attempts_left"] == 5
-    assert not Submission.objects.exists()
-
-
-def test_who_may_not_hand_in_may_not_check(pets: Competition, dee: User, ada: User) -> None:
-    Admission.objects.update(is_listed=True)
-    assert Program(dee).post("competitions/pets/check", answers())[0] == 403
-    assert Program(ada).post("competitions/pets/check", answers())[0] == 403
-
-
 def test_a_token_does_what_it_was_made_for_and_no_more(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     reads = Program(bo, ApiToken.Scope.READ)
     assert reads.get("competitions/pets")[0] == 200
-    for path in ("competitions/pets/submissions", "competitions/pets/check"):
-        status, output = reads.post(path, answers())
-        assert (status, output["errors"][0]["code"]) == (403, "scope")
-        assert "submit files" in output["detail"]
+    status, output = reads.post("competitions/pets/submissions", answers())
+    assert (status, output["errors"][0]["code"]) == (403, "scope")
+    assert "submit files" in output["detail"]
     assert Program(ada).post("competitions/pets/files", TRAIN)[1]["errors"][0]["code"] == "scope"
     status, output = Program(ada, ApiToken.Scope.HOST).post("competitions/pets/files", TRAIN, name="train.csv")
     assert (status, output["name"], output["rows"]) == (201, "train.csv", 2)

@@ -69,7 +69,6 @@ ELSEWHERE = {
     "api_submission": "token",
     "api_files": "members",
     "api_file": "members",
-    "api_check": "members",
     "api_convert": "members",
     "api_truth": "hosts",
     "api_truth_publish": "hosts",

@@ -57,7 +57,9 @@ def test_nothing_is_changed_by_a_form_from_elsewhere(scene: Scene, role: str) ->
     assert let_through == []
 
 
-@pytest.mark.parametrize("path", ["/accounts/login/", "/c/pets/submit/", "/join/", "/api/v1/competitions/pets/check"])
+@pytest.mark.parametrize(
+    "path", ["/accounts/login/", "/c/pets/submit/", "/join/", "/api/v1/competitions/pets/submissions"]
+)
 @pytest.mark.attack("files sent by people without an account, to fill the disk")
 def test_what_strangers_send_as_files_fills_no_disk(
     pets: Competition, path: str, monkeypatch: pytest.MonkeyPatch

@@ -5,16 +5,14 @@ The library obeys this law for every metric (`metrics/tests/test_truth_independe
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, Submission
+from leaderboard.competitions.models import Competition
 from leaderboard.competitions.scoring import score
 from tests.api.conftest import Program
 from tests.conftest import enter, make_competition
@@ -64,50 +62,23 @@ def submitted(competition: Competition, bos: Program, data: bytes) -> dict[str, 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.attack("finding answers, weights or ignored rows by what a file is refused for")
-def test_handing_a_file_in_and_having_it_checked_tell_nothing_of_the_answers(
-    twins: list[Competition], bo: User, name: str
-) -> None:
+def test_submitting_a_file_tells_nothing_of_the_answers(twins: list[Competition], bo: User, name: str) -> None:
     bos, data = Program(bo), file_of(FILES[name])
-    checked = [bos.post(f"competitions/{twin.slug}/check", data) for twin in twins]
-    assert checked[0] == checked[1]
     scored = [submitted(twin, bos, data) for twin in twins]
     assert scored[0] == scored[1]
-    assert (scored[0]["status"] == "scored") is checked[0][1]["is_valid"]
-    assert scored[0]["errors"] == checked[0][1]["errors"]
-
-
-@pytest.mark.attack("finding answers, weights or ignored rows by what a file is refused for")
-def test_the_page_says_the_same_of_a_checked_file_whatever_the_answers(twins: list[Competition], bo: User) -> None:
-    client = Client()
-    client.force_login(bo)
-    for name in ("bisecting", "largest moves first"):
-        said_to_user = []
-        for twin in twins:
-            form = {"check_only": "on", "file": SimpleUploadedFile("mine.csv", file_of(FILES[name]))}
-            page = client.post(reverse("submit", args=[twin.slug]), form).content.decode()
-            said_to_user.append(re.search(r'<section[^>]*id="checked".*?</section>', page, re.DOTALL))
-        assert said_to_user[0] is not None
-        assert said_to_user[1] is not None
-        assert said_to_user[0][0] == said_to_user[1][0]
-    assert not Submission.objects.exists()
 
 
 def test_bo_reads_on_every_door_that_his_labels_are_written_otherwise(pets: Competition, bo: User) -> None:
     enter(pets, bo)
     bos, data = Program(bo), ("id,label\n" + "".join(f"{i},{i % 2}\n" for i in range(1, 13))).encode()
-    _, checked = bos.post("competitions/pets/check", data)
-    assert checked["is_valid"]
-    (warning,) = checked["warnings"]
-    assert warning["code"] == "foreign_labels"
     _, made = bos.hand_in(data)
     score.score_submission(made["id"])
     _, found = bos.get(f"submissions/{made['id']}")
-    assert (found["status"], found["errors"], found["warnings"]) == ("scored", [], checked["warnings"])
+    assert (found["status"], found["errors"]) == ("scored", [])
+    assert [warning["code"] for warning in found["warnings"]] == ["foreign_labels"]
     client = Client()
     client.force_login(bo)
-    form = {"check_only": "on", "file": SimpleUploadedFile("mine.csv", data)}
     pages = [
-        client.post(reverse("submit", args=["pets"]), form),
         client.get(reverse("submit", args=["pets"]), {"submission": made["id"]}),
         client.get(reverse("submission", args=["pets", made["id"]])),
     ]

@@ -148,12 +148,11 @@ def pressed(page_of: Callable[[str], Page]) -> Iterator[tuple[str, Page]]:
     bo.get_by_role("button", name="Continue").click()
     yield "a wrong code", bo
     bo.goto("/c/pond-life/submit/")
-    bo.get_by_label("Check only").check()
     bo.set_input_files(
         "#id_file", {"name": "bad.csv", "mimeType": "text/csv", "buffer": b"id,species\n1,newt\n1,newt\n"}
     )
-    bo.get_by_role("button", name="Check the file").click()
-    bo.locator("#checked").wait_for()
+    bo.get_by_role("button", name="Submit", exact=True).click()
+    bo.locator("#progress").wait_for()
     yield "a file with faults", bo
     ada.goto("/host/pond-life/pause/")
     ada.get_by_role("main").get_by_role("button", name="Pause").click()

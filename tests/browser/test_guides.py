@@ -187,7 +187,7 @@ def test_a_student_can_do_the_whole_term_by_the_guide(
 
     student_preview("student-guide.md", bo, {"The end": it_ends}, {"CODE": competition.admission.join_code})
     assert Submission.objects.filter(user=bo, status="scored", is_selected=True).count() == 1
-    assert Submission.objects.filter(user=bo).count() == 1
+    assert Submission.objects.filter(user=bo, status="invalid").count() == 1
 
 
 def test_pictures_are_small_and_all_of_them_are_shown() -> None:

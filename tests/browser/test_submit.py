@@ -76,20 +76,6 @@ def test_a_bad_file_shows_all_its_problems(submit_page: Page, work: Callable[[],
     expect(page.locator("#today")).to_contain_text("5 of 5")
 
 
-def test_check_only_works_by_keyboard_and_takes_the_focus(submit_page: Page) -> None:
-    page = submit_page
-    choose(page, BAD)
-    page.locator("#id_file").focus()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Space")
-    expect(page.get_by_role("button", name="Check the file")).to_be_visible()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect(page.locator("#checked")).to_be_focused()
-    assert not Submission.objects.exists()
-
-
 def test_a_refusal_is_shown_and_focused(submit_page: Page) -> None:
     page = submit_page
     choose(page, b"")
@@ -161,21 +147,6 @@ def test_a_file_that_is_another_one_by_now_is_chosen_again(submit_page: Page, tm
     file.unlink()
     page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.locator("[data-upload-words].field-error")).to_contain_text("Choose it again")
-
-
-def test_a_checked_file_stays_chosen_unless_it_must_be_mended(submit_page: Page) -> None:
-    page = submit_page
-    page.get_by_label("Check only").check()
-    for data, chosen in ((BAD, 0), (answers(), 1)):
-        choose(page, data)
-        page.get_by_role("button", name="Check the file").click()
-        expect(page.locator("#checked .badge")).to_have_text("No problems" if chosen else "Has problems")
-        assert page.locator("#id_file").evaluate("input => input.files.length") == chosen
-    expect(page.locator("[data-file-name]")).to_have_text("mine.csv")
-    page.get_by_label("Check only").uncheck()
-    page.get_by_role("button", name="Submit", exact=True).click()
-    expect(page.locator("#progress")).to_be_visible()
-    assert Submission.objects.get().file_name == "mine.csv"
 
 
 def test_who_is_signed_out_while_waiting_is_asked_to_sign_in(submit_page: Page) -> None:

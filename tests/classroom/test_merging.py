@@ -27,7 +27,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.scoring import measuring, score
-from leaderboard.competitions.services import checking, submit_conditions, submitting
+from leaderboard.competitions.services import submit_conditions, submitting
 from leaderboard.notifications.models import Notice
 from leaderboard.operations import consistency
 from tests.conftest import answers, close, enter, hand_in
@@ -254,7 +254,7 @@ def test_a_file_that_is_being_measured_meanwhile_stands_for_the_united_team(
 def test_a_file_on_its_way_meanwhile_arrives_in_the_united_team(
     two: tuple[Membership, Membership], pets: Competition, cy: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, done = checking.check_beginning, list[int]()
+    real, done = submitting.check_beginning, list[int]()
 
     def check_beginning(*given: object) -> object:
         if not done:

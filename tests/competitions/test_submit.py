@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv as csv_module
 import hashlib
-import io
 import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from urllib.parse import unquote
 
 import pytest
 from django.conf import LazySettings
@@ -17,13 +14,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.accounts.models import ApiToken, User
+from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
 from leaderboard.competitions.models import Admission, Competition, Limits, Membership, Submission
 from leaderboard.competitions.ranking import reveal
 from leaderboard.competitions.scoring import queue, score
-from leaderboard.competitions.services import checking, submitting
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.competitions.services import submitting
 from tests.conftest import answers, close, enter, hand_in, make_competition, with_clock
 from tests.pages import board_fact, signed_in, tidy
 
@@ -82,7 +78,8 @@ def test_the_sixth_upload_of_the_day_is_refused_in_words(as_bo: Client) -> None:
     assert response.status_code == 409
     assert "used all 5 attempts for today" in page
     assert "no attempt was used" in page
-    assert "Until then you can check files" in page
+    assert "No attempts left today" in page
+    assert 'id="upload"' not in page
     assert Submission.objects.count() == 5
 
 
@@ -96,64 +93,6 @@ def test_who_has_one_attempt_a_day_reads_of_one(as_bo: Client) -> None:
     )
 
 
-def test_check_only_finds_problems_and_spends_nothing(as_bo: Client) -> None:
-    page = send(as_bo, b"id,label\n1,cat\n1,dog\n", check_only="on").content.decode()
-    assert "nothing was saved, and no attempt was used" in page
-    assert "Has problems" in page
-    assert "5 of 5" in page
-    assert not Submission.objects.exists()
-
-
-def test_check_only_praises_a_good_file_and_says_no_score(as_bo: Client) -> None:
-    page = send(as_bo, check_only="on").content.decode()
-    assert "nothing was saved, and no attempt was used" in page
-    assert 'data-testid="submit-now"' in page
-    assert "1.00000" not in page
-
-
-def test_a_checked_file_is_handed_in_with_one_button(as_bo: Client) -> None:
-    """The form of the page still has the file, and its box is still ticked."""
-    assert send(as_bo, check_only="on", now="1").status_code == 303
-    assert Submission.objects.count() == 1
-
-
-def test_check_only_knows_a_file_seen_before(as_bo: Client, pets: Competition, bo: User) -> None:
-    hand_in(pets, bo, answers(), file_name="before.csv")
-    page = send(as_bo, check_only="on").content.decode()
-    assert "submitted on" in page
-    assert "before.csv" in page
-
-
-def test_a_check_that_breaks_is_not_the_students_fault(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(job: str, **arguments: Any) -> dict[str, Any]:
-        raise jobs_for_pages.JobFailed("secret detail")
-
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", broken)
-    response = send(as_bo, check_only="on")
-    assert response.status_code == 503
-    assert "secret detail" not in response.content.decode()
-
-
-def test_the_problems_of_a_check_can_be_taken_along(as_bo: Client) -> None:
-    page = send(as_bo, b"id,label\n=1+1,cat\n", check_only="on").content.decode()
-    report = re.search(r'href="data:text/csv;charset=utf-8,([^"]+)" download="problems.csv"', page)
-    assert report
-    rows = list(csv_module.reader(io.StringIO(unquote(report[1]))))
-    assert rows[0] == ["code", "message", "column", "line", "id", "count"]
-    assert len(rows) > 1
-    assert not [cell for row in rows for cell in row if cell.startswith("=")]
-
-
-def test_too_many_checks_at_once_are_asked_to_wait(as_bo: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "_checking", {-number for number in range(1, checking.CHECKS_AT_ONCE + 1)})
-    response = send(as_bo, check_only="on")
-    assert response.status_code == 503
-    assert "Many files are being checked" in response.content.decode()
-    checking._checking.pop()
-    assert send(as_bo, check_only="on").status_code == 200
-    assert send(as_bo, check_only="on").status_code == 200, "a place is given back"
-
-
 def test_another_file_from_a_page_found_by_going_back_is_handed_in_as_well(as_bo: Client) -> None:
     """Browsers show the page as it was, with the key that keeps a double click from being two files."""
     files = [answers(), answers(public=1)]
@@ -165,44 +104,6 @@ def test_another_file_from_a_page_found_by_going_back_is_handed_in_as_well(as_bo
     for one in stored * 2:
         assert as_bo.post(SUBMIT, {**fields, "again": str(one.pk)}).status_code == 303
     assert sorted(Submission.objects.values_list("sha256", flat=True)) == sorted(2 * [one.sha256 for one in stored])
-
-
-@pytest.mark.attack("files checked without end, so that others find no place")
-def test_nobody_has_several_files_checked_at_once(
-    as_bo: Client, pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However many programs somebody starts, the others of the class find places."""
-    enter(pets, cy)
-    _, token = ApiToken.issue(bo, "loop")
-    by_program = {"Authorization": f"Bearer {token}"}
-    path = f"/api/v1/competitions/{pets.slug}/check"
-    look, met = jobs_for_pages.run_page_job, []
-
-    def meanwhile(job: str, **arguments: Any) -> dict[str, Any]:
-        monkeypatch.setattr(jobs_for_pages, "run_page_job", look)
-        met.append(send(as_bo, check_only="on").status_code)
-        met.append(
-            Client().post(path, {"file": SimpleUploadedFile("a.csv", answers())}, headers=by_program).status_code
-        )
-        met.append(checking.check_file_with_conditions(competition=pets, user=cy, chunks=[answers()]).problems)
-        return look(job, **arguments)
-
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", meanwhile)
-    assert send(as_bo, check_only="on").status_code == 200
-    assert met == [429, 429, []]
-
-
-@pytest.mark.attack("files checked without end, so that others find no place")
-def test_checks_have_a_generous_limit_for_people_and_their_programs_together(
-    as_bo: Client, pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checking, "CHECKS_PER_TEN_MINUTES", 1)
-    _, token = ApiToken.issue(bo, "loop")
-    assert send(as_bo, check_only="on").status_code == 200
-    assert send(as_bo, check_only="on").status_code == 429
-    by_program = {"Authorization": f"Bearer {token}"}
-    answer = Client().post(f"/api/v1/competitions/{pets.slug}/check", {"file": csv()}, headers=by_program)
-    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (429, "checks")
 
 
 def test_a_bad_file_uses_no_attempt_and_shows_all_its_problems(as_bo: Client, work: Callable[[], int]) -> None:
@@ -488,7 +389,8 @@ def test_attempts_that_come_after_the_deadline_are_not_promised(as_bo: Client, p
     assert ", after your team's deadline, so you can't submit again" in page
     Competition.objects.filter(pk=pets.pk).update(closes_at=timezone.now() + timedelta(days=9))
     page = as_bo.get(SUBMIT).content.decode()
-    assert "Until then you can check files" in page
+    assert "No attempts left today" in page
+    assert 'id="upload"' not in page
     assert "not before the deadline" not in page
 
 

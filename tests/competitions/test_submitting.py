@@ -16,7 +16,7 @@ from leaderboard.classroom import extensions, joining, teams
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Membership, Submission, Team
 from leaderboard.competitions.scoring import measuring, score
-from leaderboard.competitions.services import checking, competitions, submit_conditions, submitting
+from leaderboard.competitions.services import competitions, submit_conditions, submitting
 from leaderboard.competitions.services.submit_conditions import SubmissionRefused
 from tests.conftest import answers, broken_promises, close, enter, hand_in, make_competition
 
@@ -252,8 +252,6 @@ def test_twenty_files_a_day_that_nobody_could_score_are_enough(
     assert refused.code == "failed_files"
     assert "submissions failed today" in refused.message
     assert refusal(pets, bo) == "failed_files"
-    with pytest.raises(submit_conditions.SubmissionRefused, match="failed today"):
-        checking.check_file_with_conditions(competition=pets, user=bo, chunks=[b"id,label\n"])
     Competition.objects.update(closes_at=timezone.now() + timedelta(days=9))
     pets.refresh_from_db()
     assert submit_conditions.refusal_of_submission(pets, membership, timezone.now() + timedelta(days=1)) is None
@@ -285,16 +283,6 @@ def test_a_file_over_the_limit_leaves_nothing_behind(pets: Competition, bo: User
         upload(pets, bo, b"id,label\n" + b"1,cat\n" * 1000)
     assert used(membership) == 0
     assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
-
-
-def test_checking_only_spends_nothing_and_keeps_nothing(pets: Competition, bo: User) -> None:
-    membership = enter(pets, bo)
-    assert checking.check_file_with_conditions(competition=pets, user=bo, chunks=[answers()]).problems == []
-    problems = checking.check_file_with_conditions(competition=pets, user=bo, chunks=[b"id,label\n1,cat\n"]).problems
-    assert problems
-    assert used(membership) == 0
-    assert not Submission.objects.exists()
-    assert not [p for p in path_of("checks").rglob("*") if p.is_file()]
 
 
 def test_bo_picks_at_most_two_finals(pets: Competition, bo: User) -> None:

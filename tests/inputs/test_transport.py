@@ -194,7 +194,6 @@ def test_124_the_same_bytes_again_are_pointed_out_and_asked_about(pets: Competit
     enter(pets, bo)
     hand_in(pets, bo, answers(), file_name="before.csv")
     door = Form(bo)
-    assert "”, submitted on" in door.send(answers(), check_only="on").words
     asked = door.send(answers())
     assert (asked.status, "It would get the same score and use an attempt" in asked.words) == (409, True)
     assert (attempts_used(bo), len(stored_files())) == (1, 1)
@@ -205,7 +204,7 @@ def test_124_the_same_bytes_again_are_pointed_out_and_asked_about(pets: Competit
     assert "ame file as" in page
     assert "before.csv" in page
     enter(pets, cy)
-    assert "”, submitted on" not in Form(cy).send(answers(), check_only="on").words
+    assert Form(cy).send(answers()).submission is not None
 
 
 @pytest.mark.case(124)

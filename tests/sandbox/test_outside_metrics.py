@@ -17,7 +17,7 @@ from leaderboard.competitions.models import Competition, DailyAttempts, Refusal,
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, ladder
 from leaderboard.competitions.scoring import queue, score
-from leaderboard.competitions.services import checking, competitions, publishing, truth_drafts
+from leaderboard.competitions.services import competitions, publishing, truth_drafts
 from metrics.sandbox import metric_files, processes
 from tests.conftest import enter, hand_in, make_competition
 from tests.pages import tidy
@@ -119,9 +119,6 @@ def test_what_it_says_of_bos_file_is_the_same_in_whatever_part_a_row_is(gaps: Co
     said_to_user = [(mine.status, mine.problems) for mine in (hand_in(gaps, bo, file) for file in files)]
     assert said_to_user[0] == said_to_user[1]
     assert [problem["message"] for problem in said_to_user[0][1]] == ["Gaps need numbers from 0 on."]
-    assert [
-        checking.check_file_with_conditions(competition=gaps, user=bo, chunks=[file]).problems for file in files
-    ] == [said_to_user[0][1]] * 2
 
 
 @pytest.mark.parametrize("changed", [b"\n1,33", b"\n2,33"])
@@ -131,7 +128,6 @@ def test_what_it_says_beside_the_true_answers_reaches_ada_alone(
 ) -> None:
     """Row 1 is public, row 2 private."""
     file = MINE.replace(b"\n1,2" if changed[1:2] == b"1" else b"\n2,3", changed)
-    assert checking.check_file_with_conditions(competition=gaps, user=bo, chunks=[file]).problems == []
     mine = hand_in(gaps, bo, file)
     assert (mine.status, mine.failure, used(bo)) == ("invalid", "", 0)
     assert "cannot be shown here" in mine.problems[0]["message"]
@@ -169,16 +165,6 @@ def test_one_that_never_ends_gives_the_attempt_back(
     assert mine.status == "failed"
     assert "1 s" in mine.host_details
     assert used(bo) == 0
-
-
-def test_a_check_of_a_file_asks_the_metric_and_costs_nothing(gaps: Competition, metrics_folder: Path, bo: User) -> None:
-    (metrics_folder / "gap.py").write_text(GAP.replace("Gaps need", "A later version needs"))
-    found = checking.check_file_with_conditions(
-        competition=gaps, user=bo, chunks=[MINE.replace(b"\n1,2", b"\n1,-2")]
-    ).problems
-    assert [problem["message"] for problem in found] == ["Gaps need numbers from 0 on."]
-    assert checking.check_file_with_conditions(competition=gaps, user=bo, chunks=[MINE]).problems == []
-    assert (used(bo), Submission.objects.count()) == (0, 0)
 
 
 def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_with(

@@ -8,11 +8,9 @@ import threading
 import tracemalloc
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 
 import metrics
 from leaderboard.accounts.models import User
@@ -64,23 +62,6 @@ def test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refu
     assert "memory" in submission.problems[0]["message"]
     count = DailyAttempts.objects.get()
     assert (count.used, count.refused) == (0, 1)
-
-
-@pytest.mark.slow
-@pytest.mark.fault(26)
-def test_a_check_stops_at_its_memory_and_says_so(pets: Competition, settings: LazySettings, tmp_path: Path) -> None:
-    settings.SCORING_MEMORY_MB = 120
-    assert pets.ground_truth is not None
-    (tmp_path / "big.csv").write_bytes(b"id,label\n" + b"".join(b"%d,%s\n" % (i, b"cat" * 200) for i in range(100_000)))
-    answer = jobs_for_pages.run_page_job(
-        "check_submission",
-        metric="accuracy",
-        truth=str(path_of(pets.ground_truth.file_key)),
-        params={},
-        id_column="id",
-        submission=str(tmp_path / "big.csv"),
-    )
-    assert "120 MB" in answer["problems"][0]["message"]
 
 
 def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -472,9 +472,9 @@ JOB = """
 import sys
 from leaderboard.scoring.job_slots import OF_HOSTS, JobSlot
 from leaderboard.scoring.client import run_job
-asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2])
-with JobSlot("check_submission", OF_HOSTS) as place:
-    run_job("check_submission", asked, OF_HOSTS, place, 1500)
+asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2], target="")
+with JobSlot("convert_submission", OF_HOSTS) as place:
+    run_job("convert_submission", asked, OF_HOSTS, place, 1500)
 """
 
 

@@ -197,14 +197,6 @@ class FileListOut(Schema):
     items: list[FileOut]
 
 
-class CheckedOut(Schema):
-    """What a check without handing in found."""
-
-    is_valid: bool
-    errors: list[ProblemOut]
-    warnings: Annotated[list[ProblemOut], Field(description="What looks wrong in a file that can be scored.")]
-
-
 class FindingOut(Schema):
     """What the check of a ground truth found."""
 

@@ -27,7 +27,7 @@ from ..models.competition import Split
 from ..ranking import boards
 from ..ranking import ladder as ladder_module
 from ..ranking.rows import ScoreUncertainty
-from ..services import checking, converting, publishing, submit_conditions, submitting
+from ..services import converting, publishing, submit_conditions, submitting
 from ..services.data_files import SAMPLE
 from .answers import (
     board_scores_for,
@@ -46,7 +46,6 @@ from .base import ApiError, Scope, Token, api, declared_answers, file_answer, to
 from .schemas import (
     BoardPage,
     BoardRowOut,
-    CheckedOut,
     CompetitionOut,
     CompetitionPage,
     CompetitionSummaryOut,
@@ -54,7 +53,6 @@ from .schemas import (
     FileListOut,
     FileOut,
     Mode,
-    ProblemOut,
     SubmissionOut,
     SubmissionPage,
 )
@@ -67,8 +65,6 @@ REFUSAL_STATUSES = {
     "rules": 403,
     "disqualified": 403,
     "gone": 404,
-    "checks": 429,
-    "busy": 503,
 }
 BoardName = Annotated[Literal["public", "private"], Query(description="Public unless asked otherwise.")]
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000, description="From 1; a page has at most 100 items.")]
@@ -315,32 +311,6 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
         raise ApiError(503, _("We couldn't create the sample submission. Tell your host.")) from error
 
 
-@api.post(
-    "competitions/{slug:slug}/check",
-    response=declared_answers(400, 404, 409, 413, 422, 503, s200=CheckedOut),
-    auth=Token(Scope.SUBMIT),
-    url_name="api_check",
-)
-def check_file(
-    request: HttpRequest,
-    slug: str,
-    file: Annotated[UploadedFile, File(description="CSV (plain, .gz or .zip), Excel (.xlsx) or Parquet.")],
-) -> CheckedOut:
-    """All problems of a file. Nothing is stored, no attempt is used, and no score is reported."""
-    user = token_owner(request)
-    competition = visible_competition(user, slug)
-    try:
-        found = checking.check_file_with_conditions(competition=competition, user=user, chunks=file.chunks())
-    except submit_conditions.SubmissionRefused as refused:
-        raise refusal_error(refused, competition) from refused
-    except TooLarge as error:
-        raise ApiError(413, str(error)) from error
-    except JobFailed as error:
-        raise ApiError(503, _("We couldn't check the file. Try again in a minute.")) from error
-    errors, warnings = ([ProblemOut.model_validate(one) for one in some] for some in found)
-    return CheckedOut(is_valid=not errors, errors=errors, warnings=warnings)
-
-
 # --- helpers ----------------------------------------------------------------------------------------------------
 
 
@@ -373,9 +343,7 @@ def refusal_error(refused: submit_conditions.SubmissionRefused, competition: Com
     """Which status a refusal is: 429 come back later, mostly tomorrow, 403 not you, 409 not now."""
     status = REFUSAL_STATUSES.get(refused.code, 409)
     headers = {}
-    if refused.code == "checks":
-        headers["Retry-After"] = "60"
-    elif status == 429:
+    if status == 429:
         now = database_now()
         midnight = competition.midnight(competition.day_of(now) + timedelta(days=1))
         headers["Retry-After"] = str(int((midnight - now).total_seconds()) + 1)

@@ -55,11 +55,6 @@ class UploadForm(forms.Form):
             attrs={"autocomplete": "off", "placeholder": _("What you tried; your team and the hosts see it")}
         ),
     )
-    check_only = forms.BooleanField(
-        label=_("Check only"),
-        required=False,
-        help_text=_("Finds every problem, saves nothing, uses no attempt."),
-    )
     upload_key = forms.CharField(required=False, max_length=32, widget=forms.HiddenInput)
 
     def clean_file(self) -> Any:
@@ -69,9 +64,9 @@ class UploadForm(forms.Form):
         return self.cleaned_data["file"]
 
     @classmethod
-    def fresh(cls, *, note: str = "", check_only: bool = False) -> UploadForm:
+    def fresh(cls, *, note: str = "") -> UploadForm:
         """An empty form with a key of its own."""
-        return cls(initial={"upload_key": uuid.uuid4().hex, "note": note[:300], "check_only": check_only})
+        return cls(initial={"upload_key": uuid.uuid4().hex, "note": note[:300]})
 
 
 class DuplicateForm(forms.Form):

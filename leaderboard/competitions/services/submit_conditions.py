@@ -177,8 +177,7 @@ def refusal_for_unreadable_files(today: FilesToday) -> SubmissionRefused | None:
     if today.refused < REFUSED_FILES_PER_DAY:
         return None
     words = _(
-        "%(number)s of your files were unreadable today. Use “Check only” first, and try again after "
-        "midnight. Your teammates can still submit."
+        "%(number)s of your files were unreadable today. Try again after midnight. Your teammates can still submit."
     )
     return SubmissionRefused("refused_files", words % {"number": REFUSED_FILES_PER_DAY})
 

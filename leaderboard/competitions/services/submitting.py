@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -15,17 +16,17 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
-from leaderboard.common.storage import StoredFile, clean_name, remove_file, size_text, store_file
+from leaderboard.common.storage import StoredFile, clean_name, path_of, remove_file, size_text, store_file
 
 from .. import tasks
-from ..models import Competition, Conversion, DailyAttempts, Membership, Submission
+from ..models import Competition, Conversion, DailyAttempts, GroundTruth, Membership, Submission
 from ..models.extension import effective_limits_of
 from . import submit_conditions
-from .checking import check_beginning
 from .submit_conditions import (
     DuplicateFile,
     FilesToday,
@@ -38,6 +39,7 @@ from .submit_conditions import (
 log = logging.getLogger(__name__)
 
 LARGE = 1_048_576
+HEAD_BYTES = 1_048_576
 
 
 def submit_file(
@@ -168,6 +170,31 @@ def _receive(
         if held.team_id == membership.team_id:
             raise
     return _receive(submission, held, begun_at, conversion)  # its beginning is checked by the ground truth of now
+
+
+def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:
+    """What the first megabyte already shows: container, encoding, header."""
+    with path_of(file_key).open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    columns, rows = (ground_truth.submission_columns, ground_truth.rows) if ground_truth else (None, None)
+    metric = _metric_of(ground_truth)
+    problems = metrics.sniff(
+        head,
+        size,
+        columns,
+        expected_rows=rows,
+        may_be_empty=metric is not None and metric.format.may_miss_ids,
+        longest_line=metric.longest_line if metric else HEAD_BYTES,
+    )
+    return [problem.as_stored() for problem in problems]
+
+
+def _metric_of(ground_truth: GroundTruth | None) -> metrics.Metric | None:
+    """The metric that will score the file; None where its file is gone, which scoring reports."""
+    try:
+        return metrics.get(ground_truth.metric_key) if ground_truth else None
+    except metrics.UnknownMetric:
+        return None
 
 
 def _wake_worker(submission: Submission) -> None:

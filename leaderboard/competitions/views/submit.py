@@ -1,10 +1,9 @@
-"""The Submit page: hand in a file, or have it checked, and watch it get its score."""
+"""The Submit page: submit a file and watch it get its score."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 from uuid import UUID
 
 from django.conf import settings
@@ -22,12 +21,11 @@ from leaderboard.scoring.job_slots import JobFailed
 from ..access import Audience, PageContext, open_to
 from ..forms.student import DuplicateForm, UploadForm
 from ..models import Competition, Submission
-from ..services import checking, converting, submit_conditions, submitting
+from ..services import converting, submit_conditions, submitting
 from ..templatetags.leaderboard import forget_size
-from .host_responses import own_submission, problems_csv
+from .host_responses import own_submission
 from .submission_progress import SubmissionProgress, TodayCard
 
-HOW_REFUSED = {"busy": 503, "checks": 429}
 PIECE = 1_048_576
 
 
@@ -44,7 +42,7 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     if request.method != "POST":
         return _submit_page(request, page_context, UploadForm.fresh(), shown=_submission_to_show(request, page_context))
     form = UploadForm(request.POST, request.FILES)
-    fresh = UploadForm.fresh(note=request.POST.get("note", ""), check_only=bool(request.POST.get("check_only")))
+    fresh = UploadForm.fresh(note=request.POST.get("note", ""))
     try:
         if request.META.get("leaderboard.too_large"):
             raise TooLarge(min(page_context.competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES))
@@ -52,9 +50,6 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
             submission = _hand_in_again(page_context, DuplicateForm(request.POST))
         elif not form.is_valid():
             return _submit_page(request, page_context, form, status=422)
-        elif form.cleaned_data["check_only"] and "now" not in request.POST:
-            checked = _check_upload(page_context, form.cleaned_data["file"])
-            return _submit_page(request, page_context, fresh, checked=checked)
         else:
             submission = _hand_in(page_context, form)
     except submit_conditions.DuplicateFile as same:
@@ -65,8 +60,7 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     except UploadRefused as error:
         return _submit_page(request, page_context, fresh, not_taken=str(error), status=error.status)
     except submit_conditions.SubmissionRefused as error:
-        status = HOW_REFUSED.get(error.code, 409)
-        return _submit_page(request, page_context, fresh, not_taken=error.message, status=status)
+        return _submit_page(request, page_context, fresh, not_taken=error.message, status=409)
     return _see_progress(page_context.competition, submission)
 
 
@@ -103,8 +97,7 @@ def submission_convert(request: HttpRequest, page_context: PageContext, submissi
     try:
         submission = converting.submit_converted(submission=original, user=signed_in_user(page_context.user))
     except submit_conditions.SubmissionRefused as error:
-        fresh, status = UploadForm.fresh(), HOW_REFUSED.get(error.code, 409)
-        return _submit_page(request, page_context, fresh, not_taken=error.message, status=status)
+        return _submit_page(request, page_context, UploadForm.fresh(), not_taken=error.message, status=409)
     except JobFailed:
         words = _("We couldn't convert the file. Try again in a minute.")
         return _submit_page(request, page_context, UploadForm.fresh(), not_taken=words, status=503)
@@ -166,26 +159,6 @@ def _hand_in_again(page_context: PageContext, form: DuplicateForm) -> Submission
         )
 
 
-def _check_upload(page_context: PageContext, file: UploadedFile[Any]) -> dict[str, Any]:
-    """What “check only” finds in a file."""
-    user = signed_in_user(page_context.user)
-    try:
-        problems, warnings = checking.check_file_with_conditions(
-            competition=page_context.competition, user=user, chunks=file.chunks()
-        )
-    except JobFailed as error:
-        raise UploadRefused(_("The check failed through no fault of your file. Try again in a moment."), 503) from error
-    team_id = page_context.membership.team_id if page_context.membership else None
-    return {
-        "file_name": file.name or "",
-        "problems": problems,
-        "warnings": warnings,
-        "same_as": Submission.objects.with_same_bytes(team_id, sha256_of(file)).first(),
-        # The problems as CSV in an address: nothing of a check is stored that could be fetched later.
-        "report": "data:text/csv;charset=utf-8," + quote(problems_csv(problems)),
-    }
-
-
 def _submission_to_show(request: HttpRequest, page_context: PageContext) -> Submission | None:
     """The file named in the address, else the one of this team that still waits."""
     if asked := request.GET.get("submission"):
@@ -208,7 +181,7 @@ def _submit_page(
     status: int = 200,
     **outcome: Any,
 ) -> HttpResponse:
-    """`outcome`: what was `checked`, the `same` file handed in before, or why the file was `not_taken`."""
+    """`outcome`: the `same` file submitted before, or why the file was `not_taken`."""
     competition = page_context.competition
     card = TodayCard(page_context)
     context = {

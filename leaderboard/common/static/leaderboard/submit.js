@@ -28,7 +28,7 @@
     else failed(upload().dataset.noAnswer);
   });
 
-  // Whoever had a file checked need not choose it again to hand it in; one with problems is another file once mended.
+  // A refused upload keeps its file chosen for the next try.
   let chosen = null;
   document.addEventListener("htmx:beforeRequest", (event) => {
     if (event.target.id !== "upload") return;
@@ -38,7 +38,7 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     const input = document.getElementById("id_file");
     if (!chosen || event.target.id !== "submit-page") return;
-    if (input && document.querySelector("#checked:not(.refused), [data-not-taken]")) {
+    if (input && document.querySelector("[data-not-taken]")) {
       input.files = chosen;
       input.dispatchEvent(new Event("change", { bubbles: true }));
     }
@@ -67,18 +67,11 @@
     if (loaded >= total) announce(form.dataset.sent);
   });
 
-  document.addEventListener("change", (event) => {
-    if (event.target.name !== "check_only") return;
-    const button = upload()?.querySelector("button[data-check]");
-    if (button) button.textContent = event.target.checked ? button.dataset.check : button.dataset.send;
-  });
-
-  // What came of a file stands below the form: bring it into view, and after a check give it the focus.
+  // The result is below the form: bring it into view.
   document.addEventListener("htmx:afterSettle", () => {
-    const found = document.getElementById("checked") ?? document.getElementById("progress");
+    const found = document.getElementById("progress");
     if (!found || found.dataset.seen === found.textContent) return;
     found.dataset.seen = found.textContent;
-    if (found.id === "checked") found.focus({ preventScroll: true });
     found.scrollIntoView({ block: "nearest" });
     if (found.dataset.words) announce(found.dataset.words);
   });
