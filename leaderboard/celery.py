@@ -6,6 +6,7 @@ import gc
 import logging
 import logging.config
 import os
+import sys
 from functools import cache
 from typing import Any
 
@@ -31,6 +32,9 @@ log = logging.getLogger(__name__)
 
 POOL_CHECK_SECONDS = 0.5
 QUEUE = "celery"
+# Tasks that a page waits for go here, so that they and the scoring of files do not wait for each other.
+PAGES_QUEUE = "pages"
+PAGES_THREADS = 2
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
@@ -60,7 +64,7 @@ app.conf.beat_schedule = {
     "files": {"task": "leaderboard.operations.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
     "sessions": {"task": "leaderboard.competitions.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
 }
-if child_processes.current_part() != "worker":
+if child_processes.current_part() not in ("worker", "pages"):
     # A process that only sends wake-ups waits less for a frozen broker: it tries twice, so an upload is answered
     # within 3 s. A worker listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.0}
@@ -119,6 +123,24 @@ def _check_pool_often(sender: Any = None, **_: object) -> None:
 @beat_init.connect
 def _report_ready(**_: object) -> None:
     child_processes.report_ready()
+
+
+def run_worker(processes: int) -> None:
+    """Score files, in so many processes, until this one is told to stop."""
+    _run(hostname="worker@leaderboard", queues=[QUEUE], pool="prefork", concurrency=processes)
+
+
+def run_pages_worker() -> None:
+    """Run the tasks that pages wait for, in threads: a process more would take 40 MB."""
+    _run(hostname="pages@leaderboard", queues=[PAGES_QUEUE], pool="threads", concurrency=PAGES_THREADS)
+
+
+def _run(**options: Any) -> None:
+    """A worker without Celery's command line, which would take 10 MB more."""
+    quiet: dict[str, Any] = {"loglevel": "WARNING", "quiet": True}
+    worker = app.Worker(**quiet, without_gossip=True, without_mingle=True, without_heartbeat=True, **options)
+    worker.start()
+    sys.exit(worker.exitcode)
 
 
 def queue_length() -> int | None:

@@ -128,7 +128,7 @@ def test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try(
     sender = threading.Thread(target=send)
     sender.start()
     until(lambda: len(taken) > 10, what="some uploads")
-    (process,) = children_of(worker(site), "celery -A")
+    (process,) = children_of(worker(site), "run_worker")
     for one in below(process):  # whatever is in hand now cannot be finished before the end
         with suppress(ProcessLookupError):  # it ended by itself
             os.kill(one, signal.SIGSTOP)

@@ -95,7 +95,7 @@ def children_of(pid: int, words: str = "") -> list[int]:
 
 
 def worker(site: Site) -> int:
-    return until(lambda: children_of(site.process.pid, "celery -A"), what="a worker")[0]
+    return until(lambda: children_of(site.process.pid, "run_worker"), what="a worker")[0]
 
 
 def scorer(site: Site) -> int:
@@ -250,6 +250,16 @@ def test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file(site: Site, tokens
             files = [upload(site, "pets", tokens[n % 2]) for n in range(5)]
             broker(site).flushall()
         scored(site, *files)
+
+
+def test_what_pages_wait_for_does_not_wait_for_files(site: Site, tokens: list[str]) -> None:
+    send = (
+        "from leaderboard.celery import PAGES_QUEUE\nfrom leaderboard.competitions.tasks import reveal_due\n"
+        "reveal_due.apply_async(queue=PAGES_QUEUE)"
+    )
+    with asleep(worker(site), scorer(site)):
+        site.shell(send)
+        until(lambda: broker(site).llen("pages") == 0, what="the worker for pages")
 
 
 @pytest.mark.fault(10)

@@ -238,15 +238,15 @@ def test_the_class_can_come_in_by_the_machines_address(start: Callable[..., Up])
 @pytest.mark.slow
 def test_every_part_that_is_killed_comes_back(start: Callable[..., Up]) -> None:
     site = start().started()
-    parts = ["granian", "celery -A leaderboard.celery", "app.Beat", "valkey-server"]
+    parts = ["granian", "run_worker", "run_pages_worker", "app.Beat", "valkey-server"]
     before = {part: site.pid_of(part) for part in parts}
     family = site.below()
     for pid in before.values():
         os.kill(pid, signal.SIGKILL)
     wait_for(lambda: nobody_is_left(family), "children of the killed to go too")
-    wait_for(lambda: site.text.count("starting it again in 0.5 s. Log: ") >= 4, "one line for each")
+    wait_for(lambda: site.text.count("starting it again in 0.5 s. Log: ") >= 5, "one line for each")
     wait_for(lambda: site.page() == 200, "the page")
-    for ready in ("worker-ready", "beat-ready"):
+    for ready in ("worker-ready", "pages-ready", "beat-ready"):
         wait_for((site.var / "run" / ready).exists, ready)
     assert not set(before.values()) & {site.pid_of(part) for part in parts}
     # Who scores steps back for who answers.
@@ -301,7 +301,7 @@ def test_ctrl_c_ends_everybody_within_three_seconds(start: Callable[..., Up], ho
 def test_a_part_that_hangs_is_ended_with_the_others(start: Callable[..., Up]) -> None:
     site = start().started()
     family = site.below()
-    os.kill(site.pid_of("celery -A leaderboard.celery"), signal.SIGSTOP)
+    os.kill(site.pid_of("run_worker"), signal.SIGSTOP)
     began = time.monotonic()
     site.process.send_signal(signal.SIGINT)
     assert site.ended() == 0

@@ -145,20 +145,21 @@ def web_process(host: str, port: int) -> ManagedProcess:
 
 
 def worker_process(place: SiteFolders, processes: int) -> ManagedProcess:
-    command = _python("celery", "-A", "leaderboard.celery", "--quiet", "worker", "--pool", "prefork")
-    command += ["--concurrency", str(processes), "--hostname", "worker@leaderboard", "--loglevel", "WARNING"]
-    command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    return _ready_by_file(place, "worker", command, niceness=SCORING_WAITS)
+    return _celery_process(place, "worker", f"run_worker({processes})", niceness=SCORING_WAITS)
+
+
+def pages_process(place: SiteFolders) -> ManagedProcess:
+    return _celery_process(place, "pages", "run_pages_worker()", niceness=SCORING_WAITS)
 
 
 def scheduler(place: SiteFolders) -> ManagedProcess:
-    """Celery's beat without its command line, which would take 10 MB."""
-    code = "from leaderboard.celery import app; app.Beat(loglevel='WARNING', quiet=True).run()"
-    return _ready_by_file(place, "beat", [sys.executable, "-c", code])
+    return _celery_process(place, "beat", "app.Beat(loglevel='WARNING', quiet=True).run()")
 
 
-def _ready_by_file(place: SiteFolders, name: str, command: list[str], niceness: int = 0) -> ManagedProcess:
+def _celery_process(place: SiteFolders, name: str, call: str, niceness: int = 0) -> ManagedProcess:
+    """A process of Celery without its command line, which would take 10 MB."""
     ready = place.run / f"{name}-ready"
+    command = [sys.executable, "-c", f"from leaderboard import celery; celery.{call}"]
     return ManagedProcess(name, command, ready.exists, {child_processes.READY_FILE: str(ready)}, niceness=niceness)
 
 

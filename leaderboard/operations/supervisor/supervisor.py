@@ -219,7 +219,7 @@ def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
         link = prepare_database(supervisor, options)
         wait_for_fonts(supervisor, fonts_process)
         web, worker = children.web_process(options.host, options.port), children.worker_process(place, options.workers)
-        supervisor.add(web, worker, children.scheduler(place))
+        supervisor.add(web, worker, children.pages_process(place), children.scheduler(place))
         supervisor.wait_for_start()
         url = url_of(options.host, options.port)
         place.note_address(f"{url} (process {os.getpid()})")
@@ -251,17 +251,17 @@ def _run_service(place: SiteFolders, options: argparse.Namespace) -> None:
     """Some parts of a site in the foreground: they write to this process's output and look after themselves."""
     began = time.monotonic()
     supervisor = Supervisor(place, environment(options, place.var, place.socket()))
-    making = {
-        "web": lambda: children.web_process(options.host, options.port),
-        "worker": lambda: children.worker_process(place, options.workers),
-        "beat": lambda: children.scheduler(place),
+    making: dict[str, Callable[[], list[ManagedProcess]]] = {
+        "web": lambda: [children.web_process(options.host, options.port)],
+        "worker": lambda: [children.worker_process(place, options.workers), children.pages_process(place)],
+        "beat": lambda: [children.scheduler(place)],
     }
     parts = list(dict.fromkeys(options.only))
     try:
         fonts_process = start_making_fonts(supervisor) if "web" in parts else None
         link = prepare_database(supervisor, options)
         wait_for_fonts(supervisor, fonts_process)
-        supervisor.add(*(making[part]() for part in parts))
+        supervisor.add(*(child for part in parts for child in making[part]()))
         supervisor.wait_for_start()
         print_text(f"Running: {', '.join(parts)}. Started in {time.monotonic() - began:.1f} s.")
         if link:
