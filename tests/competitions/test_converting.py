@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -11,7 +12,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Conversion, DailyAttempts, Submission
 from leaderboard.competitions.services import scoring_again
-from tests.conftest import answers, enter, hand_in
+from leaderboard.scoring import jobs_for_pages
+from tests.conftest import answers, close, enter, hand_in
 from tests.pages import signed_in, upload
 
 GOOD = answers(public=2)
@@ -61,6 +63,64 @@ def test_asking_twice_hands_in_once_and_uses_one_attempt(bos: Client, pets: Comp
     assert Conversion.objects.count() == 1
     assert DailyAttempts.objects.get().used == 1
     assert 'data-testid="convert"' not in bos.get(f"/c/pets/submissions/{original.pk}/").content.decode()
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The jobs that were done from now on."""
+    done, really = list[str](), jobs_for_pages.run_page_job
+
+    def run(job: str, **arguments: Any) -> Any:
+        done.append(job)
+        return really(job, **arguments)
+
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", run)
+    return done
+
+
+@pytest.mark.attack("Convert pressed again and again, so that others wait")
+def test_pressing_convert_again_does_no_work(bos: Client, pets: Competition, jobs: list[str]) -> None:
+    hand_over(bos, SEMICOLONS)
+    hand_over(bos, SEMICOLONS.replace(b"\n3;", b"\n2;"))
+    for original, status in zip(Submission.objects.order_by("received_at"), (303, 409), strict=True):
+        for _ in range(3):
+            assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == status
+    assert len(jobs) == 2
+
+
+@pytest.mark.attack("Convert pressed again and again, so that others wait")
+def test_a_file_that_takes_too_long_to_convert_is_read_once(
+    bos: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_over(bos, SEMICOLONS)
+    tried = []
+
+    def times_out(job: str, **arguments: Any) -> Any:
+        tried.append(job)
+        raise jobs_for_pages.JobTimedOut("10 s")
+
+    monkeypatch.setattr(jobs_for_pages, "run_page_job", times_out)
+    for _ in range(3):
+        assert bos.post(f"/c/pets/submissions/{only_file(pets).pk}/convert/").status_code == 409
+    assert len(tried) == 1
+
+
+def test_a_file_is_not_converted_after_the_deadline(bos: Client, pets: Competition, jobs: list[str]) -> None:
+    hand_over(bos, SEMICOLONS)
+    original = only_file(pets)
+    close(pets)
+    response = bos.post(f"/c/pets/submissions/{original.pk}/convert/")
+    assert (response.status_code, jobs) == (409, [])
+    assert "The deadline has passed." in response.content.decode()
+
+
+def test_a_file_is_not_converted_without_an_attempt_left(bos: Client, pets: Competition, jobs: list[str]) -> None:
+    hand_over(bos, SEMICOLONS)
+    original = only_file(pets)
+    DailyAttempts.objects.update(used=5)
+    response = bos.post(f"/c/pets/submissions/{original.pk}/convert/")
+    assert (response.status_code, jobs) == (409, [])
+    assert "attempts for today" in response.content.decode()
 
 
 def test_nothing_is_offered_that_could_not_be_scored(bos: Client, pets: Competition) -> None:

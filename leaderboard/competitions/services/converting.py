@@ -13,16 +13,20 @@ from django.core.cache import caches
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
+from leaderboard.common.clock import database_now
+from leaderboard.common.queries import only_row
 from leaderboard.common.storage import path_of
 from leaderboard.scoring import jobs_for_pages
 
 from ..models import Conversion, Submission
 from ..scoring import measuring
 from . import submitting
-from .submit_conditions import SubmissionRefused
+from .submit_conditions import SubmissionRefused, membership_of, refusal_of_submission
 
 CONVERTIBLE = frozenset({"separator", "encoding", "column_unnamed", "row_width", "quote"})
 """Codes of problems that a file gets which a spreadsheet saved in its own way."""
+REMEMBERED_SECONDS = 3600
+NOTHING: dict[str, Any] = {"changes": [], "preview": []}
 
 
 @dataclass(frozen=True)
@@ -36,58 +40,83 @@ class ConversionOffer:
 
 def offer_conversion(submission: Submission) -> ConversionOffer | None:
     """What can be done with a file that was not scored; None where nothing helps. Costs a job once for each file."""
-    if submission.status != Submission.Status.INVALID or submission.file_removed_at is not None:
+    if not _may_be_convertible(submission) or Conversion.objects.filter(original=submission).exists():
         return None
-    if not CONVERTIBLE & {problem["code"] for problem in submission.problems}:
-        return None
-    if submission.competition.ground_truth is None or Conversion.objects.filter(original=submission).exists():
-        return None
-    key = f"conversion:{submission.pk}:{submission.competition.ground_truth.pk}"
-    found: Any = caches["default"].get_or_set(key, lambda: _try_conversion(submission), 3600)
-    return ConversionOffer(found["changes"], *found["preview"]) if found["changes"] else None
+    answer = caches["default"].get(_answer_key(submission))
+    if answer is None:
+        try:
+            with _converted_file(submission) as (answer, _path):
+                pass
+        except (jobs_for_pages.JobFailed, FileNotFoundError):
+            return None
+    return ConversionOffer(answer["changes"], *answer["preview"]) if answer["changes"] else None
 
 
 def submit_converted(*, submission: Submission, user: User) -> Submission:
-    """Hand in what the conversion makes of a file, as a submission of its own; the original stays as it is.
+    """Submit what the conversion makes of a file; the original stays as it is. Asking twice gives the same submission.
 
-    Raises `SubmissionRefused`, also where nothing can be converted. Asking twice gives the same submission.
+    Raises `SubmissionRefused`, also where nothing can be converted. What can be known without reading the file is asked
+    first, so that pressing the button again costs no work.
     """
+    competition = submission.competition
+    earlier = only_row(Conversion.objects.select_related("submission").filter(original=submission))
+    if earlier is not None:
+        return earlier.submission
+    membership = membership_of(competition, user)
+    if refusal := refusal_of_submission(competition, membership, database_now()):
+        raise refusal
+    known = caches["default"].get(_answer_key(submission)) if _may_be_convertible(submission) else NOTHING
+    if known is not None and not known["changes"]:
+        raise _not_convertible()
     with _converted_file(submission) as (answer, path):
         if not answer["changes"]:
-            raise SubmissionRefused(
-                "not_convertible", _("This file can't be converted. Correct it and upload it again.")
-            )
+            raise _not_convertible()
         with path.open("rb") as file:
             return submitting.submit_file(
-                competition=submission.competition,
+                competition=competition,
                 user=user,
                 file_name=Path(submission.file_name).stem + ".csv",
                 chunks=iter(lambda: file.read(1_048_576), b""),
                 note=submission.note,
                 upload_key=f"convert-{submission.pk.hex}",
                 conversion=Conversion(original=submission, changes=answer["changes"]),
+                membership=membership,
             )
 
 
-def _try_conversion(submission: Submission) -> dict[str, Any]:
-    try:
-        with _converted_file(submission) as (answer, _path):
-            return answer
-    except (jobs_for_pages.JobFailed, FileNotFoundError):
-        return {"changes": [], "preview": []}
+def _not_convertible() -> SubmissionRefused:
+    return SubmissionRefused("not_convertible", _("This file can't be converted. Correct it and upload it again."))
+
+
+def _may_be_convertible(submission: Submission) -> bool:
+    """Whether a file is one that a spreadsheet may have saved in its own way, by what is known without reading it."""
+    return (
+        submission.status == Submission.Status.INVALID
+        and submission.file_removed_at is None
+        and submission.competition.ground_truth is not None
+        and any(problem["code"] in CONVERTIBLE for problem in submission.problems)
+    )
+
+
+def _answer_key(submission: Submission) -> str:
+    return f"conversion:{submission.pk}:{submission.competition.ground_truth_id}"
 
 
 @contextmanager
 def _converted_file(submission: Submission) -> Iterator[tuple[dict[str, Any], Path]]:
-    """What the job said, and the file that it wrote, which is gone after the block."""
+    """What the job said, which is remembered, and the file that it wrote, which is gone after the block."""
     ground_truth = submission.competition.ground_truth
     assert ground_truth is not None, "an offer was made"
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "converted.csv"
-        answer = jobs_for_pages.run_page_job(
-            "convert_submission",
-            **measuring.scoring_arguments(ground_truth),
-            submission=str(path_of(submission.file_key, submission.sha256)),
-            target=str(target),
-        )
+        try:
+            answer = jobs_for_pages.run_page_job(
+                "convert_submission",
+                **measuring.scoring_arguments(ground_truth),
+                submission=str(path_of(submission.file_key, submission.sha256)),
+                target=str(target),
+            )
+        except jobs_for_pages.JobTimedOut:
+            answer = NOTHING
+        caches["default"].set(_answer_key(submission), answer, REMEMBERED_SECONDS)
         yield answer, target
