@@ -191,6 +191,9 @@ OPEN_SIGN_UP = env.bool("OPEN_SIGN_UP", default=False)
 # Without a mail server nobody could confirm an address; an installation that sets EMAIL_URL asks for it.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if env.str("EMAIL_URL", default="") else "none"
 vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+EMAIL_SERVER_BACKEND = vars()["EMAIL_BACKEND"]
+if ACCOUNT_EMAIL_VERIFICATION == "mandatory":
+    EMAIL_BACKEND = "leaderboard.common.outbox.OutboxBackend"  # no request waits for the mail server
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="leaderboard@localhost")
 

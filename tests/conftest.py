@@ -177,11 +177,12 @@ def trusted_where_nothing_can_be_sealed() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def cheap_passwords_and_counts_of_this_process_alone() -> Iterator[None]:
-    """A password costs no time, and a site that runs on this machine does not count along."""
+    """A password costs no time, a site that runs on this machine does not count along, and e-mails stay here."""
     memory = "django.core.cache.backends.locmem.LocMemCache"
     with override_settings(
         CACHES={name: {"BACKEND": memory, "LOCATION": name} for name in ("default", "alone", "local")},
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+        EMAIL_SERVER_BACKEND="django.core.mail.backends.locmem.EmailBackend",
     ):
         yield
 

@@ -15,8 +15,9 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.db.models import QuerySet
 
-from leaderboard.common.models import AuditEntry
+from leaderboard.common.models import AuditEntry, OutgoingEmail
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import open_stored
 
@@ -66,6 +67,7 @@ def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
             "sessions": list(
                 UserSession.objects.filter(user=account).values("ip", "user_agent", "created_at", "last_seen_at")
             ),
+            "emails_not_sent_yet": list(_emails_in_outbox(account).values("created_at", "recipients")),
             "what_you_did_as_a_host": list(_audit_entries_of(account)),
         }
     )
@@ -97,6 +99,12 @@ def _profile(account: User) -> dict[str, Any]:
         "addresses": list(addresses),
         "hosted_competitions": list(hosted),
     }
+
+
+def _emails_in_outbox(account: User) -> QuerySet[OutgoingEmail]:
+    """Those to this person; a link in one is for who reads that address."""
+    addresses = account.emailaddress_set.values_list("email", flat=True)  # type: ignore[attr-defined]
+    return OutgoingEmail.objects.filter(recipients__in={one.casefold() for one in (account.email, *addresses) if one})
 
 
 def _audit_entries_of(account: User) -> Iterator[dict[str, Any]]:
@@ -143,6 +151,7 @@ def delete_account(*, account: User, user: User | None) -> None:
         hooks.delete(leaving=leaving)
         before = {**rights_of(held), **leaving.counts}
         _forget_in_admin(held)
+        _emails_in_outbox(held).delete()
         gone = User(pk=held.pk)
         held.delete()
         AuditEntry.append(AuditEvent.ACCOUNT_DELETED, user=user, account=gone, before=before)

@@ -10,6 +10,7 @@ class ClassroomConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard.accounts import hooks as accounts
+        from leaderboard.common import outbox
         from leaderboard.competitions import hooks as competitions
         from leaderboard.notifications import hooks as notifications
 
@@ -23,7 +24,6 @@ class ClassroomConfig(AppConfig):
         accounts.forget.append(personal_data.forget)
         accounts.delete.append(personal_data.delete)
         competitions.roster = models
-        notifications.is_mail_due.append(invitations.are_invitations_due)
-        notifications.mails_due.append(invitations.due_invitations)
+        outbox.KINDS[invitations.KIND] = outbox.EmailKind(invitations.build_invitation, invitations.note_outcome)
         notifications.section_sizes.append(models.section_sizes)
         notifications.people_of_section.append(models.people_of_section)

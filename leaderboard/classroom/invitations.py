@@ -1,21 +1,18 @@
-"""Invitations by mail to people of a roster: each e-mail has a one-time link of its own.
+"""Invitations by mail to people of a roster, each with a one-time link for one person.
 
-The entry is the queue. The link is made when its e-mail is sent and only its digest is stored, so a second
+The outbox asks for the e-mail when it sends it. The link is made then and only its digest is stored, so a second
 e-mail ends the link of the first.
 """
 
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import translation
@@ -23,20 +20,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from leaderboard.accounts.models import User
+from leaderboard.common import outbox
 from leaderboard.common.clock import database_now
 from leaderboard.common.display_time import day_text, moment_text
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.outbox import Outcome
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.competitions.tasks import wake_workers_after_commit
-from leaderboard.notifications.emails import LEASE, SERVER_PAUSE, EmailNotSent, pause_after, reply_to, send_email
+from leaderboard.notifications.emails import reply_to
 from leaderboard.notifications.notices import sends_mail
-from leaderboard.notifications.tasks import send_due_emails
 
 from .models import JOIN_CARD_LIFETIME, RosterEntry
 
-log = logging.getLogger(__name__)
+KIND = "invitation"
 
 
 def why_no_emails() -> str:
@@ -50,41 +47,33 @@ def why_no_emails() -> str:
     return ""
 
 
-def due_invitations() -> list[Callable[[Any], bool]]:
-    """Calls that each send one e-mail that is due, the longest waiting first."""
-    waiting = RosterEntry.objects.filter(mail_at__lte=Now()).order_by("mail_at", "pk")
-    return [partial(send_invitation, entry_id) for entry_id in waiting.values_list("pk", flat=True)[:1000]]
-
-
-def are_invitations_due() -> bool:
-    return RosterEntry.objects.filter(mail_at__lte=Now()).exists()
-
-
-def send_invitation(entry_id: int, server: Any) -> bool:
-    """Send one person their invitation; False when the server refuses everything. The first process that claims the
-    entry sends it."""
-    until = database_now() + LEASE
-    taken = RosterEntry.objects.filter(pk=entry_id, mail_at__lte=Now())
-    if not taken.update(mail_at=until, mail_tries=F("mail_tries") + 1):
-        return True  # somebody else was quicker
-    mine = RosterEntry.objects.filter(pk=entry_id, mail_at=until)
-    entry = mine.select_related("competition", "mail_asked_by").first()
+def build_invitation(entry_id: int) -> EmailMessage | None:
+    """The e-mail with a new link to one person; None for one who shall not be invited any more."""
+    asked = RosterEntry.objects.filter(pk=entry_id, mail_asked_at__isnull=False)
+    entry = asked.select_related("competition", "mail_asked_by").first()
     if entry is None:
-        return True  # joined in this moment
+        return None  # joined, or got a printed join card
     if (obstacle := _obstacle_to_sending(entry)) is not None:
-        mine.update(mail_at=None, mail_asked_at=None, mail_problem=obstacle)
-        return True
+        asked.update(mail_asked_at=None, mail_problem=obstacle)
+        return None
     code = entry.new_join_card_code(database_now())
     # Only while nobody has joined by the link before.
-    mine.update(join_card_digest=entry.join_card_digest, join_card_expires_at=entry.join_card_expires_at)
-    try:
-        send_email(_build_email(entry, code), server)
-    except EmailNotSent as error:
-        log.warning("an invitation could not be sent: %s", error)
-        _retry_later(entry, error)
-        return error.answers
-    mine.update(mail_at=None, mail_asked_at=None, mail_tries=0, mail_problem="", invited_at=Now())
-    return True
+    asked.update(join_card_digest=entry.join_card_digest, join_card_expires_at=entry.join_card_expires_at)
+    return _build_email(entry, code)
+
+
+def note_outcome(entry_id: int, outcome: Outcome) -> None:
+    """Tell the host what became of an invitation."""
+    asked = RosterEntry.objects.filter(pk=entry_id, mail_asked_at__isnull=False)
+    if outcome is Outcome.SENT:
+        asked.update(mail_asked_at=None, mail_problem="", invited_at=Now())
+    elif outcome is Outcome.DELAYED:
+        asked.update(mail_problem=gettext_noop("Not sent yet. We'll try again."))
+    elif outcome is Outcome.REJECTED:
+        asked.update(mail_asked_at=None, mail_problem=gettext_noop("The mail server rejected this address."))
+    else:
+        reason = gettext_noop("The mail server didn't answer after several tries.")
+        asked.update(mail_asked_at=None, mail_problem=reason)
 
 
 def _obstacle_to_sending(entry: RosterEntry) -> str | None:
@@ -97,21 +86,6 @@ def _obstacle_to_sending(entry: RosterEntry) -> str | None:
     if database_now() >= entry.competition.closes_at:
         return gettext_noop("The deadline passed before the e-mail was sent.")
     return None
-
-
-def _retry_later(entry: RosterEntry, error: EmailNotSent) -> None:
-    held = RosterEntry.objects.filter(pk=entry.pk, mail_at=entry.mail_at)
-    pause = None if error.is_final else pause_after(entry.mail_tries)
-    if pause is None:
-        reason = gettext_noop("The mail server didn't answer after several tries.")
-        if error.answers:
-            reason = gettext_noop("The mail server rejected this address.")
-        held.update(mail_at=None, mail_asked_at=None, mail_problem=reason)
-        return
-    waits = gettext_noop("Not sent yet. We'll try again.")
-    held.update(mail_at=database_now() + pause, mail_problem=waits)
-    if not error.answers:
-        RosterEntry.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
 
 
 def _build_email(entry: RosterEntry, code: str) -> EmailMessage:
@@ -199,13 +173,8 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
                     "cards for the rest."
                 ).format(left=left, number=len(chosen))
             )
-        at = database_now()
-        # A whole second: SQLite's clock counts milliseconds, and a finer moment would lie ahead of it for a blink.
-        due = at.replace(microsecond=0)
         competition.roster.filter(pk__in=chosen).update(
-            mail_asked_at=at,
-            mail_at=due,
-            mail_tries=0,
+            mail_asked_at=database_now(),
             mail_problem="",
             mail_asked_by=host,
             mail_language=host.notification_language,
@@ -213,5 +182,5 @@ def invite_entries(*, competition: Competition, entries: Sequence[int], user: Us
         AuditEntry.append(
             AuditEvent.INVITED, user=user, competition=competition, after={"emails": len(chosen), "people": chosen[:50]}
         )
-        wake_workers_after_commit(send_due_emails)
+        outbox.queue_references(KIND, chosen)
     return len(chosen)

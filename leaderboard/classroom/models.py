@@ -72,15 +72,14 @@ class RosterEntry(models.Model):
 
     join_card_digest = models.CharField(max_length=64, blank=True, editable=False)
     join_card_expires_at = models.DateTimeField(null=True, editable=False)
-    # A mail was asked for and has not gone out, and when it is next tried; then when it, or a printed join card, did.
+    # While an e-mail waits in the outbox.
     mail_asked_at = models.DateTimeField(null=True, editable=False)
-    mail_at = models.DateTimeField(null=True, editable=False)
-    mail_tries = models.PositiveIntegerField(default=0, editable=False)
     # English, as a constant that `mail_problem_words` says in the reader's language.
     mail_problem = models.CharField(max_length=200, blank=True, editable=False)
     # The host who asked for the invitation, and their language.
     mail_asked_by = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
     mail_language = models.CharField(max_length=16, blank=True, default="", editable=False)
+    # When an e-mail was sent, or a join card printed.
     invited_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -94,9 +93,6 @@ class RosterEntry(models.Model):
             models.UniqueConstraint(
                 fields=["join_card_digest"], name="roster_join_card_once", condition=~Q(join_card_digest="")
             ),
-        ]
-        indexes: ClassVar = [
-            models.Index(fields=["mail_at"], condition=Q(mail_at__isnull=False), name="roster_to_mail"),
         ]
 
     def __str__(self) -> str:
@@ -155,7 +151,7 @@ def has_student_number(numbers: Collection[str]) -> Q:
 
 def joined_values(user_id: int, at: datetime) -> dict[str, Any]:
     """The values of an entry that an account has joined with: its link and its invitation end."""
-    ended = {"join_card_digest": "", "join_card_expires_at": None, "mail_asked_at": None, "mail_at": None}
+    ended = {"join_card_digest": "", "join_card_expires_at": None, "mail_asked_at": None}
     return {"user": user_id, "joined_at": at, **ended}
 
 

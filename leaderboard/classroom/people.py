@@ -39,8 +39,6 @@ UNREAD = (
     "roster_list",
     "join_card_digest",
     "join_card_expires_at",
-    "mail_at",
-    "mail_tries",
     "mail_asked_by",
     "mail_language",
 )

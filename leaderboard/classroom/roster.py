@@ -348,8 +348,8 @@ def make_join_cards(
             raise CannotHost(_("Everyone you selected has already joined or left the course."))
         join_cards = [(entry, entry.new_join_card_code(at)) for entry in chosen]
         for entry, _code in join_cards:
-            entry.invited_at, entry.mail_asked_at, entry.mail_at, entry.mail_problem = at, None, None, ""
-        fields = ["join_card_digest", "join_card_expires_at", "invited_at", "mail_asked_at", "mail_at", "mail_problem"]
+            entry.invited_at, entry.mail_asked_at, entry.mail_problem = at, None, ""
+        fields = ["join_card_digest", "join_card_expires_at", "invited_at", "mail_asked_at", "mail_problem"]
         RosterEntry.objects.bulk_update(chosen, fields, batch_size=500)
         AuditEntry.append(AuditEvent.INVITED, user=user, competition=competition, after={"join cards": len(join_cards)})
     return join_cards

@@ -10,6 +10,7 @@ class NotificationsConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard.accounts import hooks as accounts
+        from leaderboard.common import outbox
         from leaderboard.competitions import hooks
 
         from . import host_events, notices, personal_data, tasks
@@ -28,3 +29,4 @@ class NotificationsConfig(AppConfig):
         hooks.planned_launch_missed.append(host_events.notify_launch_missed)
         hooks.scoring_failed.append(host_events.notify_hosts_of_failure)
         hooks.due_tasks.append(tasks.find_due)
+        outbox.email_queued.append(tasks.wake_email_sender)

@@ -1,75 +1,31 @@
-"""E-mails: what is due goes out, at most one e-mail per person and round, and nothing goes out twice.
-
-A claim says who sends an e-mail; while the mail server refuses, it waits longer each time. Only when a process dies
-between the server's yes and the note of it, an e-mail is sent again, with the same Message-ID, so that mail programs
-show it once.
-"""
+"""E-mails about notices: those of a person that are due together become one e-mail in the outbox."""
 
 from __future__ import annotations
 
 import hashlib
-import logging
-import smtplib
-import time
-import uuid
-from collections.abc import Callable
-from contextlib import suppress
-from datetime import timedelta
-from functools import partial
-from itertools import chain
-from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import signing
 from django.core.exceptions import ValidationError
-from django.core.mail import EmailMessage, get_connection
+from django.core.mail import EmailMessage
 from django.core.validators import validate_email
-from django.db.models import F
+from django.db import transaction
 from django.db.models.functions import Now
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
-from leaderboard.common.email_lines import WIDTH, wrap_email_text
+from leaderboard.common import logs, outbox
+from leaderboard.common.email_lines import WIDTH
 from leaderboard.competitions.models import Competition
 
-from . import hooks
 from .models import Announcement, Delivery, Notice, NoticeKind
 from .notices import notice_choices_of, save_choices, sends_mail
 
-log = logging.getLogger(__name__)
-
-# A sender queries again for what is due after so long.
-ROUND_SECONDS = 2.0
 SALT = "leaderboard.stop-mail"
-LEASE = timedelta(minutes=10)
-MOST_TRIES = 12
-LONGEST_PAUSE = timedelta(hours=6)
-# While the server refuses everything, all e-mails wait.
-SERVER_PAUSE = timedelta(minutes=1)
-
-
-class EmailNotSent(Exception):
-    """An e-mail was not sent. `answers`: the server takes others; `is_final`: it never takes this one."""
-
-    def __init__(self, reason: str, *, answers: bool, is_final: bool = False) -> None:
-        super().__init__(reason)
-        self.answers, self.is_final = answers, is_final
-
-
-def send_email(email: EmailMessage, server: Any) -> None:
-    """Send an e-mail over a connection that is opened when the first one needs it. Raises `EmailNotSent`."""
-    email.connection, email.body = server, wrap_email_text(str(email.body))
-    try:
-        server.open()
-        email.send()
-    except smtplib.SMTPRecipientsRefused as error:
-        codes = [code for code, _ in error.recipients.values()]
-        is_final = bool(codes) and min(codes) >= 500
-        raise EmailNotSent(type(error).__name__, answers=True, is_final=is_final) from error
-    except Exception as error:  # a frozen, absent or wrongly named server, of whatever kind
-        raise EmailNotSent(type(error).__name__, answers=False) from error
+# Of so many people notices are put into the outbox in one turn; what is withdrawn meanwhile is not there yet.
+MAX_PEOPLE_PER_TURN = 50
+KIND = "notices"
 
 
 def reply_to(competition: Competition | None) -> list[str]:
@@ -83,69 +39,43 @@ def reply_to(competition: Competition | None) -> list[str]:
     return [contact]
 
 
-def pause_after(tries: int) -> timedelta | None:
-    """How long to wait after so many tries, each time longer; None when it was enough."""
-    return min(timedelta(minutes=2**tries), LONGEST_PAUSE) if tries < MOST_TRIES else None
-
-
 def is_mail_due() -> bool:
-    return sends_mail() and (Notice.objects.filter(mail_at__lte=Now()).exists() or any(hooks.is_mail_due()))
+    is_due = Notice.objects.filter(mail_at__lte=Now()).exists() and not outbox.is_server_paused()
+    return sends_mail() and (is_due or outbox.is_email_due())
 
 
-def send_due_emails(within: float = ROUND_SECONDS) -> bool:
-    """Send e-mails for about so many seconds; True when some may remain."""
+def send_due_emails() -> bool:
+    """Send e-mails for a moment; returns whether some may remain."""
     if not sends_mail():
         return False
-    enough = time.monotonic() + within
+    is_more = not outbox.is_server_paused() and _queue_due_notices()
+    return outbox.send_due_emails() or is_more
+
+
+def _queue_due_notices() -> bool:
+    """Put e-mails about due notices into the outbox; returns whether further ones are due."""
     due = Notice.objects.filter(mail_at__lte=Now()).order_by("mail_at").values_list("user", flat=True)
-    emails: list[Callable[[Any], bool]] = [partial(_send_to_user, user_id) for user_id in dict.fromkeys(due[:1000])]
-    emails += chain.from_iterable(hooks.mails_due())
-    server = get_connection()
-    try:
-        for send in emails:
-            if not send(server):
-                return False
-            if time.monotonic() > enough:
-                return True
-    finally:
-        with suppress(Exception):  # a server that hangs up early has received the e-mails all the same
-            server.close()
-    return False
+    people = list(dict.fromkeys(due[:1000]))
+    for user_id in people[:MAX_PEOPLE_PER_TURN]:
+        with logs.log_errors():
+            _queue_notices_of(user_id)
+    return len(people) > MAX_PEOPLE_PER_TURN
 
 
-def _send_to_user(user_id: int, server: Any) -> bool:
-    """Send one person everything that is due; False when the server answers nobody."""
-    claim = uuid.uuid4()
-    taken = Notice.objects.filter(user=user_id, mail_at__lte=Now())
-    if not taken.update(mail_claim=claim, mail_at=Now() + LEASE, mail_tries=F("mail_tries") + 1):
-        return True  # somebody else was quicker
-    mine = Notice.objects.filter(mail_claim=claim)
-    notices = list(mine.select_related("competition", "user").order_by("created_at", "pk"))
-    user = notices[0].user
+@transaction.atomic
+def _queue_notices_of(user_id: int) -> None:
+    """Put one e-mail about everything that is due for a person into the outbox."""
+    due = Notice.objects.select_for_update(of=("self",)).filter(user=user_id, mail_at__lte=Now())
+    notices = list(due.select_related("competition", "user").order_by("created_at", "pk"))
+    if not notices:
+        return  # another process was quicker
+    user, mine = notices[0].user, Notice.objects.filter(pk__in=[notice.pk for notice in notices])
     if not user.email or not user.is_active:
-        mine.update(mail_claim=None, mail_at=None)
-        return True
-    try:
-        with translation.override(user.notification_language):
-            words = build_email(user, notices)
-        send_email(words, server)
-    except EmailNotSent as error:
-        _retry_later(notices, error)
-        if not error.answers:
-            Notice.objects.filter(mail_at__lte=Now()).update(mail_at=Now() + SERVER_PAUSE)
-        return error.answers
-    mine.update(mail_claim=None, mail_at=None, mailed_at=Now())
-    return True
-
-
-def _retry_later(notices: list[Notice], error: EmailNotSent) -> None:
-    """Try again later, each time after a longer pause, and in the end no more: the notice stays on the page."""
-    log.warning("an e-mail about %s notices could not be sent: %s", len(notices), error)
-    now = timezone.now()
-    for notice in notices:
-        pause = pause_after(notice.mail_tries)
-        due = now + pause if pause else None
-        Notice.objects.filter(pk=notice.pk, mail_claim=notice.mail_claim).update(mail_claim=None, mail_at=due)
+        mine.update(mail_at=None)
+        return
+    with translation.override(user.notification_language):
+        outbox.queue_email(build_email(user, notices), kind=KIND)
+    mine.update(mail_at=None, mailed_at=Now())
 
 
 # --- what an e-mail says -----------------------------------------------------------------------------------------
@@ -172,7 +102,7 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
     # The same for the same notices, so that an e-mail that went out unnoticed is not shown twice.
     digest = hashlib.sha256(",".join(str(notice.pk) for notice in notices).encode()).hexdigest()[:24]
     message.extra_headers = {
-        "Message-ID": f"<notice.{digest}@{urlsplit(settings.SITE_URL).hostname or 'leaderboard.local'}>",
+        "Message-ID": f"<notice.{digest}@{outbox.site_domain()}>",
         "Auto-Submitted": "auto-generated",
     }
     if settings.SITE_URL:

@@ -91,8 +91,8 @@ class NoticeChoice(models.Model):
 
 
 class Notice(models.Model):
-    """One notice to one person. `mail_at` says when its e-mail is due (None: no longer, or never); `key` prevents a
-    second notice about the same thing, such as a reminder."""
+    """One notice to one person. `mail_at` says when its e-mail is due (None: no longer, or never), `mailed_at` when it
+    went to the outbox; `key` prevents a second notice about the same thing, such as a reminder."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notices")
     competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="notices")
@@ -106,8 +106,6 @@ class Notice(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     read_at = models.DateTimeField(null=True, editable=False)
     mail_at = models.DateTimeField(null=True, editable=False)
-    mail_claim = models.UUIDField(null=True, editable=False)
-    mail_tries = models.PositiveIntegerField(default=0, editable=False)
     mailed_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -119,7 +117,6 @@ class Notice(models.Model):
             models.Index(fields=["user"], condition=Q(read_at=None), name="notice_unread"),
             models.Index(fields=["user", "-created_at"], name="notice_by_user"),
             models.Index(fields=["mail_at"], condition=Q(mail_at__isnull=False), name="notice_to_mail"),
-            models.Index(fields=["mail_claim"], condition=Q(mail_claim__isnull=False), name="notice_in_the_mail"),
         ]
 
     def __str__(self) -> str:

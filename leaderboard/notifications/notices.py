@@ -191,7 +191,7 @@ def save_choices(*, user: User, choices: Mapping[NoticeKind, str]) -> None:
             if delivery == Delivery.NONE and not kind.may_be_silent:
                 delivery = Delivery.PAGE
             NoticeChoice.objects.update_or_create(user=user, kind=kind, defaults={"delivery": delivery})
-            waiting = Notice.objects.filter(user=user, kind=kind, mail_at__isnull=False, mail_claim=None)
+            waiting = Notice.objects.filter(user=user, kind=kind, mail_at__isnull=False)
             waiting.update(mail_at=email_due_at(user, delivery, now))
 
 

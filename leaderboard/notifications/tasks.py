@@ -11,18 +11,33 @@ from django.db import close_old_connections, connections
 
 from leaderboard.celery import app
 from leaderboard.common.clock import database_now
-from leaderboard.competitions.tasks import has_known_schema
+from leaderboard.competitions.tasks import has_known_schema, wake_workers_after_commit
 
 from . import chat_sending, emails, reminders
 
 log = logging.getLogger(__name__)
 
 
+# A mail server that does not answer takes one thread of this process, and other tasks have the rest.
+_one_sender = threading.Lock()
+
+
 @app.task(name="leaderboard.notifications.tasks.send_due_emails", bind=True)
 def send_due_emails(self: Any) -> None:
-    """Send e-mails that are due."""
-    if has_known_schema(self):
-        _send_in_thread("mail_due", emails.send_due_emails)
+    """Send e-mails that are due for a moment, then let other tasks have their turn."""
+    if not has_known_schema(self) or not _one_sender.acquire(blocking=False):
+        return
+    try:
+        is_more = emails.send_due_emails()
+    finally:
+        _one_sender.release()
+    if is_more:
+        wake_email_sender()
+
+
+def wake_email_sender() -> None:
+    """Have e-mails sent once their rows can be seen."""
+    wake_workers_after_commit(send_due_emails)
 
 
 @app.task(name="leaderboard.notifications.tasks.post_due_messages", bind=True)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import invitations, roles, roster
 from leaderboard.classroom.models import HostingRole, RosterEntry
-from leaderboard.common.models import AuditEntry
+from leaderboard.common.models import AuditEntry, OutgoingEmail
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.notifications import emails
@@ -55,8 +55,7 @@ def codes(post: list[mail.EmailMessage]) -> list[str]:
 
 def soon() -> None:
     """The time of the next try."""
-    waiting = RosterEntry.objects.filter(mail_at__isnull=False)
-    waiting.update(mail_at=timezone.now() - timedelta(hours=1))
+    OutgoingEmail.objects.update(due_at=timezone.now() - timedelta(hours=1), refused_all_at=None)
 
 
 def test_everybody_not_invited_yet_gets_an_email_with_their_own_link(
@@ -91,7 +90,9 @@ def test_an_invitation_is_signed_by_the_host_who_asked_for_it(
         assert "Ada Lovelace\n\n-- " in str(email.body)
         assert email.reply_to == ["help@class.example"]
         assert ada.email not in str(email.message())
-    RosterEntry.objects.update(mail_at=timezone.now() - timedelta(seconds=1), mail_asked_by=None)
+    for person in RosterEntry.objects.exclude(email=""):
+        hers.post(INVITE, {"entry": person.pk})
+    RosterEntry.objects.update(mail_asked_by=None)
     emails.send_due_emails()
     assert len(post) == 4
     assert "Ada" not in str(post[-1].body), "an account that is gone signs nothing"
@@ -130,7 +131,8 @@ def test_no_link_is_kept_that_could_be_read_and_the_audit_log_says_who_was_invit
 ) -> None:
     hers.post(INVITE, ALL)
     emails.send_due_emails()
-    stored = str(list(RosterEntry.objects.values())) + str(list(AuditEntry.objects.values()))
+    rows = [*RosterEntry.objects.values(), *AuditEntry.objects.values(), *OutgoingEmail.objects.values()]
+    stored = str(rows)
     assert not [code for code in codes(post) if code in stored]
     event = AuditEntry.objects.get(event=AuditEvent.INVITED.value)
     assert event.by == ada.pk
@@ -279,7 +281,7 @@ def test_a_site_without_a_mail_server_says_so_and_offers_join_cards(hers: Client
     assert "no mail server" in page
     assert 'action="/host/pets/people/slips/"' in page
     assert "no mail server" in text_of(hers.post(INVITE, ALL, follow=True))
-    assert not RosterEntry.objects.filter(mail_at__isnull=False).exists()
+    assert not OutgoingEmail.objects.exists()
 
 
 def test_a_draft_invites_nobody(hers: Client, post: list[mail.EmailMessage]) -> None:

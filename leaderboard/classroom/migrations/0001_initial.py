@@ -71,8 +71,6 @@ class Migration(migrations.Migration):
                 ('join_card_digest', models.CharField(blank=True, editable=False, max_length=64)),
                 ('join_card_expires_at', models.DateTimeField(editable=False, null=True)),
                 ('mail_asked_at', models.DateTimeField(editable=False, null=True)),
-                ('mail_at', models.DateTimeField(editable=False, null=True)),
-                ('mail_tries', models.PositiveIntegerField(default=0, editable=False)),
                 ('mail_problem', models.CharField(blank=True, editable=False, max_length=200)),
                 ('mail_language', models.CharField(blank=True, default='', editable=False, max_length=16)),
                 ('invited_at', models.DateTimeField(editable=False, null=True)),
@@ -84,7 +82,6 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'roster entries',
                 'ordering': [django.db.models.functions.text.Lower('name'), 'email', 'pk'],
-                'indexes': [models.Index(condition=models.Q(('mail_at__isnull', False)), fields=['mail_at'], name='roster_to_mail')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('user__isnull', False)), fields=('competition', 'user'), name='roster_user_once'), models.UniqueConstraint(models.F('competition'), django.db.models.functions.text.Lower('email'), condition=models.Q(('email', ''), _negated=True), name='roster_email_once'), models.UniqueConstraint(condition=models.Q(('join_card_digest', ''), _negated=True), fields=('join_card_digest',), name='roster_join_card_once')],
             },
         ),

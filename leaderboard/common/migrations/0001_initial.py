@@ -1,3 +1,4 @@
+import django.utils.timezone
 from django.db import migrations, models
 
 
@@ -99,6 +100,23 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'audit log',
                 'ordering': ['-number'],
                 'indexes': [models.Index(fields=['competition', '-number'], name='audit_by_competition')],
+            },
+        ),
+        migrations.CreateModel(
+            name='OutgoingEmail',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('recipients', models.TextField(blank=True)),
+                ('content', models.JSONField(default=dict)),
+                ('kind', models.CharField(blank=True, max_length=20)),
+                ('reference', models.PositiveBigIntegerField(null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ('due_at', models.DateTimeField()),
+                ('tries', models.PositiveIntegerField(default=0)),
+                ('refused_all_at', models.DateTimeField(null=True)),
+            ],
+            options={
+                'indexes': [models.Index(fields=['kind', 'due_at'], name='outgoing_email_in_order'), models.Index(condition=models.Q(('refused_all_at__isnull', False)), fields=['refused_all_at'], name='mail_refused_all')],
             },
         ),
         migrations.RunPython(guard, unguard),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .audit_log import AuditEntry
+from .outbox import OutgoingEmail
 
 __all__ = [
     "AuditEntry",
+    "OutgoingEmail",
 ]
