@@ -14,10 +14,11 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
-from .models import Competition, Membership, MergeOffer, Score, Submission, Team
+from .models import Competition, Membership, MergeOffer, PageTask, Score, Submission, Team
 from .models.competition import Split
 from .models.team import new_invitation
 from .models.team_history import FormerMember
+from .services import page_tasks
 
 NAMELESS_FILE = "submission.csv"
 
@@ -31,6 +32,7 @@ def export(*, account: User, at: datetime) -> PersonalData:
         texts={
             "memberships": list(_memberships(account)),
             "submissions": [_submission(account, submission, at) for submission in files],
+            "forms": list(PageTask.objects.filter(user=account).values("path", "status", "created_at")),
         },
         files=[
             PersonalFile(f"submissions/{one.pk}/{one.file_name}", key=one.file_key, sha256=one.sha256) for one in files
@@ -106,6 +108,7 @@ def leave(*, leaving: Leaving) -> None:
     """Leave all teams; files that the person handed in stay there without their words."""
     account = leaving.account
     leaving.competitions |= _known_in(account)
+    page_tasks.remove_tasks_of(account)
     # Nothing is handed in, scored or merged meanwhile.
     joined = Competition.objects.filter(pk__in=account.memberships.values("competition"))
     list(joined.select_for_update().order_by("pk").values_list("pk"))

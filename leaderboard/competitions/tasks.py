@@ -32,7 +32,7 @@ from .models import Submission
 from .models.team_history import FormerMember
 from .ranking import reveal
 from .scoring import queue, score
-from .services import archive, launches
+from .services import archive, launches, page_tasks
 
 log = logging.getLogger(__name__)
 
@@ -200,11 +200,19 @@ def measure_preview(self: Any, ground_truth_id: int) -> None:
         score.measure_preview(ground_truth_id)
 
 
+@app.task(name="leaderboard.competitions.tasks.answer_page", bind=True)
+def answer_page(self: Any) -> None:
+    """Answer the form whose turn it is."""
+    if has_known_schema(self) and page_tasks.answer_next_task(self.request.id) and page_tasks.waiting_tasks():
+        wake_workers(answer_page, expires=SWEEP_MESSAGE_LIFETIME)
+
+
 @app.task(name="leaderboard.competitions.tasks.sweep")
 def sweep() -> None:
     """Wake workers for what waits and is in no hands; a broker that takes no message is left alone until the next
     sweep."""
     waiting, ground_truths = score.sweep_queue()
+    page_tasks.fail_spent_tasks()
     queue.report_worker(swept=True)
     queue.log_stuck_queue()
     if queue.next_slow_file():
@@ -214,6 +222,7 @@ def sweep() -> None:
         (rescore_candidate, (ground_truth,)) for ground_truth in ground_truths
     ]
     wake_ups += [(measure_preview, (ground_truth,)) for ground_truth in score.unfinished_previews()]
+    wake_ups += [(answer_page, ()) for _task in page_tasks.waiting_tasks()]
     for task, ids in wake_ups:
         if not wake_workers(task, *ids, expires=SWEEP_MESSAGE_LIFETIME):
             return
@@ -234,10 +243,12 @@ def launch_due_competitions() -> None:
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")
 def clear_sessions() -> None:
     """Once a night: delete sessions that have run out, in another process, the addresses of ended ones, the digests of
-    deleted accounts that no running competition needs, and competitions that were long enough in the bin."""
+    deleted accounts that no running competition needs, answered forms of some days ago, and competitions that were
+    long enough in the bin."""
     archive.empty_bin(database_now())
     FormerMember.forget_ended(database_now())
     personal_data.forget_ended_sessions(database_now())
+    page_tasks.remove_old_tasks(database_now())
     run_command("clearsessions")
 
 

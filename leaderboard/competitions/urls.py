@@ -15,6 +15,7 @@ from .views import (
     leaderboard,
     metrics,
     overview,
+    page_tasks,
     projector,
     setup,
     submissions,
@@ -26,6 +27,7 @@ from .views import (
 urlpatterns = [
     path("", home.home, name="home"),
     path("competitions/", front.competitions, name="competitions"),
+    path("tasks/<uuid:task_id>/", page_tasks.page_task, name="page_task"),
     path("metrics/", metrics.metrics, name="metrics"),
     path("metrics/<slug:key>/", metrics.metric, name="metric"),
     path("c/<slug:slug>/", overview.overview, name="overview"),

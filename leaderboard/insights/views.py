@@ -27,6 +27,7 @@ from leaderboard.competitions.ranking import ladder
 from leaderboard.competitions.ranking import shake_up as shake_up_module
 from leaderboard.competitions.services import competitions, launches
 from leaderboard.competitions.views.charts import metric_title
+from leaderboard.competitions.views.page_tasks import answered_by_worker
 from leaderboard.competitions.views.setup import checklist_of
 from leaderboard.notifications import chat_sending
 from leaderboard.scoring.job_slots import JobFailed
@@ -107,6 +108,7 @@ class HardRowForm:
 
 
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Reading the answers and the best submissions"))
 def host_rows(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows what was found last, or with `row` the form that corrects that row; POST looks again, or makes a draft
     of the corrected answers."""
@@ -227,6 +229,7 @@ def host_report_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
 
 
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Comparing the best submissions of all teams"))
 def host_similar(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Shows what the database knows; a POST also compares the best files of all teams, and stores nothing."""
     comparison, refusal, status = None, "", 200

@@ -21,7 +21,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import extensions, joining, roster, team_merges
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import Competition, RowReport, Score, Standing, Submission, Uncertainty
+from leaderboard.competitions.models import Competition, PageTask, RowReport, Score, Standing, Submission, Uncertainty
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import boards, covers, data_files
@@ -135,6 +135,7 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "baseline_id": baseline.baseline_id,
         "file_id": data_file.pk,
         "object_id": submission.pk,
+        "task_id": PageTask.objects.create(user=ada, place=1, path="/host/secret/", status="failed").pk,
         "team_id": team.pk,
         "user_id": bo.pk,
         "password/token": "nonsense",

@@ -6,6 +6,7 @@ from .competition import Competition, DataFile
 from .competition_settings import Admission, Archive, BoardSettings, Cover, CoverPicture, LaunchPlan, Limits
 from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring, RowReport, StudentPreview, TruthCheck, TruthDraft
+from .page_task import PageTask
 from .submission import (
     Baseline,
     Conversion,
@@ -36,6 +37,7 @@ __all__ = [
     "Limits",
     "Membership",
     "MergeOffer",
+    "PageTask",
     "Refusal",
     "Rescoring",
     "RowReport",

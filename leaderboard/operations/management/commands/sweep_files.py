@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 # A row follows its file within seconds; restoring or moving a site takes hours.
 ORPHAN_LIFETIME = timedelta(hours=24)
-FOLDERS = ("submissions", "truths", "data", "checks")
+FOLDERS = ("submissions", "truths", "data", "checks", "page-tasks")
 FEW = 20
 
 
