@@ -25,20 +25,27 @@ TRUTHS = {
     for slug, rows in (("small", 1000), ("large", 100_000))
 }
 SET_UP = """
-import sys
-from leaderboard.accounts.models import ApiToken
-from leaderboard.competitions.models import Competition
 from bench.sites import TRUTHS
-from tests.conftest import enter, make_competition, person
+from tests.conftest import make_competition, person
 ada = person("ada", can_host=True)
-for slug, truth in TRUTHS.items():
-    make_competition(ada, slug=slug, truth=truth, daily_attempts=1000, is_listed=True)
-for n in range(STUDENTS):
-    user = person(f"student{n}")
-    for competition in Competition.objects.all():
-        enter(competition, user)
-    print(ApiToken.issue(user, "bench")[1])
+for slug in {slugs!r}:
+    make_competition(ada, slug=slug, truth=TRUTHS[slug], daily_attempts=1000, is_listed=True)
 """
+JOIN = """
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+from leaderboard.accounts.models import ApiToken, User
+from leaderboard.competitions.models import Competition
+from tests.conftest import enter
+secret, competitions = make_password(None), list(Competition.objects.all())
+with transaction.atomic():
+    for n in range({first}, {end}):
+        user = User.objects.create(username=f"student{{n}}", email=f"s{{n}}@example.org", password=secret)
+        for competition in competitions:
+            enter(competition, user)
+        print(ApiToken.issue(user, "bench")[1])
+"""
+JOIN_AT_ONCE = 500
 
 
 class MeasuredSite(Protocol):
@@ -58,8 +65,8 @@ class MeasuredSite(Protocol):
     def waiting(self) -> int:
         """How many files have no score yet; asked of the database, so that the site has no work with it."""
 
-    def processor_seconds(self) -> float:
-        """What all processes of the site have used so far, those that ended included."""
+    def processor_seconds(self) -> dict[str, float]:
+        """What the processes of each part have used so far, those that ended included."""
 
 
 @dataclass
@@ -89,7 +96,7 @@ class Leaderboard:
         database = self.site.folder / "leaderboard.sqlite3"
         return rows_in(database, "SELECT count(*) FROM competitions_submission WHERE status = 'pending'")
 
-    def processor_seconds(self) -> float:
+    def processor_seconds(self) -> dict[str, float]:
         return processor_seconds([self.site.process.pid])
 
 
@@ -125,7 +132,7 @@ class Plain:
             self.folder / "plain.sqlite3", "SELECT count(*) FROM contenttypes_submission WHERE public IS NULL"
         )
 
-    def processor_seconds(self) -> float:
+    def processor_seconds(self) -> dict[str, float]:
         return processor_seconds(self.roots)
 
     def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
@@ -133,13 +140,29 @@ class Plain:
             self._own.connection = HTTPConnection(self.address.removeprefix("http://"), timeout=60)
         headers = {"Content-Type": "multipart/form-data; boundary=part"} if body else {}
         self._own.connection.request(method, path, body, headers)
-        return bytes(self._own.connection.getresponse().read())
+        answer = self._own.connection.getresponse()
+        content = bytes(answer.read())
+        assert answer.status < 400, (answer.status, (self.folder / "log").read_text()[-2000:])
+        return content
 
 
 @contextmanager
-def leaderboard(students: int, folder: Path, up: tuple[str, ...] = (), **variables: str) -> Iterator[Leaderboard]:
+def leaderboard(
+    students: int, folder: Path, up: tuple[str, ...] = (), slugs: tuple[str, ...] = tuple(TRUTHS), **variables: str
+) -> Iterator[Leaderboard]:
+    """This site with so many students in the competitions of these names."""
     with running_site(folder / "var", up=up, **variables) as site:
-        yield Leaderboard(site, site.shell(SET_UP.replace("STUDENTS", str(students))).splitlines())
+        yield Leaderboard(site, join(site, students, slugs))
+
+
+def join(site: Site, students: int, slugs: tuple[str, ...]) -> list[str]:
+    """Make the competitions and let the students join; their tokens."""
+    site.shell(SET_UP.format(slugs=slugs))
+    tokens: list[str] = []
+    for first in range(0, students, JOIN_AT_ONCE):
+        code = JOIN.format(first=first, end=min(first + JOIN_AT_ONCE, students))
+        tokens += site.shell(code).splitlines()
+    return tokens
 
 
 @contextmanager
@@ -153,8 +176,9 @@ def rows_in(database: Path, query: str) -> int:
         return int(link.execute(query).fetchone()[0])
 
 
-def processor_seconds(roots: list[int]) -> float:
-    """Of processes and all that they started, also of those that have ended and were waited for."""
+def processor_seconds(roots: list[int]) -> dict[str, float]:
+    """Of processes and all that they started, also of those that have ended and were waited for: `web`, `worker` with
+    what scores for it, and the `rest`."""
     children: dict[int, list[int]] = {}
     used: dict[int, float] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -165,9 +189,19 @@ def processor_seconds(roots: list[int]) -> float:
         process = int(stat.parent.name)
         children.setdefault(int(fields[1]), []).append(process)
         used[process] = sum(map(int, fields[11:15])) / TICKS
-    todo, total = list(roots), 0.0
+    todo = [(root, "rest") for root in roots]
+    total = {"web": 0.0, "worker": 0.0, "rest": 0.0}
     while todo:
-        process = todo.pop()
-        total += used.get(process, 0.0)
-        todo += children.get(process, [])
+        process, part = todo.pop()
+        part = part if part != "rest" else _part_of(process)
+        total[part] += used.get(process, 0.0)
+        todo += [(child, part) for child in children.get(process, [])]
     return total
+
+
+def _part_of(process: int) -> str:
+    try:
+        command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ")
+    except OSError:
+        return "rest"
+    return "web" if b"granian" in command else "worker" if b" worker" in command else "rest"
