@@ -4,7 +4,7 @@ Names: ``uploads`` (50 a second for ten seconds), ``scoring`` (files of 10,000 r
 a second of a board with 500 teams and 50,000 submissions, while files are scored), ``signins`` (200 in a minute),
 ``slow`` (200 clients that send a byte a second), ``fair`` (four of one team hand in ``--queue 500`` files at once; how
 long others of its class and of another wait), ``soak`` (``--soak 3600`` seconds at two uploads a second: memory,
-descriptors, zombies). Without names all but the soak. The site is the one that
+threads, descriptors, zombies). Without names all but the soak. The site is the one that
 ``manage.py up`` starts; who asks shares its processors, so every figure includes the asking.
 
 An open loop: each request has its moment, and is late when the site is; times count from that moment.
@@ -281,16 +281,17 @@ def family(top: int) -> dict[int, tuple[int, str]]:
     return found
 
 
-def weighed(pid: int) -> tuple[float, int]:
-    """Memory in MB that no file backs, and open descriptors; nothing for who is gone.
+def weighed(pid: int) -> tuple[float, int, int]:
+    """Memory in MB that no file backs, open descriptors and threads; nothing for who is gone.
 
     Shared or not: a page that a fork shared is no growth on the day when one of the two writes to it. Pages of the
     database that SQLite maps belong to the kernel's cache.
     """
     with suppress(OSError):
         (own,) = re.findall(r"^Anonymous: +(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), flags=re.M)
-        return int(own) / 1024, len(list(Path(f"/proc/{pid}/fd").iterdir()))
-    return 0.0, 0
+        opened, threads = (len(list(Path(f"/proc/{pid}/{what}").iterdir())) for what in ("fd", "task"))
+        return int(own) / 1024, opened, threads
+    return 0.0, 0, 0
 
 
 def soak(site: Site, tokens: list[str], seconds: float) -> None:
@@ -323,10 +324,12 @@ def soak(site: Site, tokens: list[str], seconds: float) -> None:
     zombies = [pid for pid, (_, name) in after.items() if name == "zombie"]
     for pid, kind in after.items():
         if kind == before.get(pid):
-            (was, open_then), (now, open_now) = were[pid], weighed(pid)
+            (was, open_then, threads_then), (now, open_now, threads_now) = were[pid], weighed(pid)
             grown = now / heaviest[kind] - 1 if heaviest[kind] else 0.0
             what = f"{kind[1]}: {was:.1f} → {now:.1f} MB, descriptors {open_then} → {open_now}"
+            what += f", threads {threads_then} → {threads_now}"
             is_met = (grown < 0.05 or now - heaviest[kind] < 1) and open_now <= open_then + 3
+            is_met = is_met and threads_now <= threads_then + 3
             say(what, f"{grown:+.1%}", "< 5 %", is_met=is_met)
     say(f"zombies after {seconds:g} s", str(len(zombies)), "0", is_met=not zombies)
 
