@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common import responses
 from leaderboard.common.qr_codes import qr_code
@@ -18,6 +18,7 @@ from leaderboard.common.storage import TooLarge
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.host_responses import add_refusal, posted_data, refuse_too_large
+from leaderboard.competitions.views.page_tasks import answered_by_worker
 
 from .. import invitations, people, roster, roster_files
 from ..forms import RosterForm, posted_number
@@ -29,7 +30,12 @@ MOST_SHOWN = 200
 PREVIEWED = ("bad", "new", "changed", "missing", "unchanged", "left_out")
 
 
+def _brings_no_file(request: HttpRequest) -> bool:
+    return not request.FILES
+
+
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Reading your class list"), is_quick=_brings_no_file)
 def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows the form, or what the list that was chosen would do; POST chooses one, takes it over or forgets it."""
     if request.POST.get("action") in ("take", "discard", "take_back"):

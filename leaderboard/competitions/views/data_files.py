@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import as_download, see_other, signed_in_user, streamed_zip
 from leaderboard.common.storage import TooLarge
@@ -18,6 +19,7 @@ from ..forms.host import DataFileForm
 from ..services import competitions, data_files, folders, publishing, submissions_zip
 from ..services.answer_leaks import is_table_unread
 from .host_responses import add_refusal, ask_first, csv_response, is_confirmed, posted_data, refuse_too_large
+from .page_tasks import answered_by_worker
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +76,12 @@ def _sample(request: HttpRequest, page_context: PageContext) -> bytes:
         return b""
 
 
+def _brings_no_file(request: HttpRequest) -> bool:
+    return not request.FILES
+
+
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Looking for answers in your file"), is_quick=_brings_no_file)
 def host_data(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     competition = page_context.competition
     if request.POST.get("action") == "remove":

@@ -20,6 +20,7 @@ from ..forms.ground_truth import ApplyForm
 from ..models import Competition, TruthCheck
 from ..models.competition import Split
 from ..services import competitions, findings, rescoring, truth_drafts
+from .page_tasks import answered_by_worker
 from .truth_reports import metric_or_none
 
 MOVES_PER_PAGE = 50
@@ -61,7 +62,12 @@ def host_truth_file(request: HttpRequest, page_context: PageContext, number: int
     return as_download(ground_truth.file_key, f"{page_context.competition.slug}-truth-{number}.csv")
 
 
+def _accepts_a_finding(request: HttpRequest) -> bool:
+    return "accept" in request.POST
+
+
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Checking the answers again"), is_quick=_accepts_a_finding)
 def host_truth_check(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """The check of the ground truth that the board stands on; POST checks again."""
     competition, ground_truth = page_context.competition, page_context.competition.ground_truth

@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import STOP_POLLING, see_other, signed_in_user
 from leaderboard.scoring.job_slots import JobFailed
@@ -17,6 +18,7 @@ from ..models import StudentPreview, TruthCheck
 from ..services import boards, competitions, copying, findings, launches, publishing
 from .host_responses import add_refusal, posted_data
 from .overview import competition_metric
+from .page_tasks import answered_by_worker
 from .setup import checklist_of, until_launch
 from .truth_reports import draft_of
 
@@ -89,6 +91,7 @@ def _review(
 
 
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Making the sample submission"))
 def host_preview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """What a student meets: overview, data, and a file's way. POST sends the sample; htmx asks what came of it."""
     competition = page_context.competition
@@ -130,6 +133,7 @@ def host_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Copying the competition"))
 def host_clone(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """A new draft of one's own from this competition."""
     source, user = page_context.competition, signed_in_user(page_context.user)

@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from leaderboard.common import responses
 from leaderboard.common.access import SiteAudience, open_page_to
@@ -28,6 +29,7 @@ from ..services import competitions, copying, findings, folders, launches, setup
 from ..services.competitions import CannotHost
 from .answer_scale import answer_scales
 from .host_responses import add_refusal, ask_first, is_confirmed, refuse_too_large, save_competition
+from .page_tasks import answered_by_worker
 from .truth_reports import (
     BROKEN,
     draft_of,
@@ -40,6 +42,10 @@ from .truth_reports import (
 
 PageView = Callable[..., HttpResponse]
 METRICS_PROPOSED = 3
+READING_BUTTONS = {
+    "drop", "students", "answers", "predict", "predict_these", "split", "metric", "fix", "create",
+}  # fmt: skip
+"""Buttons of the setup page that read files again."""
 ANSWERS_PROPOSED = 5
 WHERE = {
     "truth": "host_setup",
@@ -83,7 +89,12 @@ def until_launch(page: str) -> Callable[[PageView], PageView]:
 # --- a new one --------------------------------------------------------------------------------------------------
 
 
+def _has_no_files(request: HttpRequest) -> bool:
+    return not request.FILES
+
+
 @open_page_to(SiteAudience.SITE_HOSTS)
+@answered_by_worker(gettext_lazy("Reading your files"), is_quick=_has_no_files)
 def host_new(request: HttpRequest) -> HttpResponse:
     """Drop files, start empty (`action=empty`) or import a competition (`action=import`)."""
     if request.POST.get("action") == "import" or "folder" in request.FILES:
@@ -143,7 +154,13 @@ def _import_zip(request: HttpRequest) -> HttpResponse:
 # --- the draft --------------------------------------------------------------------------------------------------
 
 
+def _saves_alone(request: HttpRequest) -> bool:
+    """Whether a form of the setup page asks for nothing that reads the files."""
+    return not (request.FILES or READING_BUTTONS & set(request.POST))
+
+
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Reading your files"), is_quick=_saves_alone)
 @until_launch("host_settings")
 def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows what was found and proposed. Each button of the page saves its fields and does one thing more; what it

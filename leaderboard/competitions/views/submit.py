@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, signed_in_user
 from leaderboard.common.storage import TooLarge, clean_name, path_of
@@ -24,6 +25,7 @@ from ..models import Competition, Submission
 from ..services import converting, submit_conditions, submitting
 from ..templatetags.leaderboard import forget_size
 from .host_responses import own_submission
+from .page_tasks import answered_by_worker
 from .submission_progress import SubmissionProgress, TodayCard
 
 PIECE = 1_048_576
@@ -87,6 +89,7 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
 
 
 @open_to(Audience.MEMBERS)
+@answered_by_worker(gettext_lazy("Converting your file"))
 def submission_convert(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """Hand in what the offered conversion makes of a file."""
     original = own_submission(page_context, submission_id)

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 import metrics
 from leaderboard.common.responses import see_other, signed_in_user
@@ -20,11 +21,17 @@ from ..forms.ground_truth import AnswersForm
 from ..models import Competition
 from ..services import competitions, findings, rescoring, truth_drafts
 from .host_responses import add_refusal, refuse_too_large
+from .page_tasks import answered_by_worker
 from .truth_metric import publish_checked
 from .truth_reports import BROKEN, draft_of, initial_split, last_check_report, secondary_of
 
 
+def _reads_no_file(request: HttpRequest) -> bool:
+    return "accept" in request.POST or request.POST.get("action") == "discard"
+
+
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Checking the answers"), is_quick=_reads_no_file)
 def host_truth(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """GET shows; POST checks an answer file with its split, takes it as its spreadsheet meant it (`action=as_meant`) or
     with some of its columns (`keep`), goes on to who would move (`publish`), or throws what was checked away

@@ -9,6 +9,7 @@ from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 import metrics
 from leaderboard.common.library_messages import translated_message
@@ -22,11 +23,20 @@ from ..models import Competition, TruthDraft
 from ..services import competitions, findings, publishing, truth_drafts
 from .examples import with_params
 from .host_responses import add_refusal
+from .page_tasks import answered_by_worker
 from .setup import until_launch
 from .truth_reports import BROKEN, draft_of, fitting_metrics, last_check_report, metric_or_none, secondary_of
 
 
+def _only_shows_parameters(request: HttpRequest) -> bool:
+    return request.POST.get("action") == "parameters"
+
+
+MEASURING = gettext_lazy("Checking the answers with this metric")
+
+
 @open_to(Audience.HOSTS)
+@answered_by_worker(MEASURING, is_quick=_only_shows_parameters)
 @until_launch("host_truth_metric")
 def host_setup_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """For the proposal of a draft: the metric is taken, and nothing is published."""
@@ -34,6 +44,7 @@ def host_setup_metric(request: HttpRequest, page_context: PageContext) -> HttpRe
 
 
 @open_to(Audience.HOSTS)
+@answered_by_worker(MEASURING, is_quick=_only_shows_parameters)
 def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     return _metric_step(request, page_context, Pages("host_truth", "host_truth_metric", "competitions/manage.html"))
 
