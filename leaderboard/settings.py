@@ -229,8 +229,9 @@ LOCALE_PATHS = [VAR_DIR / "locale", folders.PACKAGE / "locale"]
 LANGUAGES = languages_in(LOCALE_PATHS)
 
 STATIC_URL = "static/"
-# Files that the site makes itself, such as its fonts.
+# Files that the site makes itself: fonts, worked examples.
 MADE_STATIC_DIR = VAR_DIR / "static"
+MADE_DIR = VAR_DIR / "made"
 STATICFILES_DIRS = [MADE_STATIC_DIR] if MADE_STATIC_DIR.is_dir() else []
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG

@@ -33,6 +33,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
+from leaderboard.common.worked_examples import make_worked_examples
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Membership, Submission
 from leaderboard.competitions.scoring import queue, score
@@ -227,6 +228,20 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     board_cache.calm_versions.seconds = 0.0
     for cache in caches.all():
         cache.clear()
+
+
+@pytest.fixture(scope="session")
+def worked_examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the worked examples of all metrics."""
+    folder = tmp_path_factory.mktemp("made")
+    make_worked_examples(folder)
+    return folder
+
+
+@pytest.fixture
+def with_worked_examples(worked_examples: Path, settings: LazySettings) -> None:
+    """The site as `up` prepares it."""
+    settings.MADE_DIR = worked_examples
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,10 @@
 """The site's font: Inter from its package, cut to the letters that pages use.
 
-`python -m leaderboard.common.fonts FOLDER` makes the files. Without them pages are drawn in the system's font.
+Without its files pages are drawn in the system's font.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 # One variable font holds all weights and optical sizes. Browsers load the second part for pages that need it alone.
@@ -47,7 +46,3 @@ def make_fonts(folder: Path) -> None:
         subset.save_font(font, str(folder / name), options)
         faces.append(FACE.format(name=name, letters=letters))
     (folder / STYLES).write_text("".join(faces))
-
-
-if __name__ == "__main__":
-    make_fonts(Path(sys.argv[1]))

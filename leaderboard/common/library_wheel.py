@@ -12,22 +12,25 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-import metrics
-
-LIBRARY = Path(metrics.__file__).parent
+LIBRARY = Path(__file__).parents[2] / "metrics"
 VERSION = tomllib.loads((LIBRARY / "pyproject.toml").read_text())["project"]["version"]
 _LONG_AGO = "315532800"  # so that the same sources give the same file
 _BUILD = "from setuptools import build_meta; build_meta.build_wheel('built')"
 
 
+def library_version() -> str:
+    """The library's version with a hash of its sources."""
+    return _version(_state())
+
+
 def name_wheel() -> str:
     """The file's name. Its version ends with a hash of the sources, so pip sees each change."""
-    return f"classboard_metrics-{_version(_state())}-py3-none-any.whl"
+    return f"classboard_metrics-{library_version()}-py3-none-any.whl"
 
 
 def build_wheel() -> bytes:
     """The file of today's sources."""
-    return _built(_version(_state()))
+    return _built(library_version())
 
 
 def _state() -> tuple[tuple[Path, int], ...]:

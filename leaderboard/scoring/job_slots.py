@@ -1,4 +1,4 @@
-"""Places and limits of the jobs that a web process asks for: hosts, students and visitors never wait for each other."""
+"""Places and limits of the jobs that a web process asks for: hosts and students never wait for each other."""
 
 from __future__ import annotations
 
@@ -21,9 +21,6 @@ CONVERT_SECONDS = 10
 QUICK_SECONDS, QUICK_SECONDS_ON_THE_WALL = 2.0, 8.0
 """A student's job that takes more of the processor, or more on the wall, gives its place to the next one and goes on
 in one of the places for slow ones. Where these are taken it is stopped: a quick one never waits for slow ones."""
-
-SMALL_TIME_LIMIT, SMALL_PATIENCE = 15, 8
-SMALL_MEMORY_MB = 768
 
 
 class JobFailed(Exception):
@@ -50,7 +47,6 @@ class JobKind:
     kill_after: float
     patience: float
     slow_places: threading.BoundedSemaphore | None = None
-    memory_mb: int | None = None
     niceness: int = 0
 
 
@@ -60,9 +56,7 @@ def _two() -> threading.BoundedSemaphore:
 
 OF_HOSTS = JobKind(_two(), TIME_LIMIT, TIME_LIMIT, TIME_LIMIT / 4)
 OF_STUDENTS = JobKind(_two(), CONVERT_SECONDS, 3 * CONVERT_SECONDS, TIME_LIMIT / 4, slow_places=_two(), niceness=5)
-# What every visitor may ask for: what these jobs read was typed, so their limits are narrow.
-OF_VISITORS = JobKind(_two(), SMALL_TIME_LIMIT, SMALL_TIME_LIMIT, SMALL_PATIENCE, memory_mb=SMALL_MEMORY_MB)
-KINDS = {"explain": OF_VISITORS, "convert_submission": OF_STUDENTS}
+KINDS = {"convert_submission": OF_STUDENTS}
 """Of jobs that are not for hosts."""
 
 

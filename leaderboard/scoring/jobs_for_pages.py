@@ -20,9 +20,8 @@ __all__ = ["JOBS", "KINDS", "OF_HOSTS", "JobFailed", "JobTimedOut", "csv_of", "r
 def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
     """Do a job in a process of its own, as soon as there is a place for one."""
     kind = KINDS.get(job, OF_HOSTS)
-    memory = min(kind.memory_mb or settings.SCORING_MEMORY_MB, settings.SCORING_MEMORY_MB)
     with release_slot_while_waiting(), JobSlot(job, kind) as place:
-        return run_job(job, arguments, kind, place, memory)
+        return run_job(job, arguments, kind, place, settings.SCORING_MEMORY_MB)
 
 
 def csv_of(data: bytes) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -13,7 +12,6 @@ import metrics
 from metrics.checks.several_files import find_hardest_rows, find_similar_predictions
 from metrics.checks.splits import compare_truths, correct_answers, remove_columns
 from metrics.core.errors import Refused
-from metrics.core.figures import Curve, Grid
 from metrics.core.messages import with_templates
 from metrics.reading.containers import read_container
 from metrics.reading.spreadsheet import convert_spreadsheet
@@ -24,10 +22,6 @@ from metrics.sandbox.metric_files import outside_folder
 from .outside_metrics import is_outside
 from .process_limits import confine
 
-EXAMPLE_SECONDS = 8
-"""How long the code that an operator added may take for an example: it must end before its process does, so that the
-answer is known and not computed again for each visitor."""
-MOST_FIGURE_CELLS = 400
 PREVIEW_BYTES, PREVIEW_LINES, LONGEST_PREVIEW = 4096, 4, 120
 
 MetricsWithParams = Sequence[tuple[str, dict[str, Any]]]
@@ -231,42 +225,6 @@ def correct_rows(
     return {"problems": []}
 
 
-def explain(metric: str, truth: str, submission: str, params: dict[str, Any]) -> dict[str, Any]:
-    """How a small submission gets its score; both files are texts. With faults: whose they are and which.
-
-    Figures with more than `MOST_FIGURE_CELLS` numbers are left out: nobody could read them.
-    """
-    try:
-        found = metrics.explain(metric, truth.encode(), submission.encode(), params)
-    except metrics.ParameterError as error:
-        return {"faults_of": "parameters", "problems": error.errors}
-    except (metrics.GroundTruthError, metrics.SubmissionError) as error:
-        whose = "truth" if isinstance(error, metrics.GroundTruthError) else "submission"
-        return {"faults_of": whose, "problems": [problem.as_stored() for problem in error.problems]}
-    except metrics.MetricTooSlow as error:
-        return {"faults_of": "metric", "problems": [], "limit": str(error)}
-    except metrics.MetricError:
-        # Code that the operator added stumbled; what it said is not for everybody.
-        return {"faults_of": "metric", "problems": []}
-    names = ("header", "rows", "parts", "contributions", "sums", "last_line", "worked")
-    answer = {
-        "faults_of": "",
-        **{name: getattr(found.result, name) for name in ("overall", "public", "private")},
-        **{name: getattr(found, name) for name in names},
-        "figures": [drawing for figure in found.figures if (drawing := _figure_json(figure))],
-    }
-    simple: dict[str, Any] = json.loads(json.dumps(answer, default=lambda of_numpy: of_numpy.item()))
-    return simple
-
-
-def _figure_json(figure: Grid | Curve) -> dict[str, Any] | None:
-    kind, points = ("grid", figure.cells) if isinstance(figure, Grid) else ("curve", figure.points)
-    if sum(map(len, points)) > MOST_FIGURE_CELLS:
-        return None
-    drawing = {**vars(figure), "kind": kind}
-    return {**drawing, "marked": sorted(figure.marked)} if isinstance(figure, Grid) else drawing
-
-
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     job.__name__: job
     for job in (
@@ -282,7 +240,6 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         hardest_rows,
         agreement,
         correct_rows,
-        explain,
     )
 }
 
@@ -291,9 +248,6 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
     """Do a job in this process, within its limits."""
     job, arguments = request["job"], request["arguments"]
     os.nice(request["niceness"])
-    if job == "explain":
-        allowed = int(os.environ.get("METRICS_SECONDS") or EXAMPLE_SECONDS)
-        os.environ["METRICS_SECONDS"] = str(min(EXAMPLE_SECONDS, allowed))
     read, write = _job_files(job, arguments)
     confine(
         request["processor_seconds"],
@@ -307,8 +261,6 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
 
 def _job_files(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Path]]:
     """What a job reads and writes; what it will write is there from now on."""
-    if job == "explain":
-        return [], []  # what was typed
     named = [arguments.get(name) for name in ("truth", "submission", "sample", "earlier")]
     read = [
         Path(name)

@@ -1,4 +1,4 @@
-"""The metric pages in a real browser: search as one types, cells computed without a reload, and no script at all."""
+"""The metric pages in a real browser: search as one types, and no script at all."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ import metrics
 
 from .for_everybody import ALL, COLOURS, NARROW, WIDE, WIDER, axe, dress
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-# A sum with a table of four, a curve, many columns, long texts, a bad file.
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("with_worked_examples"),
+]
+# A sum with a table of four, a curve, many columns, long texts.
 LOOKS = (
     "/metrics/",
-    "/metrics/binary_f1/?param-positive=0",
+    "/metrics/binary_f1/",
     "/metrics/roc_auc/",
-    "/metrics/thresholded_f1/?param-count=1",
-    "/metrics/coleridge_fbeta/?param-beta=x",
-    "/metrics/rmse/?tw=2&t=id&t=y&t=1&t=2&sw=2&s=id&s=y&s=9&s=lots",
+    "/metrics/thresholded_f1/",
+    "/metrics/coleridge_fbeta/",
 )
 
 
@@ -53,57 +56,12 @@ def test_the_gallery_follows_what_is_typed(page: Page) -> None:
     assert page.evaluate("window.sameDocument") is True
 
 
-def test_changed_cells_are_computed_without_a_reload(page: Page) -> None:
-    page.goto("/metrics/accuracy/")
-    expect(page.locator(".sum-line strong")).to_have_text("0.75")
-    page.evaluate("window.sameDocument = true")
-    page.get_by_text("Edit cells and parameters").click()
-    page.get_by_label("Submission, row 3, column 2").fill("0")
-    page.get_by_label("Submission, row 3, column 2").press("Enter")
-    expect(page.locator(".sum-line strong")).to_have_text("1")
-    expect(page.locator("#announcements")).to_have_text("The score is 1.")
-    expect(page.get_by_label("Submission, row 3, column 2")).to_be_visible()
-    assert "s=0" in page.url
-    assert page.evaluate("window.sameDocument") is True
-    page.get_by_role("link", name="Back to the example").first.click()
-    expect(page.locator(".sum-line strong")).to_have_text("0.75")
-
-
-def test_rows_are_added_filled_and_removed(page: Page) -> None:
-    page.goto("/metrics/accuracy/")
-    page.get_by_text("Edit cells and parameters").click()
-    for sheet in ("Answers", "Submission"):
-        page.get_by_role("button", name=f"Add a row to {sheet}").click()
-        page.get_by_label(f"{sheet}, row 5, column 1").fill("5")
-        page.get_by_label(f"{sheet}, row 5, column 2").fill("1")
-    assert "do=" not in page.url
-    page.get_by_role("button", name="Compute").last.click()
-    expect(page.locator(".sum-line strong")).to_have_text("0.8")
-    page.get_by_role("button", name="Remove row 3 of Answers").click()
-    expect(page.locator(".errors")).to_be_focused()
-    expect(page.locator("#try")).to_contain_text("1 id unknown")
-
-
-def test_a_bad_parameter_is_told_at_its_field(page: Page) -> None:
-    page.goto("/metrics/fbeta/")
-    page.get_by_text("Edit cells and parameters").click()
-    beta = page.locator("#id_param-beta")
-    beta.evaluate("field => { field.type = 'text'; field.value = 'much' }")
-    beta.press("Enter")
-    expect(page.locator("#id_param-beta_error")).to_contain_text("is not a finite number")
-    expect(page.locator(".sum-line")).to_have_count(0)
-
-
 def test_it_works_without_a_script(chromium: Browser, live_server: LiveServer) -> None:
     context = chromium.new_context(java_script_enabled=False, base_url=live_server.url)
     page = context.new_page()
     page.goto("/metrics/?q=rmse")
     page.get_by_role("link", name="RMSE", exact=True).click()
-    page.get_by_text("Edit cells and parameters").click()
-    page.get_by_role("button", name="Add a row to Submission").click()
-    page.get_by_label("Submission, row 1, column 2").fill("3")
-    page.get_by_role("button", name="Compute").last.click()
-    expect(page.locator(".sum-line strong")).to_have_text("0.5590169944")
+    expect(page.locator(".sum-line strong")).to_have_text("0.6123724357")
     context.close()
 
 

@@ -23,7 +23,6 @@ from leaderboard.scoring import scorer_answer
 from leaderboard.scoring.messages import MalformedMessage
 from tests.common.languages import CODE, second_language
 from tests.common.test_translated_pages import outside_brackets
-from tests.competitions.test_metrics import typed
 from tests.conftest import answers, enter, hand_in, make_competition
 from tests.pages import signed_in
 
@@ -65,13 +64,6 @@ def test_the_problems_of_a_download_and_of_a_page_are_in_bos_language(pets: Comp
     assert table.startswith("code,message,column,line,id,count")
     page = client.get(f"/c/pets/submissions/{submission.pk}/", headers=FOREIGN).content.decode()
     assert "⟦1 id unknown" in page
-
-
-def test_a_visitor_who_changes_an_example_reads_what_is_wrong_with_it_in_their_language(db: None) -> None:
-    address = "/metrics/rmse/" + typed("id,y\n1,2\n2,3", "id,y\n1,lots\n9,1")
-    assert "⟦1 id unknown" in Client().get(address, headers=FOREIGN).content.decode()
-    wrong = "/metrics/fbeta/" + typed("id,y\n1,1\n2,0", "id,y\n1,1\n2,0", beta="-1")
-    assert "⟦Must be " in Client().get(wrong, headers=FOREIGN).content.decode()
 
 
 def test_a_file_that_is_refused_at_once_is_refused_in_bos_language(pets: Competition, bo: User) -> None:

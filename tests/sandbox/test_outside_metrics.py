@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 from django.test import Client
 
 import metrics
 from leaderboard.accounts.models import User
+from leaderboard.common.worked_examples import make_worked_examples
 from leaderboard.competitions.models import Competition, DailyAttempts, Refusal, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, ladder
@@ -22,7 +23,6 @@ from metrics.sandbox import metric_files, processes
 from tests.conftest import enter, hand_in, make_competition
 from tests.pages import tidy
 from tests.scorer_in_process import forget
-from tests.site import patience
 
 pytestmark = pytest.mark.thorough
 
@@ -241,33 +241,24 @@ def test_a_broken_file_breaks_no_page(metrics_folder: Path, ada: User) -> None:
     assert Client().get("/metrics/broken/").status_code == 404
 
 
-@pytest.fixture
-def for_ever(metrics_folder: Path) -> str:
-    """A metric whose example takes for ever."""
-    example = "example = {'truth': 'id,y\\n1,2\\n', 'submission': 'id,y\\n1,17\\n', 'score': 1}\n"
-    text = GAP.replace("    return", "    while (submission.y == 17).any(): pass\n    return")
-    (metrics_folder / "gap.py").write_text(text.replace("class Part", example + "\n\nclass Part"))
-    return "/metrics/gap/"
+EXAMPLE = "example = {'truth': 'id,y\\n1,2\\n2,4\\n', 'submission': 'id,y\\n1,3\\n2,4\\n', 'score': 0.5}\n"
 
 
-def test_the_page_of_one_that_takes_too_long_says_how_long_it_may(
-    for_ever: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("takes_for_ever", [False, True])
+def test_its_example_is_computed_once_before_pages_are_served(
+    metrics_folder: Path, tmp_path: Path, settings: LazySettings, monkeypatch: pytest.MonkeyPatch, takes_for_ever: bool
 ) -> None:
+    text = GAP.replace("class Part", EXAMPLE + "\n\nclass Part")
+    if takes_for_ever:
+        text = text.replace("    return", "    while True: pass\n    return")
+    (metrics_folder / "gap.py").write_text(text)
+    settings.MADE_DIR = tmp_path / "made"
+    assert "isn't ready" in Client().get("/metrics/gap/").content.decode()
     monkeypatch.setenv("METRICS_SECONDS", "1")
-    page = Client().get(for_ever)
-    assert page.status_code == 200
-    assert "The metric gap took longer than 1 s." in page.content.decode()
-
-
-@pytest.mark.slow
-def test_it_is_stopped_before_the_page_gives_up_and_not_tried_again(
-    for_ever: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("METRICS_SECONDS", "5")
-    for _ in range(2):
-        begun = time.monotonic()
-        assert "took longer than" in Client().get(for_ever).content.decode()
-    assert time.monotonic() - begun < 2 * patience()
+    make_worked_examples(settings.MADE_DIR)
+    page = Client().get("/metrics/gap/").content.decode()
+    assert ("can't score its example" in page) is takes_for_ever
+    assert ('class="sum-line"' in page) is not takes_for_ever
 
 
 def test_the_help_of_a_parameter_ends_before_its_default_begins(metrics_folder: Path, ada: User) -> None:

@@ -33,11 +33,6 @@ class BytesLimitedCache:
         self._makers: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def find(self, key: Hashable) -> Any:
-        """The entry of a key, or None. Makes nothing and never waits for a maker."""
-        with self._lock:
-            return self._entries.get((get_language(), key))
-
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The entry of a key, made by `make` if it is missing. Exceptions of `make` are not stored."""
         key = (get_language(), key)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Iterable
 from itertools import groupby
 from shlex import quote
 from textwrap import dedent
-from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -22,24 +20,20 @@ import metrics as library
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.library_wheel import name_wheel
-from leaderboard.common.responses import client_address_of
-from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.sandbox import outside_metrics
-from leaderboard.scoring import jobs_for_pages
 
-from .examples import ExampleDraft, WorkedExample, best_value_text, end_of_scale, home_command
+from .examples import (
+    best_value_text,
+    end_of_scale,
+    example_params,
+    home_command,
+    is_example_failed,
+    worked_example_of,
+)
 
 DIRECTIONS = {"maximize": gettext_lazy("Higher is better"), "minimize": gettext_lazy("Lower is better")}
 # The tasks that classes have most come first; what is not named here stands at the end.
 GROUPS = ("Labels", "Numbers", "Probabilities", "Rankings", "Text", "Masks and boxes", "Survival", "Clusterings")
-WINDOW = 60
-# Each costs a process of its own, about 0.4 seconds of a processor. A class behind one address signs in for more.
-CHANGES_PER_PERSON = 60
-CHANGES_PER_ADDRESS = 15
-CHANGES_OF_STRANGERS = 30
-TOO_MANY_EXAMPLES_TEXT = gettext_lazy(
-    "Too many examples within a minute. Wait a little and press Compute again. Signed-in people can compute more."
-)
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "area": ("roc_auc", "columnwise_roc_auc", "weighted_roc_auc", "average_precision", "mean_angular_error"),
     "ari": ("adjusted_rand",),
@@ -108,8 +102,6 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 
 DOCTEST = re.compile(r"^[ \t]*>>>.*(?:\n[ \t]*\S.*)*", re.MULTILINE)
 
-log = logging.getLogger(__name__)
-
 
 @open_page_to(SiteAudience.ANYONE)
 def metrics(request: HttpRequest) -> HttpResponse:
@@ -168,35 +160,30 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         shown = library.get(key)
     except library.UnknownMetric:
         raise Http404(_("There is no metric with this name.")) from None
-    draft = ExampleDraft(shown, request.GET)
-    if what := request.GET.get("do", ""):
-        return redirect(f"{request.path}?{draft.change(what)}#change")
     try:
         source = shown.source_path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):  # a file from outside may be gone by now
         source = ""
-    outcome = _example_outcome(request, draft)
+    params = example_params(shown)
     context = {
         "metric": shown,
         # Examples at Python's prompt, which files from outside have, are code.
         "description": DOCTEST.sub(
             lambda found: f"```\n{dedent(found[0])}\n```", translated_message(shown.description)
         ),
-        "draft": draft,
-        "settings": [(parameter, (draft.params or {}).get(parameter.name)) for parameter in shown.parameters],
-        **outcome,
+        "settings": [(parameter, params.get(parameter.name)) for parameter in shown.parameters],
+        "worked": worked_example_of(shown),
+        "is_example_failed": is_example_failed(shown),
         # pip reads from the file's name what it is.
         "install": f"pip install {quote(request.build_absolute_uri(reverse('home_scorer_file', args=[name_wheel()])))}",
-        "command": home_command(shown, draft.params or draft.own_params, always=shown.example.params),
+        "command": home_command(shown, params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
         "is_from_outside": shown.is_outside,
-        "best": best_value_text(shown, draft.params or draft.own_params),
+        "best": best_value_text(shown, params),
         "worst": end_of_scale(shown.worst),
         "source": source,
     }
-    status = 429 if outcome.get("refusal") == TOO_MANY_EXAMPLES_TEXT else 200
-    response = render(request, "competitions/metric.html", context, status=status)
-    return _announced(request, response, _spoken(outcome))
+    return render(request, "competitions/metric.html", context)
 
 
 def _announced(request: HttpRequest, response: HttpResponse, words: str) -> HttpResponse:
@@ -204,54 +191,3 @@ def _announced(request: HttpRequest, response: HttpResponse, words: str) -> Http
     if "HX-Request" in request.headers:
         response["HX-Trigger"] = json.dumps({"announce": words})
     return response
-
-
-def _example_outcome(request: HttpRequest, draft: ExampleDraft) -> dict[str, Any]:
-    """What came of the example: `worked`, or the `problems` and whose they are, or a `refusal` in a sentence
-    (`is_form_at_fault`: the form says it better)."""
-    if draft.params is None:
-        return {"refusal": _("A parameter is wrong."), "is_form_at_fault": True}
-    if sentence := _example_refusal(request, draft):
-        return {"refusal": sentence}
-    try:
-        answer = draft.answer()
-    except jobs_for_pages.JobFailed as error:
-        log.warning("no worked example of %s: %s", draft.metric.key, error)
-        return {"refusal": _("We can't compute the example right now. The rest of this page is correct.")}
-    if answer["faults_of"] in ("truth", "submission"):
-        return {"problems": answer["problems"], "faults_of": answer["faults_of"]}
-    if answer["faults_of"] and (limit := answer.get("limit")):
-        words = _("{limit} Examples stop after that, so there's no result.")
-        return {"refusal": words.format(limit=limit)}
-    if answer["faults_of"]:
-        words = _("This metric's code, which your administrator added, can't score these files.")
-        return {"refusal": words}
-    return {"worked": WorkedExample(answer)}
-
-
-def _example_refusal(request: HttpRequest, draft: ExampleDraft) -> str:
-    """Why the example is not computed, as a sentence; counts what a person has computed, or an address and all
-    strangers together."""
-    if not draft.is_changed:
-        if draft.metric.example.truth:
-            return ""
-        return _("This metric has no example. Type two small files below to try it.")
-    if draft.too_much or draft.is_known:
-        return draft.too_much
-    if request.user.is_authenticated:
-        limits: dict[object, int] = {request.user.pk: CHANGES_PER_PERSON}
-    else:
-        limits = {client_address_of(request): CHANGES_PER_ADDRESS, "strangers": CHANGES_OF_STRANGERS}
-    if any(count_tries("explain", who) >= most for who, most in limits.items()):
-        return str(TOO_MANY_EXAMPLES_TEXT)
-    for who in limits:
-        count_try("explain", who, seconds=WINDOW)
-    return ""
-
-
-def _spoken(outcome: dict[str, Any]) -> str:
-    if worked := outcome.get("worked"):
-        return _("The score is %(score)s.") % {"score": worked.line[-1]}
-    if outcome.get("refusal"):
-        return str(outcome["refusal"])
-    return _("The answers can't be read.") if outcome["faults_of"] == "truth" else _("The submission can't be read.")

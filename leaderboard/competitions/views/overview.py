@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,7 +15,7 @@ from ..access import Audience, PageContext, open_to
 from ..models import GroundTruth
 from ..models.competition import Split
 from ..ranking import boards, rows
-from .examples import WorkedExample, best_value_text, home_command, with_params
+from .examples import WorkedExample, best_value_text, example_params, home_command, worked_example_of
 
 
 @open_to(Audience.VISITORS)
@@ -54,20 +53,16 @@ class CompetitionMetric:
     def best(self) -> str:
         return best_value_text(self.metric, self.params)
 
-    @property
-    def query(self) -> str:
-        """The metric's own page under these parameters."""
-        given = {
-            f"param-{parameter.name}": "" if value is None else str(value)
-            for parameter, value in self.settings
-            if parameter.name not in self.metric.roles
-        }
-        return f"?{urlencode(given)}" if given else ""
-
     @cached_property
     def example(self) -> WorkedExample | None:
-        """The metric's example, never this competition's data, under these parameters."""
-        return with_params(self.metric, self.params)
+        """The metric's example, never this competition's data."""
+        return worked_example_of(self.metric)
+
+    @property
+    def has_other_params(self) -> bool:
+        """Whether the example is scored with other parameters, apart from the names of its columns."""
+        shown = example_params(self.metric)
+        return any(value != shown[name] for name, value in self.params.items() if name not in self.metric.roles)
 
 
 def competition_metric(ground_truth: GroundTruth | None) -> CompetitionMetric | None:

@@ -21,7 +21,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import MetricForm, ParameterForm, PublishForm, SecondaryForm
 from ..models import Competition, TruthDraft
 from ..services import competitions, findings, publishing, truth_drafts
-from .examples import with_params
+from .examples import worked_example_of
 from .host_responses import add_refusal
 from .page_tasks import answered_by_worker
 from .setup import until_launch
@@ -189,7 +189,7 @@ def _metric_page(
         "fits": fitting_metrics(draft, parameters.key),
         "chosen": parameters.key,
         "publish_form": PublishForm(request.POST or None),
-        "example": with_params(held_metric, held.params) if held and held_metric else None,
+        "example": worked_example_of(held_metric) if held and held_metric else None,
     }
     return render(request, "competitions/host_truth_metric.html", context, status=status)
 

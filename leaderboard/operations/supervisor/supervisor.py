@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import quote
 
-from leaderboard.common import child_processes, folders, fonts
+from leaderboard.common import child_processes, folders
 
 from . import children
 from .children import ManagedProcess
@@ -28,7 +28,7 @@ from .place import SiteFolders, Trouble, allowed_hosts, claim_port, url_of
 LOOK_EVERY = 0.1
 START_WITHIN = 60.0
 PREPARE_WITHIN = 3600.0
-FONTS_WITHIN = 10.0
+FILES_WITHIN = 10.0
 DEATHS_WHILE_STARTING = 4
 TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
 SERVICE_TIME_TO_FINISH = 25.0  # of the thirty that container platforms give
@@ -215,9 +215,9 @@ def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
     try:
         if not os.environ.get("REDIS_URL"):
             supervisor.add(children.broker_process(place, broker_socket))
-        fonts_process = start_making_fonts(supervisor)
+        making_files = start_making_files(supervisor)
         link = prepare_database(supervisor, options)
-        wait_for_fonts(supervisor, fonts_process)
+        wait_for_files(supervisor, making_files)
         web, worker = children.web_process(options.host, options.port), children.worker_process(place, options.workers)
         supervisor.add(web, worker, children.pages_process(place), children.scheduler(place))
         supervisor.wait_for_start()
@@ -258,9 +258,9 @@ def _run_service(place: SiteFolders, options: argparse.Namespace) -> None:
     }
     parts = list(dict.fromkeys(options.only))
     try:
-        fonts_process = start_making_fonts(supervisor) if "web" in parts else None
+        making_files = start_making_files(supervisor) if "web" in parts else None
         link = prepare_database(supervisor, options)
-        wait_for_fonts(supervisor, fonts_process)
+        wait_for_files(supervisor, making_files)
         supervisor.add(*(child for part in parts for child in making[part]()))
         supervisor.wait_for_start()
         print_text(f"Running: {', '.join(parts)}. Started in {time.monotonic() - began:.1f} s.")
@@ -289,17 +289,15 @@ def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> 
     return env
 
 
-def start_making_fonts(supervisor: Supervisor) -> subprocess.Popen[bytes] | None:
-    """The process that makes the site's fonts at its first start; None where they are. Pages do without them."""
-    folder = supervisor.place.var / "static" / "fonts"
-    if (folder / fonts.STYLES).exists():
-        return None
-    return supervisor.run_once("fonts", [sys.executable, "-m", "leaderboard.common.fonts", str(folder)], {})
+def start_making_files(supervisor: Supervisor) -> subprocess.Popen[bytes]:
+    """The process that makes fonts and worked examples where they are missing. Pages do without them."""
+    command = [sys.executable, "-m", "leaderboard.common.made_files", str(supervisor.place.var)]
+    return supervisor.run_once("made-files", command, {})
 
 
-def wait_for_fonts(supervisor: Supervisor, process: subprocess.Popen[bytes] | None) -> None:
-    """The web server knows at its start alone where they lie."""
-    supervisor.wait_until(lambda: process is None or process.returncode is not None, FONTS_WITHIN)
+def wait_for_files(supervisor: Supervisor, process: subprocess.Popen[bytes] | None) -> None:
+    """The web server looks for fonts at its start alone."""
+    supervisor.wait_until(lambda: process is None or process.returncode is not None, FILES_WITHIN)
 
 
 def prepare_database(supervisor: Supervisor, options: argparse.Namespace) -> str | None:

@@ -1,0 +1,104 @@
+"""Worked examples of all metrics: computed by the code that scores, once, into a file that pages read."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+import metrics
+from metrics.core.figures import Curve, Grid
+
+from .library_wheel import library_version
+
+FILE_NAME = "worked_examples.json"
+MAX_FIGURE_CELLS = 400
+"""Figures with more numbers than this cannot be read by people and are left out."""
+
+log = logging.getLogger(__name__)
+
+
+def make_worked_examples(folder: Path) -> None:
+    """Write the file where it is missing or was made by other code: the library's examples in half a second, then
+    those of custom metrics, each of which may be slow."""
+    path = folder / FILE_NAME
+    known, sources = _read_file(path), library_version()
+    examples = known["examples"] if known.get("sources") == sources else {}
+    missing = [one for one in metrics.catalogue() if examples.get(one.key, {}).get("version") != one.version]
+    for are_custom in (False, True):
+        made = {one.key: _make_entry(one) for one in missing if one.is_outside is are_custom}
+        if made:
+            examples = {**examples, **made}
+            _write_file(path, {"sources": sources, "examples": examples})
+
+
+def find_worked_example(metric: metrics.Metric) -> dict[str, Any] | None:
+    """The entry of a metric in this very version: its `example`, None where its code cannot score it. None until the
+    file has it. Reads only what is on the disk."""
+    path = Path(settings.MADE_DIR) / FILE_NAME
+    try:
+        written_ns = path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
+    found: dict[str, Any] | None = _read_examples(path, written_ns).get(metric.key)
+    return found if found and found["version"] == metric.version else None
+
+
+@lru_cache(maxsize=1)
+def _read_examples(path: Path, written_ns: int) -> dict[str, Any]:
+    examples: dict[str, Any] = _read_file(path).get("examples", {})
+    return examples
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+def _write_file(path: Path, content: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(content, default=lambda of_numpy: of_numpy.item()), encoding="utf-8")
+    partial.replace(path)
+
+
+def _make_entry(metric: metrics.Metric) -> dict[str, Any]:
+    entry: dict[str, Any] = {"version": metric.version, "example": None}
+    if not metric.example.truth:
+        return entry
+    try:
+        entry["example"] = _compute_example(metric)
+    except metrics.MetricError as error:
+        if not metric.is_outside:
+            raise
+        log.warning("no worked example of %s: %s", metric.key, error)
+    return entry
+
+
+def _compute_example(metric: metrics.Metric) -> dict[str, Any]:
+    example = metric.example
+    found = metrics.explain(metric.key, example.truth.encode(), example.submission.encode(), dict(example.params))
+    return {
+        **{name: getattr(found.result, name) for name in ("overall", "public", "private")},
+        **{
+            name: getattr(found, name)
+            for name in ("header", "rows", "parts", "contributions", "sums", "last_line", "worked")
+        },
+        "figures": [drawing for figure in found.figures if (drawing := _figure_json(figure))],
+    }
+
+
+def _figure_json(figure: Grid | Curve) -> dict[str, Any] | None:
+    kind, points = ("grid", figure.cells) if isinstance(figure, Grid) else ("curve", figure.points)
+    if sum(map(len, points)) > MAX_FIGURE_CELLS:
+        return None
+    drawing = {**vars(figure), "kind": kind}
+    return {**drawing, "marked": sorted(figure.marked)} if isinstance(figure, Grid) else drawing
