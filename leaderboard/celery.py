@@ -70,7 +70,9 @@ if child_processes.current_part() not in ("worker", "pages"):
     # within 3 s. A worker listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.0}
 if not _is_scheduler:
-    app.autodiscover_tasks(["leaderboard.competitions", "leaderboard.notifications", "leaderboard.operations"])
+    app.autodiscover_tasks(
+        [f"leaderboard.{name}" for name in ("accounts", "competitions", "notifications", "operations")]
+    )
 
 
 @task_prerun.connect

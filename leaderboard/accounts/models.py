@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.common.display_time import check_zone
+from leaderboard.common.institutions import LONGEST_ISSUER
 from leaderboard.common.queries import only_row
 
 TOKEN_PREFIX = "lb_"
@@ -121,6 +122,23 @@ class ApiToken(models.Model):
         if token.last_used_at is None or now - token.last_used_at > USE_IS_NOTED_EVERY:
             cls.objects.filter(pk=token.pk).update(last_used_at=now)
         return token
+
+
+class ProviderMetadata(models.Model):
+    """What an institution's provider publishes about itself, as this site fetched it last: endpoints and keys."""
+
+    issuer = models.CharField(max_length=LONGEST_ISSUER, primary_key=True)
+    configuration = models.JSONField(default=dict)
+    keys = models.JSONField(default=dict)
+    # None: never, or new keys are expected.
+    fetched_at = models.DateTimeField(null=True)
+    tried_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "provider metadata"
+
+    def __str__(self) -> str:
+        return self.issuer
 
 
 class SetupLink(models.Model):

@@ -10,10 +10,12 @@ class CompetitionsConfig(AppConfig):
 
     def ready(self) -> None:
         from leaderboard.accounts import hooks as accounts
+        from leaderboard.accounts import tasks as accounts_tasks
 
-        from . import personal_data
+        from . import hooks, personal_data
 
         accounts.export.append(personal_data.export)
         accounts.obstacle_to_deleting.append(personal_data.obstacle_to_deleting)
         accounts.leave.append(personal_data.leave)
         accounts.forget.append(personal_data.forget)
+        hooks.due_tasks.append(accounts_tasks.find_due)

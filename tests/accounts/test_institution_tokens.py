@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import jwt
@@ -17,9 +18,12 @@ from cryptography.hazmat.primitives import serialization
 from django.conf import LazySettings
 from django.http import HttpResponse, HttpResponseBase
 from django.test import Client
+from django.utils import timezone
 
+from leaderboard.accounts import tasks as accounts_tasks
 from leaderboard.accounts.institution import sessions
-from leaderboard.accounts.models import User
+from leaderboard.accounts.models import ProviderMetadata, User
+from leaderboard.competitions import tasks
 from tests.institutions import (
     CLIENT_ID,
     CLIENT_SECRET,
@@ -28,6 +32,7 @@ from tests.institutions import (
     HostileProvider,
     come_back,
     encoded,
+    fetch_all_metadata,
     hostile_provider,
     institution_at,
     public_key,
@@ -35,7 +40,8 @@ from tests.institutions import (
     unsigned,
     way_to_provider,
 )
-from tests.site import patience, until
+from tests.mail_servers import silent_server
+from tests.site import patience
 
 Claims = dict[str, Any]
 NOW = int(time.time())
@@ -281,7 +287,8 @@ def test_the_address_of_a_page_adds_nothing_to_what_is_asked(provider: HostilePr
 )
 def test_a_configuration_that_cannot_be_meant_is_refused(provider: HostileProvider, configuration: Claims) -> None:
     provider.configuration = configuration
-    assert_refused(Client().post(LOGIN))
+    assert not fetch_all_metadata()
+    assert_refused(Client().post(LOGIN), 503)
 
 
 def bytes_answer(handler: Any, status: int, body: bytes, **headers: str) -> bool:
@@ -314,9 +321,13 @@ def test_a_broken_answer_gives_one_page(
 ) -> None:
     provider.answer = lambda asked, handler: asked == path and BROKEN[kind](handler)
     client = Client()
-    page = client.post(LOGIN) if path == CONFIGURATION else sign_in(provider, client)
-    assert_refused(page, page.status_code)
-    assert page.status_code in (401, 503)
+    if path in (CONFIGURATION, JWKS):
+        assert not fetch_all_metadata()
+        assert_refused(client.post(LOGIN), 503)
+    else:
+        page = sign_in(provider, client)
+        assert_refused(page, page.status_code)
+        assert page.status_code in (401, 503)
     assert "canary" not in caplog.text
 
 
@@ -331,56 +342,121 @@ def drop_by_drop(handler: Any) -> bool:
         return True
 
 
-@pytest.mark.parametrize("path", [CONFIGURATION, JWKS])
+@pytest.mark.parametrize("path", [TOKEN, USER_INFO])
 def test_a_provider_that_answers_drop_by_drop_is_left(
     provider: HostileProvider, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    monkeypatch.setattr(sessions, "SECONDS", 0.5)
+    monkeypatch.setattr(sessions, "MAX_PAGE_SECONDS", 0.5)
     provider.answer = lambda asked, handler: asked == path and drop_by_drop(handler)
-    client, begun = Client(), time.monotonic()
-    page = client.post(LOGIN) if path == CONFIGURATION else sign_in(provider, client)
-    assert_refused(page, 503)
+    begun = time.monotonic()
+    assert_refused(sign_in(provider), 503)
     assert time.monotonic() - begun < 5 * patience()
 
 
-def test_the_limit_is_below_ten_seconds() -> None:
-    assert sessions.SECONDS < 10
+def test_a_provider_that_says_nothing_gives_a_clear_page_within_four_seconds(
+    provider: HostileProvider, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    client = Client()
+    address = provider.sign_in(way_to_provider(client))
+    with silent_server() as port:
+        ProviderMetadata.objects.update(
+            configuration={
+                **ProviderMetadata.objects.get().configuration,
+                "token_endpoint": f"http://127.0.0.1:{port}/",
+            }
+        )
+        begun = time.monotonic()
+        page = come_back(client, address)
+        assert time.monotonic() - begun < 4 * patience()
+    assert_refused(page, 503)
+    assert "Wait a minute, then try again." in page.content.decode()
 
 
-@pytest.fixture
-def nothing_under_way(provider: HostileProvider) -> None:
-    """Requests of tests before this one may go on for some seconds."""
-    until(lambda: not sessions.PLACES.taken(), what="the end of earlier requests")
-
-
-@pytest.mark.usefixtures("nothing_under_way")
-def test_no_crowd_takes_all_threads(provider: HostileProvider, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "MOST_AT_ONCE", 0)
+def test_no_sign_in_asks_a_provider_about_itself(provider: HostileProvider) -> None:
     assert_refused(Client().post(LOGIN), 503)
-    monkeypatch.setattr(sessions, "MOST_AT_ONCE", 1)
-    assert Client().post(LOGIN).status_code == 200
+    assert provider.asked == []
+    assert sign_in(provider).status_code == 302
+    User.objects.all().delete()
+    provider.asked.clear()
+    client = Client()
+    assert come_back(client, provider.sign_in(way_on(client))).status_code == 302
+    assert provider.asked == [TOKEN, USER_INFO]
 
 
-@pytest.mark.usefixtures("nothing_under_way")
-def test_one_address_does_not_keep_the_others_out(provider: HostileProvider, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request keeps its place until it has ended, and not only until its page is answered."""
-    monkeypatch.setattr(sessions, "SECONDS", 0.2)
-    monkeypatch.setattr(sessions, "MOST_OF_ONE_ADDRESS", 1)
-    is_held, ended = [True], threading.Event()
-    provider.answer = lambda asked, handler: asked == CONFIGURATION and is_held[0] and ended.wait(30)
-    dee, bo = Client(REMOTE_ADDR="192.0.2.1"), Client(REMOTE_ADDR="192.0.2.2")
-    assert_refused(dee.post(LOGIN), 503)
-    is_held.clear()
-    is_held.append(False)
-    assert_refused(dee.post(LOGIN), 503)
-    assert bo.post(LOGIN).status_code == 200
-    ended.set()
-    until(lambda: not sessions.PLACES.taken(), what="the end of the request")
-    assert dee.post(LOGIN).status_code == 200
+def way_on(client: Client) -> str:
+    """The way to a provider whose metadata was fetched before."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.institutions.fetch_all_metadata", lambda: True)
+        return way_to_provider(client)
+
+
+def test_the_sweep_has_metadata_fetched_at_the_start_and_each_hour(
+    provider: HostileProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken: list[str] = []
+
+    def wake_workers(task: Any, *_: object, **__: object) -> bool:
+        woken.append(task.name)
+        return True
+
+    monkeypatch.setattr(tasks, "wake_workers", wake_workers)
+    tasks.sweep()
+    assert woken == ["leaderboard.accounts.tasks.fetch_provider_metadata"]
+    accounts_tasks.fetch_provider_metadata()
+    tasks.sweep()
+    assert len(woken) == 1
+    assert provider.asked == [CONFIGURATION, JWKS]
+    long_ago = timezone.now() - timedelta(hours=2)
+    ProviderMetadata.objects.update(fetched_at=long_ago, tried_at=long_ago)
+    tasks.sweep()
+    assert len(woken) == 2
+
+
+def test_a_provider_that_is_down_is_asked_again_after_a_minute_and_its_last_copy_stays(
+    provider: HostileProvider,
+) -> None:
+    assert fetch_all_metadata()
+    long_ago = timezone.now() - timedelta(hours=2)
+    ProviderMetadata.objects.update(fetched_at=long_ago, tried_at=long_ago)
+    provider.answer = lambda asked, handler: BROKEN["error"](handler)
+    accounts_tasks.fetch_provider_metadata()
+    provider.asked.clear()
+    accounts_tasks.fetch_provider_metadata()
+    assert provider.asked == [], "within a minute"
+    provider.answer = None
+    client = Client()
+    assert come_back(client, provider.sign_in(way_on(client))).status_code == 302
+
+
+def test_new_keys_are_fetched_once_a_token_is_signed_with_one(provider: HostileProvider) -> None:
+    assert fetch_all_metadata()
+    provider.keys = [public_key("new")]
+    provider.token = lambda claims: jwt.encode(claims, signing_key("new"), "RS256", headers={"kid": "new"})
+    client = Client()
+    assert_refused(come_back(client, provider.sign_in(way_on(client))))
+    ProviderMetadata.objects.update(tried_at=timezone.now() - timedelta(minutes=2))
+    accounts_tasks.fetch_provider_metadata()
+    assert come_back(client, provider.sign_in(way_on(client))).status_code == 302
+
+
+def test_requests_that_go_on_without_a_reader_have_an_end(
+    provider: HostileProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "_at_once", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(sessions, "MAX_PAGE_SECONDS", 0.2)
+    client, dee = Client(), Client()
+    addresses = [provider.sign_in(way_to_provider(one)) for one in (client, dee)]
+    provider.answer = lambda asked, handler: asked == TOKEN and drop_by_drop(handler)
+    assert_refused(come_back(client, addresses[0]), 503)
+    asked = len(provider.asked)
+    assert_refused(come_back(dee, addresses[1]), 503)
+    assert len(provider.asked) == asked, "no further request begins"
 
 
 def test_a_provider_that_is_down_gives_one_page(settings: LazySettings, db: None) -> None:
     settings.INSTITUTIONS = (institution_at("http://127.0.0.1:1"),)
+    assert not fetch_all_metadata()
     assert_refused(Client().post(LOGIN), 503)
 
 

@@ -11,7 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from tests.browser.for_everybody import findings
-from tests.institutions import RealProvider, institution_at, real_provider
+from tests.institutions import RealProvider, fetch_all_metadata, institution_at, real_provider
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -53,6 +53,7 @@ def test_eve_presses_the_button_and_comes_back_signed_in(
     chromium: Browser, live_server: LiveServer, provider: RealProvider, settings: LazySettings, has_script: bool
 ) -> None:
     settings.INSTITUTIONS = (institution_at(provider.issuer),)
+    assert fetch_all_metadata()
     provider.know("eve", email="eve@uni.example", email_verified=True, preferred_username="eve")
     with chromium.new_context(java_script_enabled=has_script) as context:
         page = context.new_page()

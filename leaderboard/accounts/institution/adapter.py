@@ -69,7 +69,7 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
     def get_requests_session(self) -> ProviderSession:
         from .sessions import ProviderSession
 
-        return ProviderSession(context.request.META)
+        return ProviderSession.of_page(context.request.META)
 
     # --- who may sign in, and as whom -------------------------------------------------------------------------------
 

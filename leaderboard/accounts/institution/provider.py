@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.adapter import get_adapter
@@ -13,23 +12,23 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
-from django.core.cache import caches
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.crypto import salted_hmac
+from django.utils.functional import cached_property
 
 from leaderboard.common.institutions import Institution
 from leaderboard.common.names import clean_text
 
 from ..adapter import own_address
+from ..models import ProviderMetadata
 from . import id_tokens
+from .metadata import expect_new_keys, stored_metadata
 from .refusals import SignInRefusal, refusal_page
 from .sessions import NoAnswer
 
-CONFIGURATION_SECONDS = 600
 LONGEST_ADDRESS, LONGEST_NUMBER = 254, 100
-ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 # What an answer that is no JSON object, or one of other types, leads to.
 MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
 
@@ -54,27 +53,18 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
         page: Exception = refusal_page(self.request, refusal, institution=self.institution, code=code)
         return page
 
+    @cached_property
+    def metadata(self) -> ProviderMetadata:
+        """What the provider publishes about itself, as this site stored it last."""
+        stored = stored_metadata(self.institution)
+        if stored is None:
+            raise self.refuse(SignInRefusal.UNREACHABLE, "nothing fetched yet")
+        return stored
+
     @property
     def openid_config(self) -> dict[str, Any]:
-        """What the provider publishes about itself; remembered for ten minutes."""
-        cache, key = caches["local"], f"oidc:{self.institution.issuer}"
-        held: dict[str, Any] | None = cache.get(key)
-        if held is None:
-            held = self._fetch(self.get_provider().server_url)
-            self._check_configuration(held)
-            cache.set(key, held, CONFIGURATION_SECONDS)
-        return held
-
-    def _check_configuration(self, found: dict[str, Any]) -> None:
-        if not isinstance(found, dict) or str(found.get("issuer")).rstrip("/") != self.institution.issuer:
-            raise self.refuse(SignInRefusal.NOT_VERIFIED, "issuer of the configuration")
-        schemes = ("https", urlsplit(self.institution.issuer).scheme)
-        addresses = [found.get(name) for name in ENDPOINTS] + [
-            found.get("userinfo_endpoint") or self.institution.issuer
-        ]
-        are_usable = all(isinstance(one, str) and one.partition("://")[0] in schemes for one in addresses)
-        if not are_usable or not isinstance(found.get("token_endpoint_auth_methods_supported", []), list):
-            raise self.refuse(SignInRefusal.NOT_VERIFIED, "endpoints of the configuration")
+        configuration: dict[str, Any] = self.metadata.configuration
+        return configuration
 
     def _fetch(self, address: str, **headers: str) -> Any:
         try:
@@ -103,16 +93,17 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
         return SocialToken(token=data["access_token"])
 
     def complete_login(self, request: HttpRequest, app: Any, token: SocialToken, **named: Any) -> SocialLogin:
-        configuration = self.openid_config
         try:
             claims = id_tokens.read_id_token(
                 named["response"]["id_token"],
-                keys=self._fetch(configuration["jwks_uri"]),
-                issuer=configuration["issuer"],
+                keys=self.metadata.keys,
+                issuer=self.openid_config["issuer"],
                 client_id=self.institution.client_id,
                 nonce=nonce_of(request.GET.get("state", "")),
             )
         except id_tokens.BadToken as error:
+            if str(error) == "key":
+                expect_new_keys(self.institution)
             raise self.refuse(SignInRefusal.NOT_VERIFIED, str(error)) from None
         known = {**self._user_info(token, claims), **claims}
         token.token = ""  # a sign-in that waits for a password is stored in the session

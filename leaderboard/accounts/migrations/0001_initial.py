@@ -18,6 +18,19 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='ProviderMetadata',
+            fields=[
+                ('issuer', models.CharField(max_length=200, primary_key=True, serialize=False)),
+                ('configuration', models.JSONField(default=dict)),
+                ('keys', models.JSONField(default=dict)),
+                ('fetched_at', models.DateTimeField(null=True)),
+                ('tried_at', models.DateTimeField()),
+            ],
+            options={
+                'verbose_name_plural': 'provider metadata',
+            },
+        ),
+        migrations.CreateModel(
             name='SetupLink',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
