@@ -64,7 +64,13 @@ app.conf.beat_schedule = {
     "files": {"task": "leaderboard.operations.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
     "sessions": {"task": "leaderboard.competitions.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
 }
-app.conf.task_routes = {"leaderboard.competitions.tasks.answer_page": {"queue": PAGES_QUEUE}}
+# What depends on something outside goes there too.
+FOR_PAGES = (
+    "leaderboard.accounts.tasks.fetch_provider_metadata",
+    "leaderboard.competitions.tasks.answer_page",
+    "leaderboard.notifications.tasks.send_due_emails",
+)
+app.conf.task_routes = {name: {"queue": PAGES_QUEUE} for name in FOR_PAGES}
 if child_processes.current_part() not in ("worker", "pages"):
     # A process that only sends wake-ups waits less for a frozen broker: it tries twice, so an upload is answered
     # within 3 s. A worker listens for a second at a time and needs more than that.

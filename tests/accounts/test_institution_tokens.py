@@ -23,6 +23,7 @@ from django.utils import timezone
 from leaderboard.accounts import tasks as accounts_tasks
 from leaderboard.accounts.institution import sessions
 from leaderboard.accounts.models import ProviderMetadata, User
+from leaderboard.celery import PAGES_QUEUE, app
 from leaderboard.competitions import tasks
 from tests.institutions import (
     CLIENT_ID,
@@ -411,6 +412,11 @@ def test_the_sweep_has_metadata_fetched_at_the_start_and_each_hour(
     ProviderMetadata.objects.update(fetched_at=long_ago, tried_at=long_ago)
     tasks.sweep()
     assert len(woken) == 2
+
+
+def test_no_file_waits_for_a_provider() -> None:
+    name = accounts_tasks.fetch_provider_metadata.name
+    assert app.amqp.router.route({}, name)["queue"].name == PAGES_QUEUE
 
 
 def test_a_provider_that_is_down_is_asked_again_after_a_minute_and_its_last_copy_stays(

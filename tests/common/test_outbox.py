@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.accounts.personal_data import delete_account, export_account
+from leaderboard.celery import PAGES_QUEUE, app
 from leaderboard.common import outbox
 from leaderboard.common.models import OutgoingEmail
 from leaderboard.competitions import tasks
@@ -117,6 +118,10 @@ def test_a_person_who_waits_is_served_before_notices(site: LazySettings, bo: Use
     emails.send_due_emails()
     assert len(mail.outbox) == 3
     assert "password" in mail.outbox[0].body.lower()
+
+
+def test_no_file_waits_for_the_mail_server() -> None:
+    assert app.amqp.router.route({}, send_due_emails.name)["queue"].name == PAGES_QUEUE
 
 
 def test_while_one_sends_another_wake_up_ends_at_once(site: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
