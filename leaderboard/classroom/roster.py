@@ -80,7 +80,11 @@ class RosterPreview:
 def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
     """Keep a class list until the host has looked at it; nothing on the roster changes. Raises `CannotHost`."""
     if isinstance(data, bytes) and container_of(data[:4096]) in READERS:
-        data = jobs_for_pages.csv_of(data) or data
+        data = jobs_for_pages.csv_of(data)
+        if not data:
+            raise CannotHost(
+                _("This Excel or Parquet file can't be read: it is empty, damaged or too large. Save the list as CSV.")
+            )
     try:
         text = roster_files.decode_roster(data if isinstance(data, bytes) else data.encode(errors="replace"))
         roster_files.read_roster(text)

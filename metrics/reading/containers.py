@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from ..core.errors import Problem, Refused, SubmissionError, shown
 from ..core.messages import Message, joined
+from .workbook_limits import check_member_count
 from .workbooks import parquet_to_csv, xlsx_to_csv
 
 LIMIT = 500_000_000
@@ -176,6 +177,7 @@ def _gunzip(data: bytes, limit: int) -> bytes:
 @contextmanager
 def _opened_zip(data: bytes) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo]]:
     """A zip and its only file."""
+    check_member_count(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             yield archive, _only_member(archive.infolist())

@@ -9,23 +9,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zipfile
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import Problem, Refused
 from ..core.messages import Message
+from .workbook_limits import MAX_CELLS, measured_workbook, too_large, too_many_cells
 
-MOST_CELLS = 50_000_000
-SPARSE = 20
-"""A sheet may span this many times the cells that it fills: the reader makes room for the whole rectangle."""
+if TYPE_CHECKING:
+    from python_calamine import CalamineWorkbook
+
+MAX_SHEETS = 255
 LONGEST_WHOLE = 1e15
 """Excel stores all numbers as floats of 64 bits; below this those without a fraction are whole numbers."""
-_CHUNK = 1 << 20
-_CELL = re.compile(rb'<c\b[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
-_OVERLAP = 256
 
 
 def xlsx_to_csv(data: bytes, limit: int) -> bytes:
@@ -33,63 +30,30 @@ def xlsx_to_csv(data: bytes, limit: int) -> bytes:
     protected, or larger than ``limit`` bytes."""
     import python_calamine as calamine
 
-    _check_size(data, limit)
+    measured = measured_workbook(data, limit)
     try:
-        with calamine.load_workbook(io.BytesIO(data)) as workbook:
-            for name in workbook.sheet_names:
-                rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
-                if any(cell not in ("", None) for row in rows for cell in row):
-                    return _csv_of_rows(rows, limit)
+        with calamine.load_workbook(io.BytesIO(measured)) as workbook:
+            return _first_filled_sheet(workbook, limit)
     except calamine.PasswordError:
         raise Refused(_broken(Message("The Excel file is protected by a password. Save it without one."))) from None
     except (calamine.CalamineError, OSError, ValueError):
         raise Refused(_broken(Message("The Excel file cannot be read. Save it as CSV (UTF-8, comma)."))) from None
+
+
+def _first_filled_sheet(workbook: CalamineWorkbook, limit: int) -> bytes:
+    count, cells = len(workbook.sheet_names), 0
+    if count > MAX_SHEETS:
+        message = Message("The Excel file has {count} sheets, more than {most}.", count=count, most=MAX_SHEETS)
+        raise Refused(_broken(message))
+    for place in range(count):
+        sheet = workbook.get_sheet_by_index(place)
+        cells += (sheet.total_height + 1) * (sheet.total_width + 1)
+        if cells > MAX_CELLS:
+            raise too_many_cells()
+        rows = sheet.to_python(skip_empty_area=False)
+        if any(cell not in ("", None) for row in rows for cell in row):
+            return _csv_of_rows(rows, limit)
     raise Refused(Problem("empty", Message("The Excel file has no filled cell.")))
-
-
-def _check_size(data: bytes, limit: int) -> None:
-    """Unpack the sheets without keeping them, and measure what they would take."""
-    total = 0
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = archive.namelist()
-            if "xl/workbook.xml" not in names:
-                message = Message("This is an Office file, but no Excel workbook. Save the table as CSV or .xlsx.")
-                raise Refused(_broken(message))
-            for name in names:
-                cells = width = height = 0
-                for piece, count, right, bottom in _pieces(archive, name):
-                    total += piece
-                    if total > limit:
-                        raise Refused(_too_large(limit))
-                    cells, width, height = cells + count, max(width, right), max(height, bottom)
-                if width * height > min(MOST_CELLS, SPARSE * cells + 100_000):
-                    message = Message(
-                        "A sheet of the Excel file is mostly empty or too large. Delete what lies far off the table."
-                    )
-                    raise Refused(_broken(message))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
-        raise Refused(_broken(Message("The Excel file is damaged or encrypted."))) from None
-
-
-def _pieces(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[int, int, int, int]]:
-    """For each piece of a member: its bytes, the cells that begin in it, and the last column and row of these."""
-    is_sheet = name.startswith("xl/worksheets/")
-    rest = b""
-    with archive.open(name) as stream:
-        while piece := stream.read(_CHUNK):
-            found = _CELL.findall(rest + piece) if is_sheet else []
-            right = max((_column_number(letters) for letters, _row in found), default=0)
-            bottom = max((int(row) for _letters, row in found), default=0)
-            yield len(piece), len(found), right, bottom
-            rest = piece[-_OVERLAP:]
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
 
 
 def _csv_of_rows(rows: Sequence[Sequence[Any]], limit: int) -> bytes:
@@ -104,7 +68,7 @@ def _csv_of_rows(rows: Sequence[Sequence[Any]], limit: int) -> bytes:
         else:
             out.write("\n")
         if out.tell() > limit:
-            raise Refused(_too_large(limit))
+            raise too_large(limit)
     return out.getvalue().encode("utf-8", "surrogatepass")
 
 
@@ -137,7 +101,7 @@ def parquet_to_csv(data: bytes, limit: int) -> bytes:
     try:
         file = pyarrow.parquet.ParquetFile(pa.BufferReader(data))
         if sum(file.metadata.row_group(place).total_byte_size for place in range(file.metadata.num_row_groups)) > limit:
-            raise Refused(_too_large(limit))
+            raise too_large(limit)
         out = io.BytesIO()
         names = [name for name in file.schema_arrow.names if not _is_index(name)]
         for place, batch in enumerate(file.iter_batches(columns=names)):
@@ -145,7 +109,7 @@ def parquet_to_csv(data: bytes, limit: int) -> bytes:
             options = pyarrow.csv.WriteOptions(include_header=not place, quoting_style="needed")
             pyarrow.csv.write_csv(pa.table(columns, names=names), out, options)
             if out.tell() > limit:
-                raise Refused(_too_large(limit))
+                raise too_large(limit)
         if not file.metadata.num_rows:
             csv_header = io.StringIO(newline="")
             csv.writer(csv_header, lineterminator="\n").writerow(names)
@@ -182,7 +146,3 @@ def _writable(column: Any, name: str) -> Any:
 
 def _broken(message: Message) -> Problem:
     return Problem("container", message)
-
-
-def _too_large(limit: int) -> Problem:
-    return Problem("too_large", Message("The file is larger than {size} MB when unpacked.", size=f"{limit / 1e6:,.0f}"))

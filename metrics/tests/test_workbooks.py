@@ -6,6 +6,7 @@ import gzip
 import io
 import time
 import zipfile
+from collections.abc import Callable
 from datetime import date
 
 import numpy as np
@@ -63,6 +64,18 @@ def workbook(*sheets: str, extra: tuple[tuple[str, bytes], ...] = ()) -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members:
             archive.writestr(name, data)
+    return out.getvalue()
+
+
+def changed(data: bytes, change: Callable[[str, bytes], bytes]) -> bytes:
+    """The workbook with its parts replaced."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, change(name, old.read(name)))
     return out.getvalue()
 
 
@@ -142,6 +155,29 @@ def test_messages_name_the_rows_of_the_sheet() -> None:
 
 def test_the_first_filled_sheet_counts() -> None:
     assert read_container(workbook("", GOOD, rows(("other",), (1,))), LIMIT) == b"id,y\n1,0.5\n2,1.5\n3,-2\n"
+
+
+def test_what_is_around_the_cells_does_not_matter() -> None:
+    around = (
+        '<dimension ref="A1:XFD1048576"/><sheetData>',
+        "</sheetData><controls><control><from><xdr:col>9</xdr:col><xdr:row>900</xdr:row></from></control></controls>",
+    )
+    styled = GOOD + '<row r="1048576"><c r="A1048576" s="1"/><c r="XFD1048576" s="1"/></row>'
+    sheet = changed(
+        workbook(styled),
+        lambda _name, data: data.replace(b"<sheetData>", around[0].encode()).replace(
+            b"</sheetData>", around[1].encode()
+        ),
+    )
+    assert read_container(sheet, LIMIT) == b"id,y\n1,0.5\n2,1.5\n3,-2\n"
+
+
+def test_shared_texts_are_read_where_cells_show_them() -> None:
+    texts = '<sst><si><t>id</t></si><si><r><t>a</t></r><r><t xml:space="preserve"> b</t></r></si><si/></sst>'
+    cells = [f'<c t="s"><v>{number}</v>\n</c>' for number in range(3)]
+    shown = f"<row>{cells[0]}{cells[1]}</row><row>{cells[1]}{cells[2]}</row>"
+    sheet = workbook(shown, extra=(("xl/sharedStrings.xml", texts.encode()),))
+    assert read_container(sheet, LIMIT) == b"id,a b\na b,\n"
 
 
 def test_no_formula_runs_and_no_link_is_followed() -> None:
