@@ -117,6 +117,7 @@ def _freeze_loaded_objects(**_: object) -> None:
 @worker_process_init.connect
 def _exit_with_worker(**_: object) -> None:
     child_processes.die_with_leader()
+    child_processes.start_pulse()
 
 
 @worker_ready.connect
@@ -130,8 +131,8 @@ def _check_pool_often(sender: Any = None, **_: object) -> None:
 
 @worker_ready.connect
 @beat_init.connect
-def _report_ready(**_: object) -> None:
-    child_processes.report_ready()
+def _start_pulse(**_: object) -> None:
+    child_processes.start_pulse()
 
 
 def run_worker(processes: int) -> None:

@@ -10,11 +10,15 @@ import ctypes
 import os
 import signal
 import sys
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 PART_VARIABLE = "LEADERBOARD_PART"  # set for everything that `manage.py up` starts: which part of the site it is
 STOP_VARIABLE = "LEADERBOARD_STOP_SECONDS"  # within which time such a process ends after SIGTERM
-READY_FILE = "LEADERBOARD_READY_FILE"  # where such a process leaves word that it is ready
+PULSE_FOLDER = "LEADERBOARD_PULSES"  # where such processes touch a file each for as long as they live
+PULSE_SECONDS = 2.0
 
 _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
@@ -45,8 +49,26 @@ def seconds_to_stop() -> float:
     return float(os.environ.get(STOP_VARIABLE, 2.2))
 
 
-def report_ready() -> None:
-    """Leave word for `up` that this process is at work."""
-    path = os.environ.get(READY_FILE)
-    if path:
-        Path(path).touch(mode=0o600)
+def start_pulse() -> None:
+    """Say to `up` that this process is at work, and go on saying so in a thread."""
+    if path := _pulse_file():
+        path.touch(mode=0o600)
+        threading.Thread(target=_touch_forever, args=(path,), name="pulse", daemon=True).start()
+
+
+def ask_for_restart(reason: str) -> None:
+    """Ask `up` to end this process with its whole group and to start it again."""
+    if path := _pulse_file():
+        path.write_text(reason)
+
+
+def _pulse_file() -> Path | None:
+    folder = os.environ.get(PULSE_FOLDER)
+    return Path(folder) / f"{current_part()}-{os.getpid()}" if folder else None
+
+
+def _touch_forever(path: Path) -> None:
+    while True:
+        time.sleep(PULSE_SECONDS)
+        with suppress(OSError):  # the disk is full or the folder is gone
+            path.touch(mode=0o600)

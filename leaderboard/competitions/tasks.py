@@ -39,6 +39,9 @@ log = logging.getLogger(__name__)
 # Seconds that a swept message lives: the next sweeps send it again, so a long queue does not fill with repetitions.
 SWEEP_MESSAGE_LIFETIME = 20
 SWEEP_EVERY = 5.0
+# A worker that was just started has its time to take the first file.
+DEAF_AFTER_SECONDS = 120.0
+_began = time.monotonic()
 # What a worker that is told to stop still has in hand is put back shortly before it is killed: it waits for no lease.
 RELEASE_AFTER, RELEASE_EVERY = child_processes.seconds_to_stop() - 0.7, 0.2
 # What a message looks like. Workers refuse a number they do not know and leave the row to those who do.
@@ -78,6 +81,15 @@ def report_and_sweep() -> None:
     queue.report_worker()
     if not queue.was_swept_lately():
         sweep()
+    if time.monotonic() - _began > DEAF_AFTER_SECONDS:
+        restart_deaf_worker()
+
+
+def restart_deaf_worker() -> None:
+    """Have this worker started again where files wait for a minute, the broker answers and no worker has any in hand:
+    Celery may have lost the broker for good."""
+    if queue.log_stuck_queue() and queue_length() is not None:
+        child_processes.ask_for_restart("files wait and no worker has any in hand")
 
 
 @task_failure.connect
@@ -214,7 +226,6 @@ def sweep() -> None:
     waiting, ground_truths = score.sweep_queue()
     page_tasks.fail_spent_tasks()
     queue.report_worker(swept=True)
-    queue.log_stuck_queue()
     if queue.next_slow_file():
         score_slow_files()
     wake_ups: list[tuple[Any, tuple[object, ...]]] = [(task, ()) for due in hooks.due_tasks() for task in due]

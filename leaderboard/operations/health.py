@@ -29,7 +29,6 @@ from leaderboard.competitions.scoring import queue as queue_module
 from leaderboard.competitions.scoring.queue import (
     FORGOTTEN_AFTER,
     HEARD_WITHIN,
-    PENDING_TOO_LONG,
     PendingFiles,
     pending_files,
     seconds_since,
@@ -37,6 +36,7 @@ from leaderboard.competitions.scoring.queue import (
 from leaderboard.sandbox import outside_metrics
 
 from .models import ConsistencyRun
+from .supervisor.place import read_restarts
 
 log = logging.getLogger(__name__)
 
@@ -66,13 +66,8 @@ class SiteHealth:
         is_moving = self.oldest_pending is None or self.oldest_pending <= STUCK_AFTER
         return self.database and self.storage and self.broker and has_worker and is_moving
 
-    @property
-    def is_idle_for_too_long(self) -> bool:
-        """Files wait, the broker answers, and nobody has any of them in hand."""
-        return self.broker and self.in_hand == 0 and (self.oldest_pending or 0) > PENDING_TOO_LONG
-
     def as_dict(self) -> dict[str, Any]:
-        return {"able": self.is_able, **asdict(self), "idle": self.is_idle_for_too_long}
+        return {"able": self.is_able, **asdict(self)}
 
 
 _is_migrated: list[bool] = []
@@ -171,6 +166,7 @@ def site_overview() -> dict[str, Any]:
         "failed_number": len(newest) if len(newest) < SHOWN else failed.count(),
         "inspection": ConsistencyRun.objects.first(),
         "disks": disk_spaces(),
+        "restarts": read_restarts(Path(settings.VAR_DIR), SHOWN),
         "versions": software_versions(),
         "outside": outside_metrics.outside_metrics_status(),
     }

@@ -24,6 +24,7 @@ from leaderboard.operations.supervisor import place as place_module
 from leaderboard.operations.supervisor import prepare
 from leaderboard.operations.supervisor.children import FIRST_PAUSE, LONGEST_PAUSE, ManagedProcess
 from leaderboard.operations.supervisor.place import Trouble
+from leaderboard.operations.supervisor.signs import Pulses
 from manage import BASE
 from tests.site import patience
 
@@ -246,9 +247,10 @@ def test_every_part_that_is_killed_comes_back(start: Callable[..., Up]) -> None:
     wait_for(lambda: nobody_is_left(family), "children of the killed to go too")
     wait_for(lambda: site.text.count("starting it again in 0.5 s. Log: ") >= 5, "one line for each")
     wait_for(lambda: site.page() == 200, "the page")
-    for ready in ("worker-ready", "pages-ready", "beat-ready"):
-        wait_for((site.var / "run" / ready).exists, ready)
-    assert not set(before.values()) & {site.pid_of(part) for part in parts}
+    after = {part: site.pid_of(part) for part in parts}
+    assert not set(before.values()) & set(after.values())
+    for name, part in (("worker", parts[1]), ("pages", parts[2]), ("beat", parts[3])):
+        wait_for((site.var / "run" / "pulses" / f"{name}-{after[part]}").exists, f"{name} to be at work")
     # Who scores steps back for who answers.
     web, worker = (os.getpriority(os.PRIO_PROCESS, site.pid_of(part)) for part in parts[:2])
     assert worker > web
@@ -265,8 +267,8 @@ def test_the_process_that_answers_comes_back_when_it_is_killed(start: Callable[.
     wait_for(lambda: site.page() == 200, "the page")
 
 
-def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_minute() -> None:
-    child = ManagedProcess("worker", ["false"], answers=lambda: False)
+def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_minute(tmp_path: Path) -> None:
+    child = ManagedProcess("worker", ["false"], Pulses(tmp_path, "worker"))
     pauses = []
     for _ in range(8):
         child.started_at = time.monotonic()

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -124,7 +125,8 @@ class Cluster:
 def _is_ready(child: children.ManagedProcess, log: Path) -> bool:
     assert child.process is not None
     assert child.process.poll() is None, log.read_text()
-    return child.answers()
+    child.check(time.monotonic())
+    return child.is_ready
 
 
 @pytest.fixture

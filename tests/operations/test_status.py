@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import uuid
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,12 +20,14 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
+from leaderboard.common import child_processes
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Submission, Worker
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import health
-from leaderboard.operations.supervisor import children
+from leaderboard.operations.supervisor.place import SiteFolders
+from leaderboard.operations.supervisor.signs import Pulses
 from tests.conftest import answers, claim, enter, hand_in
 from tests.pages import tidy
 
@@ -134,7 +138,7 @@ def test_with_a_worker_at_work_the_site_is_able(client: Client, db: None) -> Non
     assert status == 200
     assert answer["able"]
     assert set(answer) == {
-        "able", "database", "storage", "broker", "worker_heard", "oldest_pending", "in_hand", "idle",
+        "able", "database", "storage", "broker", "worker_heard", "oldest_pending", "in_hand",
     }  # fmt: skip
 
 
@@ -188,36 +192,46 @@ def test_many_questions_cost_one_look(client: Client, db: None, monkeypatch: pyt
     assert len(looks) == 1
 
 
-# --- workers that idle ------------------------------------------------------------------------------------------
+def test_olga_reads_which_part_was_started_again_and_why(
+    client: Client, olga: User, settings: LazySettings, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    place = SiteFolders(tmp_path)
+    place.make()
+    assert "Restarted parts" not in status_page(client, olga)
+    place.note_restart("web stopped (no answer for 15 s); starting it again in 0.5 s.")
+    assert "web stopped (no answer for 15 s)" in status_page(client, olga)
 
 
-def test_workers_idle_while_files_wait_for_a_minute(client: Client, pets: Competition, bo: User) -> None:
-    enter(pets, bo)
-    submission = waiting(pets, bo, seconds=40)
-    assert deep(client)[1]["idle"] is False
-    Submission.objects.update(received_at=timezone.now() - timedelta(seconds=61))
-    assert deep(client)[1]["idle"] is True
-    assert queue.log_stuck_queue()
-    Submission.objects.filter(pk=submission.pk).update(
-        claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20)
-    )
-    assert deep(client)[1]["idle"] is False
-    assert not queue.log_stuck_queue()
+# --- workers that take no messages ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("answer", "idle"),
-    [
-        ((503, b'{"idle": true}'), True),
-        ((200, b'{"idle": false}'), False),
-        ((500, b"<html>"), False),
-        ((200, b"[]"), False),
-        ((0, b""), False),
-    ],
+    ("seconds", "is_held", "length", "asks"),
+    [(61, False, 0, True), (40, False, 0, False), (61, True, 0, False), (61, False, None, False)],
+    ids=["nobody takes it", "it has just come", "somebody has it", "the broker is away"],
 )
-def test_up_believes_only_a_clear_word(answer: tuple[int, bytes], idle: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "get_page", lambda *_: answer)
-    assert children.has_idle_workers("127.0.0.1", 1) is idle
+def test_a_worker_asks_for_its_restart_where_a_file_waits_and_nobody_takes_it(
+    seconds: int,
+    is_held: bool,
+    length: int | None,
+    asks: bool,
+    pets: Competition,
+    bo: User,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(child_processes.PULSE_FOLDER, str(tmp_path))
+    monkeypatch.setenv(child_processes.PART_VARIABLE, "worker")
+    monkeypatch.setattr(tasks, "queue_length", lambda: length)
+    enter(pets, bo)
+    waiting(pets, bo, seconds=seconds)
+    if is_held:
+        Submission.objects.update(claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20))
+    tasks.restart_deaf_worker()
+    pulses = Pulses(tmp_path, "worker")
+    pulses.look(0, os.getsid(0))
+    assert pulses.silence(0) == ("files wait and no worker has any in hand" if asks else "")
 
 
 # --- sweepers ---------------------------------------------------------------------------------------------------

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 from leaderboard.common import child_processes, folders
 
 from .place import SiteFolders, Trouble
+from .signs import Answers, Pulses, Signs
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 HEALTHY_AFTER = 60.0
+START_SECONDS = 120.0
 SCORING_WAITS = 10  # how nice the worker is: a score that comes a moment later harms less than a page that hangs
 # The web server stops accepting at so many connections and has no limit for those of one address. So they are many, and
 # each ends after ten seconds without a whole header: whoever wants to hold them all needs 800 new ones a second.
@@ -81,7 +80,7 @@ class ManagedProcess:
 
     name: str
     command: list[str]
-    answers: Callable[[], bool]
+    signs: Signs
     env: dict[str, str] = field(default_factory=dict)
     niceness: int = 0
     process: subprocess.Popen[bytes] | None = None
@@ -90,13 +89,24 @@ class ManagedProcess:
     pause: float = FIRST_PAUSE
     started_at: float = 0.0
     start_at: float = 0.0
+    silence: str = ""
 
     def start(self, log: Path | None, env: Mapping[str, str]) -> None:
-        if child_processes.READY_FILE in self.env:
-            Path(self.env[child_processes.READY_FILE]).unlink(missing_ok=True)
         env = {**env, **self.env, child_processes.PART_VARIABLE: self.name}
         self.process = spawn_process(self.command, log, env, niceness=self.niceness)
-        self.is_ready, self.started_at = False, time.monotonic()
+        self.is_ready, self.silence, self.started_at = False, "", time.monotonic()
+
+    def check(self, now: float) -> None:
+        """Look for signs of life; a process without them is ended, and its death planned like any other."""
+        if self.process is None:
+            return
+        self.is_ready = self.signs.look(now, self.process.pid) or self.is_ready
+        if self.is_ready:
+            self.silence = self.signs.silence(now)
+        elif now - self.started_at > START_SECONDS:
+            self.silence = f"not at work after {START_SECONDS:g} s"
+        if self.silence:
+            self.end(signal.SIGKILL)
 
     def plan_restart(self, returncode: int) -> str:
         """After its death: end what it left behind and plan the next start; the line for the terminal."""
@@ -106,7 +116,7 @@ class ManagedProcess:
         self.deaths += 1
         if now - self.started_at > HEALTHY_AFTER:
             self.pause = FIRST_PAUSE
-        reason = f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}"
+        reason = self.silence or (f"signal {-returncode}" if returncode < 0 else f"exit code {returncode}")
         line = f"{self.name} stopped ({reason}); starting it again in {self.pause:g} s."
         self.start_at = now + self.pause
         self.pause = min(self.pause * 2, LONGEST_PAUSE)
@@ -132,7 +142,8 @@ def broker_process(place: SiteFolders, path: Path) -> ManagedProcess:
         "databases": "2",
     }
     options = [word for name, value in settings.items() for word in (f"--{name}", value)]
-    return ManagedProcess("valkey", [str(valkey_server()), *options], lambda: _broker_answers(path))
+    signs = Answers(str(path), b"PING\r\n", b"+PONG")
+    return ManagedProcess("valkey", [str(valkey_server()), *options], signs)
 
 
 def web_process(host: str, port: int) -> ManagedProcess:
@@ -141,7 +152,8 @@ def web_process(host: str, port: int) -> ManagedProcess:
     command += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS), "leaderboard.wsgi:application"]
     env = {"SQLITE_STATEMENTS": WEB_STATEMENTS}
-    return ManagedProcess("web", command, lambda: get_page(host, port, "/healthz")[0] == 200, env)
+    question = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    return ManagedProcess("web", command, Answers((host, port), question, b"HTTP/1.1 200", b"HTTP/1.1 503"), env)
 
 
 def worker_process(place: SiteFolders, processes: int) -> ManagedProcess:
@@ -158,9 +170,9 @@ def scheduler(place: SiteFolders) -> ManagedProcess:
 
 def _celery_process(place: SiteFolders, name: str, call: str, niceness: int = 0) -> ManagedProcess:
     """A process of Celery without its command line, which would take 10 MB."""
-    ready = place.run / f"{name}-ready"
     command = [sys.executable, "-c", f"from leaderboard import celery; celery.{call}"]
-    return ManagedProcess(name, command, ready.exists, {child_processes.READY_FILE: str(ready)}, niceness=niceness)
+    env = {child_processes.PULSE_FOLDER: str(place.pulses)}
+    return ManagedProcess(name, command, Pulses(place.pulses, name), env, niceness)
 
 
 def _python(*arguments: str) -> list[str]:
@@ -179,33 +191,3 @@ def valkey_server() -> Path:
             f"name it: REDIS_URL=redis://localhost:6379/0 {folders.COMMAND} up"
         )
     return program
-
-
-def _broker_answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as client, suppress(OSError):
-        client.settimeout(0.5)
-        client.connect(str(path))
-        client.sendall(b"PING\r\n")
-        return client.recv(16).startswith(b"+PONG")
-    return False
-
-
-def has_idle_workers(host: str, port: int) -> bool:
-    """Whether the site answers that files have waited for a minute and no worker has any of them in hand."""
-    try:
-        return json.loads(get_page(host, port, "/healthz/deep")[1])["idle"] is True
-    except (ValueError, KeyError, TypeError):
-        return False
-
-
-def get_page(host: str, port: int, path: str) -> tuple[int, bytes]:
-    """Status and body of a page of the web server that listens there; 0 while none answers."""
-    connection = HTTPConnection(host, port, timeout=2)
-    try:
-        connection.request("GET", path, headers={"Host": "localhost"})
-        answer = connection.getresponse()
-        return answer.status, answer.read()
-    except (OSError, HTTPException):
-        return 0, b""
-    finally:
-        connection.close()

@@ -11,6 +11,7 @@ import socket
 import stat
 import struct
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
@@ -18,6 +19,7 @@ from leaderboard.common import folders
 
 LONGEST_SOCKET_PATH = 103  # bytes; Linux takes 107, macOS 103
 LOG_ROTATED_AT = 20 * 2**20
+RESTARTS = "restarts.log"
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 _SIOCGIFADDR = 0x8915
 
@@ -39,6 +41,7 @@ class SiteFolders:
         self.run, self.logs = self.var / "run", self.var / "log"
         if is_service:  # several of them may share a volume
             self.run = self.run / f"{socket.gethostname()}-{os.getpid()}"
+        self.pulses = self.run / "pulses"
         self._lock: IO[str] | None = None
 
     def make(self) -> None:
@@ -53,7 +56,7 @@ class SiteFolders:
                 self.var.chmod(0o700)
         if not os.access(self.var, os.R_OK | os.W_OK | os.X_OK):
             raise Trouble(f"{self.var} cannot be written. {_permission_advice(self.var)}")
-        for folder in (self.run, self.logs):
+        for folder in (self.run, self.pulses, self.logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 folder.chmod(0o700)
@@ -83,6 +86,12 @@ class SiteFolders:
             if log.stat().st_size > LOG_ROTATED_AT:
                 shutil.copyfile(log, log.with_suffix(".log.1"))
                 os.truncate(log, 0)
+
+    def note_restart(self, line: str) -> None:
+        """Keep what the terminal is told about a restart; `read_restarts` reads it."""
+        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        with contextlib.suppress(OSError), (self.logs / RESTARTS).open("a") as log:
+            log.write(f"{moment} {line}\n")
 
     def trouble_with(self, name: str, what: str) -> Trouble:
         """Why a part does not start: a full disk, on which it cannot even say so, or the end of its log."""
@@ -130,6 +139,14 @@ class SiteFolders:
         if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
             raise Trouble(f"The path {path} is too long for a socket. Set VAR_DIR to a folder with a short path.")
         return path
+
+
+def read_restarts(var: Path, number: int) -> list[tuple[datetime, str]]:
+    """The last restarts of parts of the site, newest first: when, and the line of the terminal."""
+    log = var / "log" / RESTARTS
+    lines = log.read_text(errors="replace").splitlines()[-number:] if log.exists() else []
+    found = [line.partition(" ") for line in reversed(lines)]
+    return [(datetime.fromisoformat(moment), words) for moment, _, words in found]
 
 
 def _permission_advice(path: Path) -> str:

@@ -33,8 +33,8 @@ DEATHS_WHILE_STARTING = 4
 TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
 SERVICE_TIME_TO_FINISH = 25.0  # of the thirty that container platforms give
 TIME_TO_SAVE = 0.5
-WATCH_EVERY = 15.0
-AT_WORK_AGAIN_WITHIN = 120.0  # a worker that was just restarted gets its time
+ROTATE_EVERY = 15.0
+SLEPT_SECONDS = 3.0  # when this process did not look for so long, its children's silence may be its own
 PARTS = ("web", "worker", "beat")
 NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
 
@@ -51,6 +51,7 @@ class Supervisor:
         self.children: list[ManagedProcess] = []
         self.others: dict[int, subprocess.Popen[bytes]] = {}  # processes that do one thing and end
         self.is_stopping = False
+        self.looked_at = time.monotonic()
         self.seconds_to_stop = float(env.get(child_processes.STOP_VARIABLE, TIME_TO_FINISH))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop_soon)
@@ -92,27 +93,25 @@ class Supervisor:
             if not child.is_ready:
                 raise self.place.trouble_with(child.name, f"{child.name} does not start.")
 
-    def keep_running(self, has_idle_workers: Callable[[], bool]) -> None:
-        """Look after the children until `Stopped`; workers that do nothing while files wait are started again."""
+    def keep_running(self) -> None:
+        """Look after the children until `Stopped`."""
         while True:
-            self.wait_until(lambda: False, WATCH_EVERY)
+            self.wait_until(lambda: False, ROTATE_EVERY)
             self.place.rotate_logs()
-            for child in self.children:
-                is_settled = child.is_ready and time.monotonic() - child.started_at > AT_WORK_AGAIN_WITHIN
-                if child.name == "worker" and is_settled and has_idle_workers():
-                    print_text("worker has nothing in hand while files wait; it is started again.")
-                    child.end(signal.SIGKILL)
 
     def check_children(self) -> None:
-        """Start again what is due, and sleep for a moment. Raises `Stopped` after a signal."""
+        """Start again what is due, end what is silent, and sleep for a moment. Raises `Stopped` after a signal."""
         if self.is_stopping:
             raise Stopped
         self._collect_deaths()
+        now = time.monotonic()
+        has_slept, self.looked_at = now - self.looked_at > SLEPT_SECONDS, now
         for child in self.children:
-            if child.process is None and time.monotonic() >= child.start_at:
+            if has_slept:
+                child.signs.count_anew()
+            if child.process is None and now >= child.start_at:
                 child.start(self.log_of(child.name), self.env)
-            if child.process is not None and not child.is_ready:
-                child.is_ready = child.answers()
+            child.check(now)
         time.sleep(LOOK_EVERY)
 
     def stop(self) -> None:
@@ -150,6 +149,7 @@ class Supervisor:
                 if not self.is_stopping:
                     log = self.log_of(child.name)
                     print_text(f"{line} Log: {log}" if log else line)
+                    self.place.note_restart(line)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -231,7 +231,7 @@ def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
             import webbrowser
 
             webbrowser.open(f"{url}setup/{link}/" if link else url)
-        supervisor.keep_running(lambda: children.has_idle_workers(options.host, options.port))
+        supervisor.keep_running()
     except Stopped:
         pass
     finally:
@@ -267,9 +267,7 @@ def _run_service(place: SiteFolders, options: argparse.Namespace) -> None:
         if link:
             url = os.environ.get("SITE_URL") or url_of(options.host, options.port)
             print_text(f"Not set up yet. This link makes the first administrator: {url.rstrip('/')}/setup/{link}/")
-        supervisor.keep_running(
-            lambda: {"web", "worker"} <= set(parts) and children.has_idle_workers(options.host, options.port)
-        )
+        supervisor.keep_running()
     except Stopped:
         pass
     finally:

@@ -1,0 +1,139 @@
+"""Signs of life of a process: answers over a socket, or a file that it touches. Looking for them never waits.
+
+Times are those of the supervisor's monotonic clock. Where the supervisor itself did not run for a while, as on a
+suspended laptop, counting begins anew.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+QUESTION_SECONDS = 5.0  # a server is asked so often, and has so long to answer
+MAX_MISSES = 3
+SILENT_SECONDS = MAX_MISSES * QUESTION_SECONDS
+
+
+class Signs(Protocol):
+    """How a process shows that it lives."""
+
+    def count_anew(self) -> None:
+        """Forget what was counted against the process."""
+
+    def look(self, now: float, leader: int) -> bool:
+        """Look at the process group of `leader`; True once it is at work."""
+
+    def silence(self, now: float) -> str:
+        """Why the process should be ended, or `""`."""
+
+
+class Answers:
+    """The answers of a server. A slow answer is an answer; no answer in five seconds is a miss.
+
+    `stuck` is the answer that says that the server has done nothing for 15 s already: two of them are enough.
+    """
+
+    def __init__(self, address: str | tuple[str, int], question: bytes, ready: bytes, stuck: bytes = b"\0") -> None:
+        self.family, self.address = socket.AF_UNIX, address
+        if isinstance(address, tuple):
+            self.family, _, _, _, self.address = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0]  # type: ignore[assignment]
+        self.question, self.ready, self.stuck = question, ready, stuck
+        self.socket: socket.socket | None = None
+        self.leader = 0
+        self.count_anew()
+
+    def count_anew(self) -> None:
+        self._hang_up()
+        self.misses, self.ask_at = 0, 0.0
+
+    def look(self, now: float, leader: int) -> bool:
+        if leader != self.leader:
+            self.leader, self.is_ready = leader, False
+            self.count_anew()
+        if self.socket is not None:
+            reply = self._read_reply()
+            if reply is not None or now >= self.ask_at:
+                self._hang_up()
+                self._count(reply or b"", now)
+        elif now >= self.ask_at:
+            self.ask_at = now + QUESTION_SECONDS
+            self.socket, self.is_asked = socket.socket(self.family), False
+            self.socket.setblocking(False)
+            self.socket.connect_ex(self.address)
+        return self.is_ready
+
+    def silence(self, now: float) -> str:
+        return f"no answer for {SILENT_SECONDS:g} s" if self.misses >= MAX_MISSES else ""
+
+    def _read_reply(self) -> bytes | None:
+        """The beginning of the reply; empty where the connection failed, None while nothing has come."""
+        assert self.socket is not None
+        try:
+            if not self.is_asked:
+                self.socket.sendall(self.question)
+                self.is_asked = True
+            return self.socket.recv(64)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
+
+    def _count(self, reply: bytes, now: float) -> None:
+        if reply.startswith(self.ready):
+            self.is_ready = True
+        if not self.is_ready:
+            self.ask_at = now  # it is starting
+        elif reply.startswith(self.stuck):
+            self.misses += MAX_MISSES - 1
+        else:
+            self.misses = 0 if reply else self.misses + 1
+
+    def _hang_up(self) -> None:
+        if self.socket is not None:
+            self.socket.close()
+            self.socket = None
+
+
+class Pulses:
+    """The files `NAME-PID` that the processes of a group touch (`child_processes.start_pulse`).
+
+    The process that leads the group is at work once its own file exists. Words in a file ask for a restart.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self.name = folder, name
+        self.count_anew()
+
+    def count_anew(self) -> None:
+        self.seen: dict[Path, tuple[int, float]] = {}  # when a file was touched, by its time and by our clock
+        self.words = ""
+
+    def look(self, now: float, leader: int) -> bool:
+        seen, self.words = {}, ""
+        for path in self.folder.glob(f"{self.name}-*"):
+            with suppress(FileNotFoundError):
+                if not _is_in_session(int(path.name.rpartition("-")[2]), leader):
+                    path.unlink()
+                    continue
+                status = path.stat()
+                before = self.seen.get(path, (0, now))
+                seen[path] = before if before[0] == status.st_mtime_ns else (status.st_mtime_ns, now)
+                if status.st_size:
+                    self.words = path.read_text()
+        self.seen = seen
+        return self.folder / f"{self.name}-{leader}" in seen
+
+    def silence(self, now: float) -> str:
+        if any(now - touched_at >= SILENT_SECONDS for _, touched_at in self.seen.values()):
+            return f"no sign of life for {SILENT_SECONDS:g} s"
+        return self.words
+
+
+def _is_in_session(process: int, leader: int) -> bool:
+    try:
+        return os.getsid(process) == leader
+    except ProcessLookupError:
+        return False

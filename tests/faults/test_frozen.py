@@ -1,0 +1,116 @@
+"""Processes that live and do nothing: `up` notices, ends them and starts them again; no file is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import answers
+from tests.faults import test_processes as processes
+from tests.faults.test_processes import asleep, children_of, scored, scorer, upload, worker
+from tests.scorer.test_scorer import below
+from tests.site import Site, patience, running_site, until
+
+pytestmark = [pytest.mark.slow, pytest.mark.long]
+tokens, checks = processes.tokens, processes.checks
+RESTART_SECONDS = 30.0
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with running_site(tmp_path_factory.mktemp("site") / "var") as site:
+        yield site
+
+
+def web(site: Site) -> int:
+    (granian,) = children_of(site.process.pid, "granian")
+    return children_of(granian)[0]
+
+
+def child(site: Site, words: str) -> int:
+    return until(lambda: children_of(site.process.pid, words), what=words)[0]
+
+
+def restarts(site: Site) -> str:
+    path = site.folder / "log" / "restarts.log"
+    return path.read_text() if path.exists() else ""
+
+
+@pytest.mark.parametrize(
+    ("part", "find"),
+    [
+        pytest.param("web", web, marks=pytest.mark.fault(41)),
+        pytest.param("valkey", lambda site: child(site, "valkey-server"), marks=pytest.mark.fault(42)),
+        pytest.param("beat", lambda site: child(site, "app.Beat"), marks=pytest.mark.fault(43)),
+        pytest.param("worker", worker, marks=pytest.mark.fault(44), id="worker"),
+        pytest.param("worker", scorer, marks=pytest.mark.fault(44), id="process of the worker"),
+        ("pages", lambda site: child(site, "run_pages_worker")),
+    ],
+)
+def test_a_frozen_part_is_started_again_and_every_file_gets_its_score(
+    part: str, find: object, site: Site, tokens: list[str]
+) -> None:
+    assert callable(find)
+    frozen, before = find(site), restarts(site)
+    begun = time.monotonic()
+    os.kill(frozen, signal.SIGSTOP)
+    if part != "web":
+        submissions = [upload(site, "pets", token) for token in tokens]
+    until(lambda: len(restarts(site)) > len(before), seconds=RESTART_SECONDS, what="the restart")
+    assert time.monotonic() - begun <= RESTART_SECONDS * patience()
+    until(lambda: not Path(f"/proc/{frozen}").exists(), seconds=5, what="its end")
+    (line,) = restarts(site).removeprefix(before).splitlines()
+    assert f"{part} stopped (no " in line
+    assert " for 15 s); starting it again in" in line
+    if part == "web":
+        until(lambda: answers_well(site), what="the web server")
+        submissions = [upload(site, "pets", token) for token in tokens]
+    scored(site, *submissions, seconds=60)
+
+
+def answers_well(site: Site) -> bool:
+    try:
+        return site.get("/healthz")[0] == 200
+    except OSError:
+        site.hang_up()
+        return False
+
+
+def test_who_wakes_from_a_long_sleep_ends_nobody(site: Site, tokens: list[str]) -> None:
+    """The notebook is closed for 20 s: all sleep, `up` last and the others after it wakes."""
+    parts = [pid for top in children_of(site.process.pid) for pid in (top, *below(top))]
+    before, rounds = restarts(site), threading.Event()
+    with asleep(*parts, site.process.pid):
+        rounds.wait(20)
+    until(lambda: answers_well(site), what="the web server")
+    scored(site, upload(site, "pets", tokens[0]))
+    assert restarts(site) == before
+    assert {pid for pid in parts if Path(f"/proc/{pid}").exists()} >= set(children_of(site.process.pid))
+
+
+def test_a_busy_site_is_not_taken_for_a_silent_one(site: Site, tokens: list[str]) -> None:
+    """Uploads and pages without a break for as long as silence would take."""
+    before, end = restarts(site), time.monotonic() + 25
+    failures: list[object] = []
+
+    def ask() -> None:
+        while time.monotonic() < end:
+            status, _ = site.get("/c/pets/leaderboard/")
+            if status >= 500:
+                failures.append(status)
+        site.hang_up()
+
+    threads = [threading.Thread(target=ask) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    scored(site, *(upload(site, "pets", tokens[number % 2], answers()) for number in range(20)), seconds=90)
+    for thread in threads:
+        thread.join()
+    assert restarts(site) == before
+    assert failures == []
