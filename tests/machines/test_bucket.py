@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,15 @@ import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 from botocore.response import StreamingBody
 from django.conf import LazySettings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from moto import mock_aws
 from storages.backends.s3 import S3Storage
 
 from leaderboard.accounts import personal_data
-from leaderboard.accounts.models import User
+from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common import storage
+from leaderboard.common.storage import address as storage_address
 from leaderboard.common.storage import bucket as bucket_module
 from leaderboard.common.storage.address import BadStorageAddress, storage_at
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
@@ -29,6 +32,7 @@ from leaderboard.competitions.scoring import measuring, score
 from leaderboard.competitions.services import competitions, data_files, folders, publishing, submitting
 from leaderboard.operations import consistency
 from tests.conftest import answers, broken_promises, enter, hand_in, make_competition
+from tests.mail_servers import silent_server
 
 NAME = "class-files"
 ADDRESS = f"s3://key:secret@s3.amazonaws.com/{NAME}/term"
@@ -220,6 +224,78 @@ def test_22_a_file_waits_while_the_storage_is_out_of_reach_and_no_try_is_counted
     submission.refresh_from_db()
     assert (submission.status, submission.tries, submission.claim) == ("pending", 0, None)
     assert score.score_submission(submission.pk) == "scored"
+
+
+# --- a bucket that says nothing ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def site_with_bucket_at(port: int, settings: LazySettings, tmp_path: Path) -> Iterator[None]:
+    settings.STORAGE_URL, settings.CACHE_DIR = f"s3://key:secret@127.0.0.1:{port}/{NAME}?tls=off", tmp_path / "cache"
+    settings.STORAGES = {**settings.STORAGES, "default": storage_at(settings.STORAGE_URL)}
+    yield
+    bucket_module._clients.clear()
+
+
+@pytest.mark.parametrize("is_hurried", [True, pytest.param(False, marks=[pytest.mark.slow, pytest.mark.takes(40)])])
+@pytest.mark.fault(22)
+def test_22_an_upload_to_a_silent_bucket_is_refused_in_time_and_nothing_is_taken(
+    pets: Competition,
+    bo: User,
+    settings: LazySettings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_hurried: bool,
+) -> None:
+    enter(pets, bo)
+    if is_hurried:
+        monkeypatch.setattr(storage_address, "ANSWER_SECONDS", 0.1)
+    token = ApiToken.issue(bo, "test")[1]
+    with silent_server() as port, site_with_bucket_at(port, settings, tmp_path):
+        for path, headers in (
+            ("/c/pets/submit/", {}),
+            ("/api/v1/competitions/pets/submissions", {"authorization": f"Bearer {token}"}),
+        ):
+            client = Client(headers=headers)
+            if not headers:
+                client.force_login(bo)
+            begun = time.monotonic()
+            answer = client.post(path, {"file": SimpleUploadedFile("a.csv", answers())})
+            assert time.monotonic() - begun < storage.MAX_STORE_SECONDS
+            assert answer.status_code == 503
+            assert "Nothing was saved and no attempt was used. Try again in a minute." in answer.content.decode()
+    assert not Submission.objects.exists()
+    assert not DailyAttempts.objects.filter(used__gt=0).exists()
+    assert [path for path in settings.CACHE_DIR.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.fault(22)
+def test_22_all_tries_together_end_in_time() -> None:
+    """As the limits of a connection are added up by botocore, with its pause of at most a second."""
+    assert (
+        storage_address.CONNECT_SECONDS + storage_address.ANSWER_SECONDS
+    ) * storage_address.TRIES + 1 < storage.MAX_STORE_SECONDS
+
+
+@pytest.mark.fault(22)
+def test_22_a_bucket_that_takes_a_file_too_slowly_is_left(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "MAX_STORE_SECONDS", 0.0)
+    with pytest.raises(storage.StorageUnreachable):
+        storage.store_file([b"id,label\n"], "submissions/1")
+    assert keys(objects) == []
+
+
+@pytest.mark.fault(22)
+def test_22_a_silent_bucket_is_asked_for_a_file_once(
+    objects: Any, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = storage.store_file([b"id,label\n"], "submissions/1")
+    forget(settings)
+    monkeypatch.setattr(bucket_module, "FETCH_AGAIN_WITHIN_SECONDS", -1.0)
+    asked = badly(monkeypatch, 1, slow)
+    with pytest.raises(storage.StorageUnreachable):
+        storage.path_of(stored.key)
+    assert len(asked) == 1
 
 
 @pytest.mark.fault(21)

@@ -28,6 +28,8 @@ from .folder import CHUNK
 log = logging.getLogger(__name__)
 
 KILOBYTE = 1024
+# Storing one file in a bucket, with all tries: somebody waits for the answer to an upload.
+MAX_STORE_SECONDS = 20.0
 
 __all__ = [
     "LimitedUploadHandler",
@@ -90,12 +92,13 @@ def path_of(key: str, sha256: str = "") -> Path:
 
 
 def store_file(chunks: Iterable[bytes], folder: str, *, limit: int | None = None) -> StoredFile:
-    """Write `chunks` durably under a new key in `folder`; raises `TooLarge` and leaves nothing behind."""
+    """Write `chunks` durably under a new key in `folder`. Raises `TooLarge`, or `StorageUnreachable` after
+    `MAX_STORE_SECONDS`, and leaves nothing behind."""
     limit = settings.MAX_UPLOAD_BYTES if limit is None else limit
     name = uuid.uuid4().hex
     key = f"{folder}/{name[:2]}/{name}"
     digest, size = hashlib.sha256(), 0
-    with _backend().written(key) as file:
+    with _backend().written(key, max_seconds=MAX_STORE_SECONDS) as file:
         for chunk in chunks:
             size += len(chunk)
             if size > limit:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 FORM = "s3://KEY:SECRET@HOST:PORT/BUCKET/FOLDER?region=REGION"
 OPTIONS = ("region", "tls", "ca", "style")
-CONNECT_WITHIN, ANSWER_WITHIN, TRIES = 3, 10, 2
+CONNECT_SECONDS, ANSWER_SECONDS, TRIES = 3, 6, 2
 
 
 class BadStorageAddress(ValueError):
@@ -54,8 +54,8 @@ def _client_config(style: str) -> Any:
     from botocore.config import Config
 
     return Config(
-        connect_timeout=CONNECT_WITHIN,
-        read_timeout=ANSWER_WITHIN,
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=ANSWER_SECONDS,
         retries={"total_max_attempts": TRIES, "mode": "standard"},
         signature_version="s3v4",
         s3={"addressing_style": style},

@@ -20,12 +20,15 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.storage import storages
 
+from .address import ANSWER_SECONDS
 from .folder import CHUNK, partial_of
 
 log = logging.getLogger("leaderboard.common.storage")
 
 MOST_FETCHES = 3
 FIRST_PAUSE = 0.2
+# A bucket that says nothing is not asked once more: somebody may wait for a page.
+FETCH_AGAIN_WITHIN_SECONDS = 5.0
 # Whoever was given a path has this time to open it before the file may have to make room.
 IN_USE_FOR = 300.0
 FORGOTTEN_AFTER = 86_400.0  # unfinished copies of a process that died
@@ -56,19 +59,35 @@ def path_of(key: str, sha256: str = "") -> Path:
     return path
 
 
+class _BodyUntil:
+    """A file that is read until a moment of the monotonic clock and not later, however often it is sent."""
+
+    def __init__(self, file: IO[bytes], ends_at: float) -> None:
+        self._file, self._ends_at = file, ends_at
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        if time.monotonic() > self._ends_at:
+            raise StorageUnreachable("the storage takes the file too slowly")
+        return self._file.read(size)
+
+
 @contextmanager
-def written(key: str) -> Iterator[IO[bytes]]:
-    """A file that is an object when the block ended well; its copy stays here for the work that follows."""
+def written(key: str, *, max_seconds: float = float("inf")) -> Iterator[IO[bytes]]:
+    """A file that is an object when the block ended well; its copy stays here for the work that follows. Storing it
+    takes at most so many seconds, then `StorageUnreachable` is raised."""
     path = _cached(key)
     with partial_of(path) as file:
         yield file
         file.flush()
         partial = Path(file.name)
         digest = _hash_of(partial)
+        # After the last byte the bucket has time to answer.
+        ends_at = time.monotonic() + max_seconds - ANSWER_SECONDS - 1
         with partial.open("rb") as body, _bucket_errors(key):
             _client().put_object(
                 **_named(key),
-                Body=body,
+                Body=_BodyUntil(body, ends_at),
                 ChecksumSHA256=b64encode(bytes.fromhex(digest)).decode(),
                 Metadata={SHA256: digest},
                 ContentType="application/octet-stream",
@@ -108,13 +127,13 @@ def listing() -> Iterator[tuple[str, float]]:
 def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
     """An object's bytes in a file without a lasting name; half an object, or a wrong one, is fetched again."""
     with partial_of(_cached(key)) as file:
-        pause = FIRST_PAUSE
+        pause, ends_at = FIRST_PAUSE, time.monotonic() + FETCH_AGAIN_WITHIN_SECONDS
         for left in reversed(range(MOST_FETCHES)):
             try:
                 _fetch(key, sha256, file)
                 break
             except (StorageUnreachable, StoredFileChanged) as error:
-                if not left:
+                if not left or time.monotonic() > ends_at:
                     if isinstance(error, StoredFileChanged) and not sha256:
                         break  # for whoever asked without knowing what it should be
                     raise

@@ -19,8 +19,9 @@ def path_of(key: str, sha256: str = "") -> Path:
 
 
 @contextmanager
-def written(key: str) -> Iterator[IO[bytes]]:
-    """A new file that has its name when the block ended well, and is gone when it did not."""
+def written(key: str, *, max_seconds: float = 0) -> Iterator[IO[bytes]]:
+    """A new file that has its name when the block ended well, and is gone when it did not. A disk knows no limit of
+    time."""
     target = path_of(key)
     with partial_of(target) as file:
         yield file
