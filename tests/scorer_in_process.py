@@ -7,14 +7,14 @@ from collections import OrderedDict
 from pathlib import Path
 
 import metrics
-from leaderboard.scoring.scorer_answer import ScorerAnswer, failure_of, measure_submission_file, read_answer
+from leaderboard.scoring.scorer_answer import ScorerAnswer, failure_of, read_answer, score_bytes
 from leaderboard.scoring.truth_spec import MeasuringLimits, TruthSpec
 
 _MAX_TRUTHS = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()
 
 
-def measure_here(ground_truth: TruthSpec, file: Path, limits: MeasuringLimits, owner: str = "") -> ScorerAnswer:
+def measure_here(ground_truth: TruthSpec, file: Path, limits: MeasuringLimits, *, alone: bool = False) -> ScorerAnswer:
     """Measure one submission in this process, without limits."""
     key = (ground_truth.key, ground_truth.truth)
     try:
@@ -25,7 +25,7 @@ def measure_here(ground_truth: TruthSpec, file: Path, limits: MeasuringLimits, o
     while len(_prepared) > _MAX_TRUTHS:
         _prepared.popitem(last=False)
     _prepared.move_to_end(key)
-    return read_answer(json.loads(json.dumps(measure_submission_file(_prepared[key], file, limits.memory_mb))))
+    return read_answer(json.loads(json.dumps(score_bytes(_prepared[key], file, limits.memory_mb))))
 
 
 def forget() -> None:

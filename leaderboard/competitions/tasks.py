@@ -173,7 +173,6 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
             ids = submission.pk, submission.competition.ground_truth_id
             wake_workers(score_submission, *ids, expires=SWEEP_MESSAGE_LIFETIME)
             return
-    scoring.end_idle_processes()
 
 
 def _score_next(submission: Submission, wake_up_id: str) -> str:
@@ -199,8 +198,6 @@ def rescore_candidate(self: Any, ground_truth_id: int) -> None:
     with bound_contextvars(ground_truth=ground_truth_id):
         if score.rescore_batch(ground_truth_id):
             wake_workers(rescore_candidate, ground_truth_id)
-        else:
-            scoring.end_idle_processes()
 
 
 @app.task(name="leaderboard.competitions.tasks.measure_preview", bind=True)

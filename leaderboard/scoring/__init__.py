@@ -1,15 +1,14 @@
-"""The one way to read a file: in processes of its own, never in the web server or the worker.
+"""The one way to read a file: in sealed processes, never in the web server or the worker.
 
 ::
 
     the site        a web process or a worker; sees no cell of any table
-    └── scorer      a clean environment, libraries loaded, waits
-        ├── truth process    one ground truth, read once; at most eight of them
-        │   └── file process     submissions of one team: forked, limited, sealed, gone
-        └── file process     one job of a page, such as the check of a truth
+    └── waiting process    a clean environment, libraries loaded
+        ├── sealed process    one ground truth, read once; scores the files of all teams, one after another
+        └── sealed process    one job of a page, such as the check of a truth
 
-Nothing here knows Django. What a file process answers is JSON, is bounded in size, and what it says of a submission is
-checked for its form. `measure_file` is the way in for submissions, `run_job` for all else.
+Nothing here knows Django. What a sealed process answers is JSON, is bounded in size, and what it says of a submission
+is checked for its form. `measure_file` is the way in for submissions, `run_job` for all else.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from leaderboard.scoring.client import (
     ScorerDied,
     ScorerInterrupted,
     close_scorer,
-    end_idle_processes,
     measure_file,
     run_job,
     start_scorer,
@@ -43,7 +41,6 @@ __all__ = [
     "TruthSpec",
     "clean_environment",
     "close_scorer",
-    "end_idle_processes",
     "measure_file",
     "run_job",
     "start_scorer",

@@ -1,9 +1,11 @@
-"""The site's side: starts the waiting process, asks it for answers, watches the clock."""
+"""The site's side: starts the waiting process, has files scored one after another, and keeps the time."""
 
 from __future__ import annotations
 
 import atexit
+import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,225 +13,203 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from . import outside_metrics
 from .job_slots import JobFailed, JobKind, JobSlot, JobTimedOut
-from .messages import (
-    ConnectionEnded,
-    MalformedMessage,
-    PeerGone,
-    close_connection,
-    receive_connection,
-    receive_message,
-    send_file,
-    send_message,
-    send_request,
-)
-from .process_limits import REUSED_WITHIN_SECONDS, clean_environment
-from .scorer_answer import ScorerAnswer, read_answer
+from .messages import Channel, ConnectionEnded, DeadlinePassed, MalformedMessage
+from .process_limits import clean_environment
+from .scorer_answer import ScorerAnswer, not_readable, read_answer
 from .truth_spec import MeasuringLimits, TruthSpec
 
-MOST_TRUTHS = 8
-"""Ground truths that stay in memory."""
+log = logging.getLogger(__name__)
 
-MOST_IDLE = 8
-"""File processes of a ground truth that wait for another file of the same owner."""
+MAX_PROCESSES = 4
+"""Ground truths whose processes one worker keeps."""
 
-REUSED_AFTER_BYTES = 1_048_576
-"""How large a file may have been after which its process measures another one: what it left in memory counts on."""
+MAX_FILES = 50
+MAX_REUSED_BYTES = 1_048_576
+MAX_GROWTH_MB = 100
+"""When a process that scored its file well is recycled: after so many files, after a file larger than this and than
+the ground truth (which takes seconds to be read again where it is large), and when its memory has grown by so much
+since it read the ground truth."""
 
-GRACE = 5.0
-"""Seconds after which a scorer that did not keep the time itself is ended from here."""
+IDLE_SECONDS = 30.0
+"""After which a process that was sent no file ends by itself, because it holds memory."""
 
-_START = 60.0
+START_SECONDS, ANSWER_SECONDS = 60.0, 10.0
+"""How long the waiting process may take to load its libraries, and to start or end a process."""
+
+GRACE_SECONDS = 1.0
+"""What a job of a page may take beyond its time to say so itself."""
+
+OWN_SIGNALS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGXCPU})
+"""What ends a process for what it did itself; SIGKILL and SIGTERM come from outside."""
+
 _PYTHON = (sys.executable, "-s", "-B", "-X", "utf8")
-_PROGRAM = ["-m", "leaderboard.scoring.file_processes"]
+_PROGRAM = ["-m", "leaderboard.scoring.sealed_process"]
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 class ScorerDied(JobFailed):
-    """The file process ended without an answer, and not for want of time."""
+    """The sealed process ended without an answer, and neither for want of time nor through the file's fault."""
 
 
 class ScorerInterrupted(JobFailed):
     """`stop_scorer` was called."""
 
 
+@dataclass
+class SealedProcess:
+    """A process that reads one ground truth and then scores files; `stage` is what it said last of the file it has."""
+
+    pid: int
+    channel: Channel
+    scratch: str = ""
+    is_ready: bool = False
+    files: int = 0
+    stage: str = ""
+    first_mb: float = field(default=0.0, repr=False)
+
+    def close(self) -> None:
+        self.channel.close()
+        if self.scratch:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Death:
+    """How a process ended that gave no answer: with which file in hand, at which stage, and how it was seen to end."""
+
+    stage: str
+    status: int
+    processor_seconds: float
+    is_late: bool = False
+
+    @property
+    def is_by_itself(self) -> bool:
+        return self.status < 0 and -self.status in OWN_SIGNALS
+
+    def __str__(self) -> str:
+        ending = signal.Signals(-self.status).name if self.status < 0 else f"status {self.status}"
+        return f"ended with {ending} while {self.stage or 'starting'}"
+
+
 class Scorer:
-    """A waiting process with everything below it."""
+    """The waiting process and those that it forked."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
         self.was_stopped = False
-        self.truths: OrderedDict[str, TruthProcess] = OrderedDict()
-        self.connection, theirs = Pipe()
+        self.processes: OrderedDict[tuple[str, int], SealedProcess] = OrderedDict()
         self._is_ready = False
-        with theirs:
-            self.process = subprocess.Popen(
-                [*_PYTHON, *_PROGRAM, str(self.owner), str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                cwd=_ROOT,
-                env=clean_environment(),
-            )
+        self.channel, theirs = Channel.pair()
+        descriptor = theirs.socket.fileno()
+        self.process = subprocess.Popen(
+            [*_PYTHON, *_PROGRAM, str(self.owner), str(descriptor)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[descriptor],
+            cwd=_ROOT,
+            env=clean_environment(),
+        )
+        theirs.close()
 
     @property
     def is_alive(self) -> bool:
         return self.owner == os.getpid() and self.process.poll() is None
 
-    def wait_until_ready(self) -> None:
-        """Its libraries take a moment, which is no time of a file. Raises `PeerGone`."""
+    def start(self, request: dict[str, Any], scratch: str = "") -> SealedProcess:
+        """Have a process started for a request, without waiting for what it does. Raises `ConnectionEnded`."""
+        self._wait_until_ready()
+        ours, theirs = Channel.pair()
+        try:
+            until = time.monotonic() + ANSWER_SECONDS
+            self.channel.send_channel(request, theirs, until)
+            pid = int(self.channel.receive(until)["begun"])
+        except (DeadlinePassed, MalformedMessage) as error:
+            ours.close()
+            raise ConnectionEnded from error
+        finally:
+            theirs.close()
+        return SealedProcess(pid, ours, scratch)
+
+    def end(self, process: SealedProcess) -> tuple[int, float]:
+        """End a process, if it has not ended by itself; how it ended, and the seconds of the processor that it used.
+        Raises `ConnectionEnded`."""
+        process.close()
+        until = time.monotonic() + ANSWER_SECONDS
+        try:
+            self.channel.send({"end": process.pid}, until)
+            answer = self.channel.receive(until)
+        except (DeadlinePassed, MalformedMessage) as error:
+            raise ConnectionEnded from error
+        return int(answer["status"]), float(answer["processor_seconds"])
+
+    def _wait_until_ready(self) -> None:
+        """Loading the libraries takes a moment, which is no time of a file. Raises `ConnectionEnded`."""
         if not self._is_ready:
-            with self.killed_at(time.monotonic() + _START, self.connection):
-                try:
-                    receive_message(self.connection)
-                except (ConnectionEnded, MalformedMessage) as error:
-                    raise PeerGone from error
+            try:
+                self.channel.receive(time.monotonic() + START_SECONDS)
+            except (DeadlinePassed, MalformedMessage) as error:
+                raise ConnectionEnded from error
             self._is_ready = True
 
-    def truth_process(self, spec: TruthSpec, limits: MeasuringLimits, until: float) -> TruthProcess | ScorerAnswer:
-        """The process of a ground truth, or why this cannot be read. Raises `PeerGone`, `ConnectionEnded`."""
-        if spec.key not in self.truths:
-            request = {
-                "spec": asdict(spec),
-                "seconds": until - time.monotonic(),
-                "memory_mb": limits.memory_mb,
-                "tables": [tempfile.gettempdir()] if outside_metrics.uses_outside_metric(spec) else [],
-            }
-            connection = send_request(self.connection, request)
-            with self.killed_at(until, connection):
-                message = receive_message(connection)
-            if "ready" not in message:
-                return read_answer(message)
-            self.truths[spec.key] = TruthProcess(connection)
-            while len(self.truths) > MOST_TRUTHS:
-                _, oldest = self.truths.popitem(last=False)
-                oldest.close()
-        self.truths.move_to_end(spec.key)
-        return self.truths[spec.key]
-
-    @contextmanager
-    def killed_at(self, until: float, *connections: Connection) -> Iterator[list[Connection]]:
-        """Within the block: when the time is over all is ended, because no process below watches the time, and so are
-        these connections, and those that the block adds."""
-        ended = list(connections)
-
-        def end() -> None:
-            self.kill()
-            for connection in ended:
-                with suppress(OSError):  # it was closed already
-                    close_connection(connection)
-
-        timer = threading.Timer(max(0.0, until - time.monotonic()), end)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield ended
-        finally:
-            timer.cancel()
-            timer.join()
-
     def kill(self) -> None:
-        """End the process; the kernel, or the ends of their connections, end what is below."""
+        """End the waiting process; the kernel ends what it forked."""
         with suppress(ProcessLookupError):
             os.kill(self.process.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """End it and let go of everything; only the latter where another process started it."""
-        self.connection.close()
-        for truth in self.truths.values():
-            truth.close()
+        self.channel.close()
+        for process in self.processes.values():
+            process.close()
         if self.owner == os.getpid():
             self.kill()
             self.process.wait()
         else:
             self.process.returncode = 0  # not ours to wait for
 
+    # --- the processes of ground truths ---
 
-@dataclass
-class FileProcess:
-    """A process that reads files: the connection to it, its number, how many it has measured, and in which time."""
-
-    connection: Connection
-    pid: int
-    files: int = 0
-    seconds: float = 0.0
-
-
-class TruthProcess:
-    """The process of a ground truth. It has the next file process ready, and keeps those that may go on with another
-    file of the same owner."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-        self.idle: OrderedDict[str, FileProcess] = OrderedDict()
-        self._next: FileProcess | None = None
-        self._ended: tuple[int, int] | None = None
-
-    def file_process_for(self, owner: str) -> FileProcess:
-        """The process that measured a file of this owner, or a fresh one. Raises `PeerGone`."""
-        try:
-            process = self.idle.pop(owner, None) or self._next_process()
-            while process.connection.poll():  # somebody ended it while it waited
-                self.end(process)
-                process = self._next_process()
-        except (ConnectionEnded, MalformedMessage) as error:
-            raise PeerGone from error
+    def process_for(self, spec: TruthSpec, limits: MeasuringLimits, *, fresh: bool) -> SealedProcess:
+        """The process of this ground truth; a fresh one where that is asked for or the old one is over. Raises
+        `ConnectionEnded`."""
+        key = spec.key, limits.memory_mb
+        process = self.processes.pop(key, None)
+        # One that speaks before it is asked is not believed either, but for the word that it has read its truth.
+        if process is not None and (fresh or (process.is_ready and process.channel.has_something())):
+            self.end(process)
+            process = None
+        if process is None:
+            process = self._start_for(spec, limits)
+        self.processes[key] = process
+        while len(self.processes) > MAX_PROCESSES:
+            self.end(self.processes.popitem(last=False)[1])
         return process
 
-    def keep(self, process: FileProcess, owner: str) -> None:
-        """Let a process wait for another file of this owner. Raises `ConnectionEnded`."""
-        self._have_next_forked(process)
-        process.files += 1
-        self.idle[owner] = process
-        while len(self.idle) > MOST_IDLE:
-            self.end(self.idle.popitem(last=False)[1])
+    def recycle(self, spec: TruthSpec, limits: MeasuringLimits, process: SealedProcess) -> tuple[int, float]:
+        """End the process of a ground truth; how it ended. Raises `ConnectionEnded`."""
+        self.processes.pop((spec.key, limits.memory_mb), None)
+        return self.end(process)
 
-    def end(self, process: FileProcess) -> None:
-        """End a process, if it has not ended yet. Raises `ConnectionEnded`."""
-        process.connection.close()
-        send_message(self.connection, {"over": process.pid})
-        self._have_next_forked(process)
-
-    def status(self, process: FileProcess) -> int:
-        """How a process had ended that `end` was called for. Raises `ConnectionEnded`, `MalformedMessage`."""
-        while self._ended is None or self._ended[0] != process.pid:
-            self._receive()
-        return self._ended[1]
-
-    def close(self) -> None:
-        """Let go of it, which ends it and all that it forked."""
-        for connection in (self.connection, *(process.connection for process in self.idle.values())):
-            connection.close()
-
-    def _next_process(self) -> FileProcess:
-        while self._next is None:
-            self._receive()
-        process, self._next = self._next, None
-        return process
-
-    def _have_next_forked(self, process: FileProcess) -> None:
-        """A process that has measured nothing yet was the one that was ready."""
-        if not process.files:
-            send_message(self.connection, {"next": True})
-
-    def _receive(self) -> None:
-        message = receive_message(self.connection)
-        if "begun" in message:
-            self._next = FileProcess(receive_connection(self.connection), int(message["begun"]))
-        else:
-            self._ended = int(message["pid"]), int(message["ended"])
+    def _start_for(self, spec: TruthSpec, limits: MeasuringLimits) -> SealedProcess:
+        scratch = tempfile.mkdtemp(prefix="tables-") if outside_metrics.uses_outside_metric(spec) else ""
+        request = {
+            "spec": asdict(spec),
+            "seconds": limits.seconds,
+            "memory_mb": limits.memory_mb,
+            "idle_seconds": IDLE_SECONDS,
+            "scratch": scratch,
+        }
+        return self.start(request, scratch)
 
 
-# --- jobs of the site: a scorer for each --------------------------------------------------------------------------
+# --- jobs of the site: a process for each -------------------------------------------------------------------------
 
 
 def run_job(job: str, arguments: dict[str, Any], kind: JobKind, place: JobSlot, memory_mb: int) -> dict[str, Any]:
@@ -237,70 +217,72 @@ def run_job(job: str, arguments: dict[str, Any], kind: JobKind, place: JobSlot, 
     request = {
         "job": job,
         "arguments": arguments,
-        "seconds": kind.kill_after,
         "processor_seconds": kind.seconds,
         "memory_mb": memory_mb,
         "niceness": kind.niceness,
     }
     scorer = Scorer()
     try:
-        scorer.wait_until_ready()
+        process = scorer.start(request)
         until = time.monotonic() + kind.kill_after
-        with send_request(scorer.connection, request) as answers, scorer.killed_at(until + GRACE, answers):
-            place.wait_for(answers, int(receive_message(answers)["begun"]))
-            message = receive_message(answers)
-    except (ConnectionEnded, MalformedMessage) as error:
+        try:
+            place.wait_for(process.channel, process.pid)
+            message = process.channel.receive(until + GRACE_SECONDS)
+        except DeadlinePassed:
+            raise JobTimedOut(f"{job} took longer than its time") from None
+        except (ConnectionEnded, MalformedMessage) as error:
+            status, _ = scorer.end(process)
+            if status == -signal.SIGXCPU:
+                raise JobTimedOut(f"{job} took longer than its seconds of the processor") from error
+            raise JobFailed(f"{job} ended without an answer (status {status})") from error
+    except ConnectionEnded as error:
         raise JobFailed(f"{job} ended without an answer") from error
     finally:
         scorer.close()
-    if "ended" in message:
-        raise _reason(job, message["ended"], until)
     if "answer" not in message:
         raise JobFailed(f"{job} failed: {message.get('failure')} {message.get('details', '')}")
     answer: dict[str, Any] = message["answer"]
     return answer
 
 
-# --- submissions: one scorer for as long as the worker lives ------------------------------------------------------
+# --- submissions: one waiting process for as long as the worker lives ----------------------------------------------
 
 _running: list[Scorer] = []
 _place = threading.Lock()
 
 
-def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits, owner: str = "") -> ScorerAnswer:
-    """Measure one submission. Raises `ScorerDied`, `JobTimedOut` and, after `stop_scorer`, `ScorerInterrupted`.
+def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits, *, alone: bool = False) -> ScorerAnswer:
+    """Score one file, in the process that scores all files under this ground truth, or `alone` in a fresh one.
 
-    Files of one `owner`, who has seen them all, may be measured by one process, one after another: starting a process
-    costs seven times as much as measuring a small file. `end_idle_processes` is called when no file waits.
+    A file in whose hands the process died is tried once more, alone. One that dies again, while it is read and by
+    what it does itself, cannot be read: that is the answer. Raises `JobTimedOut`, `ScorerDied` for every other death
+    and, after `stop_scorer`, `ScorerInterrupted`.
     """
     with _place:
-        for _ in range(2):
-            try:
-                return _measure(_started_scorer(), spec, file, limits, owner)
-            except PeerGone:
-                if _was_stopped():
-                    raise ScorerInterrupted from None
-                close_scorer()
-        raise ScorerDied("the scorer does not stay alive")
-
-
-def end_idle_processes() -> None:
-    """End what waits for another file of the same owner, because it holds memory."""
-    with _place:
-        for truth in (truth for scorer in _running for truth in scorer.truths.values()):
-            with suppress(ConnectionEnded):
-                while truth.idle:
-                    truth.end(truth.idle.popitem()[1])
+        answer = _score(spec, file, limits, alone=alone)
+        if isinstance(answer, Death) and not answer.is_late:
+            log.warning("a process that scored %s %s; the file is tried once more, alone", file.name, answer)
+            answer = _score(spec, file, limits, alone=(alone := True))
+    if not isinstance(answer, Death):
+        return answer
+    if answer.is_late:
+        # On a busy machine a file may wait for the processor: what counts against it is what it used.
+        if alone and answer.stage == "reading" and answer.processor_seconds >= 0.8 * limits.seconds:
+            return not_readable()
+        raise JobTimedOut(f"the sealed process took longer than its time while {answer.stage or 'starting'}")
+    if answer.stage == "reading" and answer.is_by_itself:
+        return not_readable()
+    raise ScorerDied(f"the sealed process {answer}")
 
 
 def start_scorer() -> None:
-    """Have the scorer start now, so that no file waits for its libraries later."""
+    """Have the waiting process start now, so that no file waits for its libraries later."""
     with _place:
         _started_scorer()
 
 
 def stop_scorer() -> None:
-    """From another thread: end everything that is being measured; `measure_file` raises `ScorerInterrupted`."""
+    """From another thread: end everything that is being scored; `measure_file` raises `ScorerInterrupted`."""
     for scorer in _running:
         scorer.was_stopped = True
         scorer.kill()
@@ -308,13 +290,9 @@ def stop_scorer() -> None:
 
 @atexit.register
 def close_scorer() -> None:
-    """End the scorer; the next file starts another one."""
+    """End the waiting process; the next file starts another one."""
     while _running:
         _running.pop().close()
-
-
-def _was_stopped() -> bool:
-    return any(scorer.was_stopped for scorer in _running)
 
 
 def _started_scorer() -> Scorer:
@@ -325,86 +303,85 @@ def _started_scorer() -> Scorer:
     return _running[0]
 
 
-def _measure(scorer: Scorer, spec: TruthSpec, file: Path, limits: MeasuringLimits, owner: str) -> ScorerAnswer:
-    scorer.wait_until_ready()
-    until = time.monotonic() + limits.seconds
-    answer: ScorerAnswer | None = None
+def _score(spec: TruthSpec, file: Path, limits: MeasuringLimits, *, alone: bool) -> ScorerAnswer | Death:
+    """One try. Where the waiting process is gone before the file is in any hands, another one is started, once.
+    Raises `ScorerInterrupted`."""
+    for _ in range(2):
+        scorer = _started_scorer()
+        try:
+            process = scorer.process_for(spec, limits, fresh=alone)
+        except ConnectionEnded:
+            if scorer.was_stopped:
+                raise ScorerInterrupted from None
+            close_scorer()
+            continue
+        return _score_in(scorer, process, spec, file, limits)
+    raise ScorerDied("the waiting process does not stay alive")
+
+
+def _score_in(
+    scorer: Scorer, process: SealedProcess, spec: TruthSpec, file: Path, limits: MeasuringLimits
+) -> ScorerAnswer | Death:
+    answer, is_late = None, False
     try:
-        truth = scorer.truth_process(spec, limits, until)
-        if isinstance(truth, ScorerAnswer):
-            return truth
-        begun = time.monotonic()
-        until = min(until, begun + limits.file_seconds)
-        with scorer.killed_at(until + GRACE, truth.connection) as ended:
-            process = truth.file_process_for(owner)
-            ended.append(process.connection)
-            try:
-                answer = _ask(process.connection, spec, file, limits.memory_mb, until)
-            finally:
-                process.seconds += time.monotonic() - begun
-                is_scored = answer is not None and answer.result is not None
-                if owner and is_scored and _may_be_reused(process, spec, file):
-                    truth.keep(process, owner)
-                else:
-                    truth.end(process)
-            if answer is not None:
-                return answer
-            reason = _reason("the file process", truth.status(process), until)
-    except (ConnectionEnded, MalformedMessage) as error:
-        if answer is not None:
-            return answer
-        is_late = time.monotonic() >= until
-        if isinstance(error, PeerGone) and not is_late:
-            raise
-        reason = JobTimedOut() if is_late else ScorerDied(str(error) or "its truth process ended too")
-    raise ScorerInterrupted if _was_stopped() else reason
-
-
-def _may_be_reused(process: FileProcess, spec: TruthSpec, file: Path) -> bool:
-    """Whether a process that measured this file may measure another one. For metrics from outside it may not: it was
-    sealed for the tables of one file."""
-    if process.seconds > REUSED_WITHIN_SECONDS or outside_metrics.uses_outside_metric(spec):
-        return False
-    try:
-        return file.stat().st_size <= REUSED_AFTER_BYTES
-    except OSError:
-        return False
-
-
-def _ask(connection: Connection, spec: TruthSpec, file: Path, memory_mb: int, until: float) -> ScorerAnswer | None:
-    """What a file process says of a file; nothing if it ended or its time is over. Raises `MalformedMessage`."""
-    try:
-        with _outside_scratch_folder(spec) as scratch:
-            seconds = max(0.1, until - time.monotonic())
-            send_message(connection, {"seconds": seconds, "memory_mb": memory_mb, "scratch": scratch})
-            send_file(connection, file)
-            while connection.poll(max(0.0, until - time.monotonic())):
-                message = receive_message(connection)
-                if "run" not in message:
-                    return read_answer(message)
-                left = until - time.monotonic()
-                send_message(connection, outside_metrics.run_for_file_process(spec, message, scratch, left))
-    except ConnectionEnded:
+        answer = _ask(process, spec, file, limits)
+    except DeadlinePassed:
+        is_late = True
+    except (ConnectionEnded, MalformedMessage):
         pass
-    return None
+    finally:
+        ending = (-signal.SIGKILL, 0.0)
+        try:
+            if answer is None or not _may_go_on(process, answer, spec, file):
+                ending = scorer.recycle(spec, limits, process)
+        except ConnectionEnded:
+            close_scorer() if not scorer.was_stopped else None
+    if answer is not None:
+        return answer
+    if scorer.was_stopped:
+        raise ScorerInterrupted
+    return Death(process.stage, *ending, is_late)
 
 
-def _reason(what: str, status: int, until: float) -> JobFailed:
-    """Why a file process ended without an answer."""
-    if status == -signal.SIGXCPU:
-        return JobTimedOut(f"{what} took longer than its seconds of the processor")
-    if time.monotonic() >= until:
-        return JobTimedOut(f"{what} took longer than its time")
-    return ScorerDied(
-        f"{what} ended " + (f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}")
-    )
+def _ask(process: SealedProcess, spec: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
+    """What a process says of a file. Raises `ConnectionEnded`, `DeadlinePassed`, `MalformedMessage`, `OSError`."""
+    if not process.is_ready:
+        message = process.channel.receive(time.monotonic() + limits.seconds)
+        if "ready" not in message:
+            return read_answer(message)
+        process.is_ready, process.first_mb = True, memory_mb(process.pid)
+    seconds = min(limits.seconds, limits.file_seconds)
+    until = time.monotonic() + seconds
+    process.stage = ""
+    process.channel.send_file(file, {"seconds": seconds}, until)
+    while True:
+        message = process.channel.receive(until)
+        if "stage" in message:
+            process.stage = "computing" if message["stage"] == "computing" else "reading"
+        elif "run" in message:
+            left = until - time.monotonic()
+            process.channel.send(outside_metrics.run_for_file_process(spec, message, process.scratch, left), until)
+        else:
+            process.files += 1
+            return read_answer(message)
 
 
-@contextmanager
-def _outside_scratch_folder(spec: TruthSpec) -> Iterator[str]:
-    """A folder for the tables of a metric from outside; none where nothing runs elsewhere."""
-    if not outside_metrics.uses_outside_metric(spec):
-        yield ""
-        return
-    with tempfile.TemporaryDirectory(prefix="tables-") as folder:
-        yield folder
+def _may_go_on(process: SealedProcess, answer: ScorerAnswer, spec: TruthSpec, file: Path) -> bool:
+    """Whether the process may score another file: nothing unforeseen happened, and it has not become large."""
+    with suppress(OSError):
+        return (
+            answer.result is not None
+            and process.files < MAX_FILES
+            and file.stat().st_size <= max(MAX_REUSED_BYTES, Path(spec.truth).stat().st_size)
+            and memory_mb(process.pid) - process.first_mb <= MAX_GROWTH_MB
+        )
+    return False
+
+
+def memory_mb(pid: int) -> float:
+    """What a process has in memory; 0 where the system does not say."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1_048_576

@@ -7,8 +7,9 @@ import os
 import threading
 import time
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
+
+from .messages import Channel
 
 AT_ONCE = 2
 """Jobs of one kind and one web process: a class that converts its files at once must not fill the memory."""
@@ -74,14 +75,14 @@ class JobSlot:
     def __exit__(self, *_: object) -> None:
         self.held.release()
 
-    def wait_for(self, answers: Connection, pid: int) -> None:
+    def wait_for(self, answers: Channel, pid: int) -> None:
         """Wait until the process of a job answers, or takes too long for a quick one and has a place for slow ones.
         Raises `NoSlowSlot`."""
         slow = self.kind.slow_places
         if slow is None:
             return
         began = time.monotonic()
-        while not answers.poll(QUICK_SECONDS):
+        while not answers.has_something(QUICK_SECONDS):
             if time.monotonic() - began >= QUICK_SECONDS_ON_THE_WALL or _processor_seconds(pid) >= QUICK_SECONDS:
                 if not slow.acquire(blocking=False):
                     raise NoSlowSlot(f"{self.job} took longer than a quick job while others did")

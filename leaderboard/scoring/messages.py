@@ -1,110 +1,148 @@
-"""Messages between the processes: JSON objects through a connection of `multiprocessing`.
+"""Messages between the processes: JSON objects through a socket that is open already.
 
-A sandboxed process may only read and write what is open, which is all that such a connection does.
+A sealed process may read and write what is open and ask for nothing else, so nothing here calls `send` or `recv`. Each
+wait has an end: the moment, by the monotonic clock, that the caller names.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
-from multiprocessing.reduction import recv_handle, send_handle
+import struct
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-MOST_BYTES = 8_000_000
-"""What one message may have: the resampled values of a result take some kilobytes, a long list of problems a few
-hundred."""
+MAX_MESSAGE_BYTES = 8_000_000
+"""Of one message: the resampled values of a result take some kilobytes, a long list of problems a few hundred."""
+
+Result = TypeVar("Result")
+
+_LENGTH = struct.Struct("!I")
+_MAX_WAIT_SECONDS = 3600.0
 
 
 class ConnectionEnded(Exception):
     """The other side is gone, or sends messages that are too long."""
 
 
-class PeerGone(ConnectionEnded):
-    """The other side was gone before a file was in its hands."""
+class DeadlinePassed(Exception):
+    """The other side did not answer in time."""
 
 
 class MalformedMessage(Exception):
     """The other side sent what no honest one sends."""
 
 
-def send_message(to: Connection, message: dict[str, Any]) -> None:
-    """Send one message. Raises `ConnectionEnded`."""
-    text = json.dumps(message).encode()
-    with _or_ended():
-        to.send_bytes(text)
+class Channel:
+    """One end of a connection between two processes."""
 
+    def __init__(self, end: socket.socket) -> None:
+        end.setblocking(False)
+        self.socket = end
 
-def receive_message(source: Connection) -> dict[str, Any]:
-    """The next message. Raises `ConnectionEnded`, `MalformedMessage`."""
-    with _or_ended():
-        text = source.recv_bytes(MOST_BYTES)
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise MalformedMessage("no JSON") from error
-    if not isinstance(message, dict):
-        raise MalformedMessage("no JSON object")
-    return message
+    @classmethod
+    def pair(cls) -> tuple[Channel, Channel]:
+        """Both ends of a new connection."""
+        ours, theirs = socket.socketpair()
+        return cls(ours), cls(theirs)
 
+    def send(self, message: dict[str, Any], until: float | None = None) -> None:
+        """Send one message. Raises `ConnectionEnded`, `DeadlinePassed`."""
+        text = json.dumps(message).encode()
+        left = memoryview(_LENGTH.pack(len(text)) + text)
+        while left:
+            left = left[_now(os.write, self.socket.fileno(), left) or 0 :]
+            if left:
+                self._wait(select.POLLOUT, until)
 
-def send_request(to: Connection, request: dict[str, Any]) -> Connection:
-    """Send a request; the connection on which a process of its own answers. Raises `PeerGone`."""
-    ours, theirs = Pipe()
-    with theirs:
+    def receive(self, until: float | None = None) -> dict[str, Any]:
+        """The next message. Raises `ConnectionEnded`, `DeadlinePassed`, `MalformedMessage`."""
+        (size,) = _LENGTH.unpack(self.read(_LENGTH.size, until))
+        if size > MAX_MESSAGE_BYTES:
+            raise ConnectionEnded
         try:
-            send_with_connection(to, request, theirs)
-        except ConnectionEnded as error:
-            raise PeerGone from error
-    return ours
+            message = json.loads(self.read(size, until))
+        except (ValueError, RecursionError) as error:
+            raise MalformedMessage("no JSON") from error
+        if not isinstance(message, dict):
+            raise MalformedMessage("no JSON object")
+        return message
+
+    def read(self, size: int, until: float | None = None) -> bytes:
+        """So many bytes. Raises `ConnectionEnded`, `DeadlinePassed`."""
+        pieces: list[bytes] = []
+        while size:
+            piece = _now(os.read, self.socket.fileno(), min(size, 1_048_576))
+            if piece is None:
+                self._wait(select.POLLIN, until)
+            elif not piece:
+                raise ConnectionEnded
+            else:
+                pieces.append(piece)
+                size -= len(piece)
+        return b"".join(pieces)
+
+    def send_file(self, path: Path, message: dict[str, Any], until: float | None = None) -> None:
+        """Send a message with the `size` of a file and then its bytes. Raises `ConnectionEnded`, `DeadlinePassed`, and
+        `OSError` where there is no such file."""
+        with path.open("rb") as file:
+            size, sent = os.fstat(file.fileno()).st_size, 0
+            self.send({**message, "size": size}, until)
+            while sent < size:
+                count = _now(os.sendfile, self.socket.fileno(), file.fileno(), sent, size - sent)
+                if count == 0:
+                    raise ConnectionEnded  # the file became shorter
+                if count is None:
+                    self._wait(select.POLLOUT, until)
+                else:
+                    sent += count
+
+    def send_channel(self, message: dict[str, Any], channel: Channel, until: float) -> None:
+        """Send a message and a connection with it. Raises `ConnectionEnded`, `DeadlinePassed`."""
+        self.send(message, until)
+        self._wait(select.POLLOUT, until)
+        _now(socket.send_fds, self.socket, [b"c"], [channel.socket.fileno()])
+
+    def receive_channel(self) -> Channel:
+        """The connection that `send_channel` sent behind its message. Raises `ConnectionEnded`."""
+        self._wait(select.POLLIN, None)
+        received = _now(socket.recv_fds, self.socket, 1, 1)
+        if not received or not received[1]:
+            raise ConnectionEnded
+        return Channel(socket.socket(fileno=received[1][0]))
+
+    def has_something(self, seconds: float = 0) -> bool:
+        """Whether the other side has said something, or ended, or does so within these seconds."""
+        poll = select.poll()
+        poll.register(self.socket.fileno(), select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def __enter__(self) -> Channel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _wait(self, for_what: int, until: float | None) -> None:
+        poll = select.poll()
+        poll.register(self.socket.fileno(), for_what)
+        left = _MAX_WAIT_SECONDS if until is None else until - time.monotonic()
+        if left <= 0 or (not poll.poll(left * 1000) and until is not None):
+            raise DeadlinePassed
 
 
-def send_with_connection(to: Connection, message: dict[str, Any], connection: Connection) -> None:
-    """Send a message, and a connection with it, which stays open here too. Raises `ConnectionEnded`."""
-    send_message(to, message)
-    with _or_ended():
-        send_handle(to, connection.fileno(), None)
-
-
-def receive_connection(source: Connection) -> Connection:
-    """What `send_with_connection` sent behind its message. Raises `ConnectionEnded`."""
-    with _or_ended():
-        return Connection(recv_handle(source))
-
-
-def send_file(to: Connection, path: Path) -> None:
-    """Send the bytes of a file, which `receive_file` expects. Raises `ConnectionEnded`, and `OSError` where there is no
-    such file."""
-    with path.open("rb") as file:
-        send_message(to, {"size": os.fstat(file.fileno()).st_size})
-        with _or_ended(), socket.socket(fileno=os.dup(to.fileno())) as stream:
-            stream.sendfile(file)
-
-
-def receive_file(source: Connection) -> bytes:
-    """The bytes of a file. Raises `ConnectionEnded`, `MalformedMessage`."""
-    size = int(receive_message(source)["size"])
-    with _or_ended(), open(source.fileno(), "rb", closefd=False) as stream:
-        data = stream.read(size)
-    if len(data) < size:
-        raise ConnectionEnded
-    return data
-
-
-def close_connection(connection: Connection) -> None:
-    """End a connection from another thread than the one that reads from it."""
-    with socket.socket(fileno=os.dup(connection.fileno())) as ours:
-        ours.shutdown(socket.SHUT_RDWR)
-
-
-@contextmanager
-def _or_ended() -> Iterator[None]:
+def _now(function: Callable[..., Result], *arguments: Any) -> Result | None:
+    """Call a function of the system; nothing where that is not possible yet. Raises `ConnectionEnded`."""
     try:
-        yield
-    except (EOFError, OSError) as error:
+        return function(*arguments)
+    except BlockingIOError:
+        return None
+    except OSError as error:
         raise ConnectionEnded from error

@@ -12,7 +12,6 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import metrics
 from metrics.sandbox.processes import ProcessStopped
 from metrics.sandbox.runner import OutsideRunner, run_outside
 
-from .messages import MalformedMessage, receive_message, send_message
+from .messages import Channel, MalformedMessage
 from .truth_spec import TruthSpec
 
 _NAMES = frozenset(
@@ -45,15 +44,15 @@ def is_outside(key: str) -> bool:
 # --- in the file process ----------------------------------------------------------------------------------------
 
 
-def ask_worker(worker: Connection, folder: Path) -> OutsideRunner:
+def ask_worker(worker: Channel, folder: Path) -> OutsideRunner:
     """What a file process does where the library would start a process."""
 
     def run(job: str, key: str, request: Mapping[str, Any], write: Callable[[Path], None]) -> dict[str, Any]:
         for left in folder.iterdir():
             left.unlink()
         write(folder)
-        send_message(worker, {"run": job, "key": key, "request": dict(request)})
-        message = receive_message(worker)
+        worker.send({"run": job, "key": key, "request": dict(request)})
+        message = worker.receive()
         if "stopped" in message:
             raise ProcessStopped(*message["stopped"])
         answer: dict[str, Any] = message["answer"]

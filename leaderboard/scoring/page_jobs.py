@@ -20,7 +20,7 @@ from metrics.reading.text import LONGEST_MASK_LINE
 from metrics.sandbox.metric_files import outside_folder
 
 from .outside_metrics import is_outside
-from .process_limits import confine
+from .process_limits import confine, limit_memory, limit_processor_time
 
 PREVIEW_BYTES, PREVIEW_LINES, LONGEST_PREVIEW = 4096, 4, 120
 
@@ -249,13 +249,11 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
     job, arguments = request["job"], request["arguments"]
     os.nice(request["niceness"])
     read, write = _job_files(job, arguments)
-    confine(
-        request["processor_seconds"],
-        request["memory_mb"],
-        read=read,
-        write=write,
-        starts_others=_starts_others(job, arguments),
-    )
+    if _starts_others(job, arguments):
+        limit_memory(request["memory_mb"])
+    else:
+        confine(request["memory_mb"], read=read, write=write)
+    limit_processor_time(request["processor_seconds"])
     return {"answer": JOBS[job](**arguments)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,13 +44,22 @@ def too_much_memory(megabytes: int) -> dict[str, Any]:
     return metrics.Problem("too_large", message).as_stored()
 
 
-# --- in the file process ----------------------------------------------------------------------------------------
+def not_readable() -> ScorerAnswer:
+    """The answer for a file that ended the process that read it, whenever it was tried."""
+    message = metrics.Message("This file cannot be read: reading it breaks off. Save it again as a plain CSV file.")
+    return ScorerAnswer(problems=(metrics.Problem("unreadable", message).as_stored(),))
 
 
-def measure_submission_file(truth: metrics.Truth, file: bytes | Path, memory_mb: int) -> dict[str, Any]:
-    """Read a submission and measure it; never raises for anything that a file or a metric does."""
+# --- in the sealed process ----------------------------------------------------------------------------------------
+
+
+def score_bytes(
+    truth: metrics.Truth, file: bytes | Path, memory_mb: int, when_read: Callable[[], None] | None = None
+) -> dict[str, Any]:
+    """Read a file and score it; `when_read` is called in between. Never raises for anything that a file or a metric
+    does."""
     try:
-        return _message_of(truth.evaluate(file, uncertainty=True, with_parts=True))
+        return _message_of(truth.evaluate(file, uncertainty=True, with_parts=True, when_read=when_read))
     except metrics.SubmissionError as error:
         return {"problems": [problem.as_stored() for problem in error.problems], "host_details": error.host_details}
     except MemoryError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -185,20 +185,30 @@ class Truth:
             return LIMIT
         return min(LIMIT, max(SMALL, CELL * self.rows * len(self.submission_columns)))
 
-    def evaluate(self, submission: Source, *, uncertainty: bool = False, with_parts: bool = False) -> Result:
+    def evaluate(
+        self,
+        submission: Source,
+        *,
+        uncertainty: bool = False,
+        with_parts: bool = False,
+        when_read: Callable[[], None] | None = None,
+    ) -> Result:
         """Score a submission: CSV bytes (plain, gzip, zip), a path or a frame.
 
         A frame is scored as the file that ``frame.to_csv(index=False)`` writes, with ids in a column or in an index
-        that has the id column's name. ``with_parts`` also asks a metric for named parts that its value does not need.
+        that has the id column's name. ``with_parts`` also asks a metric for named parts that its value does not need;
+        ``when_read`` is called once the file is read and nothing is computed yet.
         Raises ``SubmissionError`` with every problem of the file, before anything is measured, and ``MetricFailed``.
         """
         import pyarrow as pa
 
         prediction, table, places = self.read_submission(submission)
         if self.metric.is_outside:
+            _call(when_read)
             result = self.metric.score_elsewhere(self, table, places)
             return replace(result, secondary=secondary_values(self, read_secondary(self, table, places)))
         read = read_secondary(self, table, places)
+        _call(when_read)
         del table  # what was read is in the predictions
         pa.default_memory_pool().release_unused()
         try:
@@ -308,6 +318,11 @@ class Truth:
         table = self.table.some(rows)
         layout = Layout(self.id_column, self.target_columns, self.has_split, self.role_columns, self.unscored_columns)
         return Truth(self.metric, self.params, table, layout)
+
+
+def _call(function: Callable[[], None] | None) -> None:
+    if function is not None:
+        function()
 
 
 def unscorable_parts(truth: Truth) -> list[Problem]:

@@ -243,7 +243,7 @@ def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
     from leaderboard.competitions.scoring.measuring import MeasuringOutcome
 
     monkeypatch.setattr(
-        score, "measure_slow_submission", lambda *_: MeasuringOutcome(failure="It broke.", host_details="At line 3")
+        score, "measure_outside_queue", lambda *_: MeasuringOutcome(failure="It broke.", host_details="At line 3")
     )
     page = text_of(student_preview(hers))
     assert "sample submission" in page

@@ -30,7 +30,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     commands: list[str] = []
 
     def measure(
-        ground_truth: scoring.TruthSpec, file: Path, limits: scoring.MeasuringLimits, owner: str
+        ground_truth: scoring.TruthSpec, file: Path, limits: scoring.MeasuringLimits, alone: bool = False
     ) -> scoring.ScorerAnswer:
         if file.read_bytes().endswith(b"\n\n") and limits.file_seconds < math.inf:
             raise scoring.JobTimedOut

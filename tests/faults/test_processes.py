@@ -147,7 +147,7 @@ def broker(site: Site) -> redis.Redis:
 @pytest.mark.fault(1)
 def test_01_a_killed_scorer_costs_one_try_and_its_worker_lives(site: Site, tokens: list[str]) -> None:
     process = scorer(site)
-    victim = until(lambda: children_of(process, "scoring.file_processes"), what="what reads the files")[0]
+    victim = until(lambda: children_of(process, "scoring.sealed_process"), what="what reads the files")[0]
     submission = upload(site, "big", tokens[0], BIG)
     in_work(site, submission)
     os.kill(victim, signal.SIGKILL)

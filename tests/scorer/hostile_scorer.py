@@ -1,5 +1,5 @@
-"""A scorer in which some files do what no file should be able to: the first word after the header says what, the second
-which file of the site it may try."""
+"""A scorer in which some files do what no file should be able to: the first word after the header says what (`later` of
+them while the score is computed, else while the file is read), the second which file of the site it may try."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import metrics
-from leaderboard.scoring import file_processes, messages
+from leaderboard.scoring import sealed_process
+from leaderboard.scoring.messages import Channel
 
 plain, plainly_prepared = metrics.Truth.evaluate, metrics.prepare
 
 
-def attempts(file: Path, *, forks: bool = False) -> dict[str, str]:
+def attempts(file: Path) -> dict[str, str]:
     """What a process that has been taken over would try; the file is refused with what came of it."""
     other = str(Path(file).parent / "other.csv")
 
@@ -37,7 +37,7 @@ def attempts(file: Path, *, forks: bool = False) -> dict[str, str]:
         "a new file": lambda: Path(other + ".new").write_text("x"),
         "a change": lambda: Path(file).write_text("x"),
         "a program": lambda: subprocess.run(["true"], check=True),
-        **({} if forks else {"a fork": os.fork}),
+        "a fork": os.fork,
         "the network": lambda: socket.create_connection(("127.0.0.1", 9), timeout=1),
         "the parent": kill_the_parent,
     }
@@ -101,9 +101,11 @@ def linger(_: bytes) -> None:
     for fd in range(3, 12):
         with suppress(OSError):
             if stat.S_ISSOCK(os.fstat(fd).st_mode):
-                messages.send_message(Connection(os.dup(fd)), {"failure": "lingers"})
+                Channel(socket.socket(fileno=os.dup(fd))).send({"failure": "lingers"})
     time.sleep(600)
 
+
+kept: list[bytes] = []
 
 EVENTS: dict[str, Callable[[bytes], object]] = {
     "eat": eat,
@@ -114,6 +116,7 @@ EVENTS: dict[str, Callable[[bytes], object]] = {
     "abort": lambda _: os.abort(),
     "die": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "leave": lambda _: os._exit(0),
+    "grow": lambda _: kept.append(b"x" * 200_000_000),
     "babble": babble,
     "tell": tell,
     "show": show,
@@ -123,6 +126,9 @@ EVENTS: dict[str, Callable[[bytes], object]] = {
 def evaluate(self: metrics.Truth, submission: Any, **options: Any) -> metrics.Result:
     if isinstance(submission, bytes):
         word = submission.decode(errors="replace").splitlines()[1].partition(",")[0]
+        if word.startswith("later "):
+            options["when_read"]()
+            word = word.removeprefix("later ")
         if word in EVENTS:
             EVENTS[word](submission)
         if word == "stumble":
@@ -132,11 +138,11 @@ def evaluate(self: metrics.Truth, submission: Any, **options: Any) -> metrics.Re
 
 def prepare(key: str, truth: Any, *others: Any, **options: Any) -> metrics.Truth:
     if truth.name == "hostile.csv":
-        raise metrics.MetricFailed("hostile", "tried", json.dumps(attempts(truth, forks=True)))
+        raise metrics.MetricFailed("hostile", "tried", json.dumps(attempts(truth)))
     return plainly_prepared(key, truth, *others, **options)
 
 
 if __name__ == "__main__":
     metrics.prepare = prepare
     metrics.Truth.evaluate = evaluate  # type: ignore[method-assign]
-    file_processes.main()
+    sealed_process.main()

@@ -1,4 +1,4 @@
-"""The processes that read files: each file in a child of its own, within limits, and nobody else harmed by it."""
+"""The sealed processes: they score the files of all teams, within limits, and no file harms another."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
-from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +56,11 @@ def measure(ground_truth: TruthSpec, tmp_path: Path) -> Measure:
     """Bo hands in a file, or one that does what a word says."""
 
     def measured(
-        data: bytes | str, limits: MeasuringLimits = LIMITS, by: TruthSpec = ground_truth, owner: str = ""
+        data: bytes | str, limits: MeasuringLimits = LIMITS, by: TruthSpec = ground_truth, alone: bool = False
     ) -> ScorerAnswer:
         file = tmp_path / "mine.csv"
         file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
-        return scoring.measure_file(by, file, limits, owner)
+        return scoring.measure_file(by, file, limits, alone=alone)
 
     return measured
 
@@ -91,16 +89,6 @@ def is_over(pid: int) -> bool:
     return state_of(pid) in ("", "Z")
 
 
-def children(pid: int) -> list[int]:
-    """The processes that this one started and that have not ended."""
-    found = []
-    for one in below(pid):
-        with suppress(OSError):
-            if Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[1] == str(pid):
-                found.append(one)
-    return found
-
-
 def state_of(pid: int) -> str:
     """`R` while it runs, `S` while it waits; nothing when it is gone."""
     try:
@@ -109,21 +97,23 @@ def state_of(pid: int) -> str:
         return ""
 
 
-def at_work(root: int) -> list[int]:
-    """The truth process and the file process below a scorer, once the latter has a file that keeps it busy."""
-    found: list[int] = until(
-        lambda: pids if len(pids := below(root)) == 2 and state_of(pids[1]) == "R" else None, what="a file in work"
+def sealed_process() -> int:
+    """The sealed process that was used last."""
+    return list(client._running[0].processes.values())[-1].pid
+
+
+def at_work(root: int) -> int:
+    """The sealed process below a waiting one, once it has a file that keeps it busy."""
+    found: int = until(
+        lambda: pids[0] if len(pids := below(root)) == 1 and state_of(pids[0]) == "R" else None, what="a file in work"
     )
     return found
 
 
 def at_rest() -> int:
-    """The scorer, once one file process waits under one truth process, and the one that measured last is over."""
+    """The waiting process, once one sealed process below it waits for a file."""
     root = client._running[0].process.pid
-    for truth_process in client._running[0].truths.values():
-        while truth_process._next is None:  # it is announced after the end of the one before
-            truth_process._receive()
-    until(lambda: len(below(root)) == 2 and not any(map(is_over, below(root))), what="a file process that waits")
+    until(lambda: len(below(root)) == 1 and state_of(below(root)[0]) == "S", what="a process that waits")
     return root
 
 
@@ -207,14 +197,31 @@ def test_what_has_not_the_form_of_an_answer_is_believed_by_nobody(said_to_user: 
 
 
 def test_a_message_is_bounded_and_nothing_but_json() -> None:
-    ours, theirs = Pipe()
-    for text in (b"[1]", b"no"):
-        theirs.send_bytes(text)
-        with pytest.raises(messages.MalformedMessage):
-            messages.receive_message(ours)
-    os.write(theirs.fileno(), struct.pack("!i", messages.MOST_BYTES + 1))
-    with pytest.raises(messages.ConnectionEnded):
-        messages.receive_message(ours)
+    ours, theirs = messages.Channel.pair()
+    with ours, theirs:
+        for text in (b"[1]", b"no"):
+            theirs.socket.send(struct.pack("!I", len(text)) + text)
+            with pytest.raises(messages.MalformedMessage):
+                ours.receive()
+        theirs.socket.send(struct.pack("!I", messages.MAX_MESSAGE_BYTES + 1))
+        with pytest.raises(messages.ConnectionEnded):
+            ours.receive()
+
+
+def test_each_wait_for_another_process_has_an_end(tmp_path: Path) -> None:
+    ours, theirs = messages.Channel.pair()
+    (tmp_path / "large.csv").write_bytes(bytes(20_000_000))
+    begun = time.monotonic()
+    with pytest.raises(messages.DeadlinePassed):
+        ours.receive(begun + 0.1)
+    with pytest.raises(messages.DeadlinePassed):
+        ours.send_file(tmp_path / "large.csv", {}, begun + 0.2)
+    with pytest.raises(messages.DeadlinePassed):
+        ours.send({"large": "x" * 20_000_000}, begun + 0.3)
+    assert time.monotonic() - begun < 5
+    theirs.close()
+    with ours, pytest.raises(messages.ConnectionEnded):
+        ours.receive(begun + 60)
 
 
 # --- limits and the seal ----------------------------------------------------------------------------------------
@@ -236,13 +243,55 @@ def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, 
     assert measure(answers()).result is not None
 
 
-@pytest.mark.parametrize("word", ["abort", "die", "leave", "babble"])
-def test_a_child_that_ends_without_an_answer_has_died_and_the_next_file_is_measured(
+@pytest.mark.parametrize("word", ["die", "leave", "babble", "later abort", "later die"])
+def test_a_process_that_ends_without_an_answer_is_our_fault_and_the_next_file_is_scored(
     measure: Measure, word: str
 ) -> None:
     with pytest.raises(scoring.ScorerDied):
         measure(word, MeasuringLimits(3, 1500))
     assert measure(answers()).result is not None
+
+
+@pytest.mark.fault(27)
+def test_a_file_that_breaks_its_reader_twice_and_alone_cannot_be_read(measure: Measure) -> None:
+    measure(answers())
+    (problem,) = measure("abort").problems
+    assert problem["code"] == "unreadable"
+    assert problem["message"].startswith("This file cannot be read")
+    assert measure(answers()).result is not None
+
+
+def test_a_file_that_was_scored_in_a_process_spoilt_by_another_is_tried_again_alone(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process dies with Bo's good file in hand, which is scored all the same."""
+    measure(answers())
+    spoilt, ask = sealed_process(), client._ask
+
+    def die_first(process: client.SealedProcess, *others: Any) -> ScorerAnswer:
+        if process.pid == spoilt:
+            os.kill(process.pid, signal.SIGABRT)
+            until(lambda: is_over(process.pid), what="its end")
+        return ask(process, *others)
+
+    monkeypatch.setattr(client, "_ask", die_first)
+    assert measure(answers()).result is not None
+    assert sealed_process() != spoilt
+
+
+@pytest.mark.parametrize(("used", "is_its_own"), [(20.0, True), (0.1, False)])
+def test_a_file_that_takes_too_long_to_read_is_at_fault_only_for_what_it_used_of_the_processor(
+    measure: Measure, monkeypatch: pytest.MonkeyPatch, used: float, is_its_own: bool
+) -> None:
+    late = client.Death("reading", -signal.SIGKILL, used, is_late=True)
+    monkeypatch.setattr(client, "_score", lambda *_, **__: late)
+    if is_its_own:
+        assert measure(answers(), alone=True).problems[0]["code"] == "unreadable"
+        with pytest.raises(scoring.JobTimedOut):
+            measure(answers())
+    else:
+        with pytest.raises(scoring.JobTimedOut):
+            measure(answers(), alone=True)
 
 
 def test_a_child_that_answered_and_stays_holds_up_nobody(measure: Measure) -> None:
@@ -287,7 +336,7 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
     taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"))
     said_to_user = scoring.measure_file(taken, files / "mine.csv", LIMITS).host_details
     found = json.loads(said_to_user[said_to_user.index("{") :])
-    assert len(found) == 7
+    assert len(found) == 8
     if landlock._version() < 6:
         del found["the parent"]  # before Linux 6.12
     assert "done" not in found.values(), found
@@ -296,17 +345,17 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
 # --- processes --------------------------------------------------------------------------------------------------
 
 
-def test_a_truth_is_read_once_and_eight_stay(measure: Measure, ground_truth: TruthSpec) -> None:
+def test_a_truth_is_read_once_and_few_stay(measure: Measure, ground_truth: TruthSpec) -> None:
     scoring.close_scorer()
-    ground_truths = [TruthSpec(str(n), ground_truth.metric, ground_truth.truth, {}, "id") for n in range(10)]
+    ground_truths = [TruthSpec(str(n), ground_truth.metric, ground_truth.truth, {}, "id") for n in range(6)]
     for one in ground_truths:
         measure(answers(), by=one)
     root = client._running[0].process.pid
-    until(lambda: len(children(root)) == client.MOST_TRUTHS, what="eight keepers")
-    keepers = set(children(root))
+    kept = set(below(root))
+    assert len(kept) == client.MAX_PROCESSES
     for _ in range(3):
         measure(answers(), by=ground_truths[-1])
-    assert set(children(root)) == keepers
+    assert set(below(root)) == kept
 
 
 def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
@@ -320,118 +369,136 @@ def test_no_descriptor_and_no_zombie_is_left_behind(measure: Measure) -> None:
 
     measure(answers())
     before = state()
-    for _ in range(20):
-        measure(answers())
+    for number in range(20):
+        measure(answers(), alone=number % 2 == 0)
     assert state() == before
 
 
-def test_a_truth_process_has_one_thread_when_it_forks(measure: Measure) -> None:
+def test_the_waiting_process_has_one_thread_when_it_forks(measure: Measure) -> None:
     scoring.close_scorer()
     for _ in range(3):
-        measure(answers())
-    root = at_rest()  # a browser of other tests may run below this process too
-    for pid in (root, *below(root)):
-        names = [Path(f"/proc/{pid}/task/{one}/comm").read_text().strip() for one in os.listdir(f"/proc/{pid}/task")]
-        assert set(names) <= {"python", "python3"}, names
+        measure(answers(), alone=True)
+    root = at_rest()
+    assert len(os.listdir(f"/proc/{root}/task")) == 1
 
 
-@pytest.mark.parametrize("who", ["the scorer", "its keeper", "the child"])
-def test_whoever_is_killed_between_two_files_no_file_is_blamed(measure: Measure, who: str) -> None:
+@pytest.mark.parametrize("killed", ["the waiting process", "the sealed process"])
+def test_a_process_that_is_killed_between_two_files_costs_nothing(measure: Measure, killed: str) -> None:
     scoring.close_scorer()
     measure(answers())
-    root = at_rest()
-    truth_process, child = below(root)
-    killed = {"the scorer": root, "its keeper": truth_process, "the child": child}[who]
-    os.kill(killed, signal.SIGKILL)
-    until(lambda: is_over(child), what="the end of the child")
+    root, process = at_rest(), sealed_process()
+    os.kill(root if killed == "the waiting process" else process, signal.SIGKILL)
+    until(lambda: is_over(process), what="the end of the process")
     assert measure(answers()).result is not None
 
 
-@pytest.mark.parametrize("who", ["the scorer", "its keeper", "the child"])
+@pytest.mark.parametrize("killed", ["the waiting process", "the sealed process"])
 @pytest.mark.fault(1)
-def test_whoever_is_killed_while_a_file_is_measured_the_file_is_told_dead_at_once(measure: Measure, who: str) -> None:
+def test_a_process_that_is_killed_with_a_file_in_hand_is_no_fault_of_the_file(measure: Measure, killed: str) -> None:
+    """It is tried again alone, and killed again: then it is our failure, at once."""
     scoring.close_scorer()
     measure(answers())
-    root = at_rest()
+    stop = threading.Event()
 
     def kill() -> None:
-        pids = at_work(root)
-        os.kill({"the scorer": root, "its keeper": pids[0], "the child": pids[1]}[who], signal.SIGKILL)
+        ended: set[int] = set()
+        while len(ended) < 2 and not stop.wait(0.01):
+            for scorer in client._running[:1]:
+                busy = [pid for pid in below(scorer.process.pid) if state_of(pid) == "R" and pid not in ended]
+                if len(busy) == 1 and client._place.locked() and not is_over(scorer.process.pid):
+                    ended.update(busy)
+                    os.kill(scorer.process.pid if killed == "the waiting process" else busy[0], signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
     begun = time.monotonic()
-    with pytest.raises(scoring.ScorerDied):
-        measure("spin")
-    assert time.monotonic() - begun < 4 * patience()
-    killer.join()
+    try:
+        with pytest.raises(scoring.ScorerDied):
+            measure("spin")
+    finally:
+        stop.set()
+        killer.join()
+    assert time.monotonic() - begun < 8 * patience()
     assert measure(answers()).result is not None
 
 
-# --- several files of one team ----------------------------------------------------------------------------------
+# --- one process for the files of all teams --------------------------------------------------------------------------
 
 
-def file_processes() -> list[int]:
-    """The file processes of the only truth process, the oldest first."""
-    return sorted(below(client._running[0].process.pid)[1:])
-
-
-def idle_process(owner: str) -> int:
-    """The process that waits for another file of this team."""
-    (truth_process,) = client._running[0].truths.values()
-    return truth_process.idle[owner].pid
-
-
-def test_one_process_measures_the_files_of_a_team_and_no_other_teams(measure: Measure) -> None:
+def test_one_process_scores_file_after_file_to_the_same_digits(measure: Measure) -> None:
     scoring.close_scorer()
-    alone = measure(answers(public=2)).result
-    first = [measure(answers(public=n), owner="Bo's").result for n in range(4)]
-    process = idle_process("Bo's")
-    measure(answers(), owner="Cy's")
-    assert idle_process("Cy's") != process
-    again = measure(answers(public=2), owner="Bo's").result
-    assert idle_process("Bo's") == process
-    assert alone is not None
-    assert {(one.public, one.private) for one in (again, first[2]) if one} == {(alone.public, alone.private)}
-    assert None not in (again, first[2])
+    alone = [measure(answers(public=n), alone=True).result for n in range(4)]
+    process = sealed_process()
+    again = [measure(answers(public=n)).result for n in range(4)]
+    assert sealed_process() == process
+    assert [one and (one.public, one.private) for one in alone] == [one and (one.public, one.private) for one in again]
+    assert None not in again
 
 
-def test_a_process_whose_file_was_bad_measures_no_other(measure: Measure) -> None:
-    measure(answers(), owner="Bo's")
-    process = idle_process("Bo's")
-    assert measure(answers().replace(b"\n3,", b"\n2,"), owner="Bo's").problems
-    assert measure("stumble", owner="Bo's").failure
-    measure(answers(), owner="Bo's")
-    assert idle_process("Bo's") != process
+@pytest.mark.parametrize("word", ["stumble", "eat"])
+def test_a_process_in_which_something_unforeseen_happened_scores_no_other_file(measure: Measure, word: str) -> None:
+    limits = MeasuringLimits(20, 400)
+    measure(answers(), limits)
+    process = sealed_process()
+    measure(word, limits)
+    assert measure(answers(), limits).result is not None
+    assert sealed_process() != process
 
 
-def test_no_file_is_blamed_for_the_death_of_the_process_that_waited_for_it(measure: Measure) -> None:
-    measure(answers(), owner="Bo's")
-    os.kill(process := idle_process("Bo's"), signal.SIGKILL)
-    until(lambda: is_over(process), what="its end")
-    assert measure(answers(), owner="Bo's").result is not None
+def test_a_process_whose_file_was_invalid_scores_no_other(measure: Measure) -> None:
+    measure(answers(), alone=True)
+    process = sealed_process()
+    assert measure(answers().replace(b"\n3,", b"\n2,")).problems
+    measure(answers())
+    assert sealed_process() != process
 
 
-def test_a_file_that_kills_the_process_of_its_team_harms_no_later_one(measure: Measure) -> None:
-    for word in ("die", "babble"):
-        measure(answers(), owner="Bo's")
-        with pytest.raises(scoring.ScorerDied):
-            measure(word, MeasuringLimits(3, 1500), owner="Bo's")
-        assert measure(answers(), owner="Bo's").result is not None
-        assert measure(answers(), owner="Cy's").result is not None
+def test_a_process_that_has_grown_scores_no_other_file(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure(answers(), alone=True)
+    process = sealed_process()
+    monkeypatch.setattr(client, "memory_mb", lambda pid: 1000.0)
+    measure(answers())
+    monkeypatch.undo()
+    measure(answers())
+    assert sealed_process() != process
 
 
-def test_a_process_that_answers_before_it_is_asked_is_not_believed(measure: Measure) -> None:
-    measure(answers(), owner="Bo's")
-    assert measure("linger", owner="Bo's").failure == "lingers"
-    assert measure(answers(), owner="Bo's").result is not None
+def test_a_process_scores_fifty_files_and_no_more(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client.MAX_FILES == 50
+    monkeypatch.setattr(client, "MAX_FILES", 3)
+    measure(answers(), alone=True)
+    process = sealed_process()
+    measure(answers())
+    assert sealed_process() == process
+    measure(answers())
+    until(lambda: is_over(process), what="the end of the process")
+    assert measure(answers()).result is not None
 
 
-def test_each_file_of_a_team_has_its_own_time(measure: Measure) -> None:
-    measure(answers(), owner="Bo's")
-    with pytest.raises(scoring.JobTimedOut):
-        measure("spin", MeasuringLimits(0.5, 1500), owner="Bo's")
-    assert measure(answers(), owner="Bo's").result is not None
+def test_a_process_that_had_a_large_file_scores_no_other(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure(answers(), alone=True)
+    process = sealed_process()
+    monkeypatch.setattr(client, "MAX_REUSED_BYTES", 10)
+    large = answers().replace(b"\n", b"\r\n") + b"\r\n" * 200
+    assert measure(large).result is not None
+    monkeypatch.undo()
+    measure(answers())
+    assert sealed_process() != process
+
+
+def test_a_process_that_waits_for_long_ends(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client.IDLE_SECONDS == 30
+    monkeypatch.setattr(client, "IDLE_SECONDS", 0.1)
+    measure(answers(), alone=True)
+    process = sealed_process()
+    until(lambda: is_over(process), what="the end of the process")
+    assert measure(answers()).result is not None
+
+
+def test_a_process_that_speaks_before_it_is_asked_is_not_believed(measure: Measure) -> None:
+    measure(answers())
+    assert measure("linger").failure == "lingers"
+    assert measure(answers()).result is not None
 
 
 def test_a_file_that_is_gone_after_its_score_holds_up_nobody(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -440,32 +507,10 @@ def test_a_file_that_is_gone_after_its_score_holds_up_nobody(measure: Measure, m
 
     with monkeypatch.context() as gone:
         gone.setattr(Path, "stat", stat)
-        assert measure(answers(), owner="Bo's").result is not None
+        assert measure(answers()).result is not None
     begun = time.monotonic()
-    assert measure(answers(), owner="Cy's").result is not None
+    assert measure(answers()).result is not None
     assert time.monotonic() - begun < 5 * patience()
-
-
-def test_a_process_that_worked_for_long_measures_no_other_file(
-    measure: Measure, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    measure(answers(), owner="Bo's")
-    process = idle_process("Bo's")
-    monkeypatch.setattr(client, "REUSED_WITHIN_SECONDS", 0)
-    measure(answers(), owner="Bo's")
-    monkeypatch.undo()
-    measure(answers(), owner="Bo's")
-    assert idle_process("Bo's") != process
-
-
-def test_few_processes_are_kept_and_none_when_no_file_waits(measure: Measure) -> None:
-    scoring.close_scorer()
-    for number in range(client.MOST_IDLE + 3):
-        measure(answers(), owner=f"team {number}")
-    until(lambda: len(file_processes()) == client.MOST_IDLE + 1, what="those kept and the next one")
-    scoring.end_idle_processes()
-    until(lambda: len(file_processes()) == 1, what="the next one alone")
-    assert measure(answers(), owner="team 0").result is not None
 
 
 JOB = """
@@ -506,7 +551,7 @@ def test_stopping_ends_what_is_measured(measure: Measure) -> None:
 
 
 def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "GRACE", 0.2)
+    monkeypatch.setattr(client, "ANSWER_SECONDS", 0.5)
     measure(answers())
     root = at_rest()
     for pid in (root, *below(root)):

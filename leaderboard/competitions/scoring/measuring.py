@@ -65,9 +65,9 @@ class MeasuringOutcome:
 
 
 def measure_submission(
-    submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf
+    submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf, *, alone: bool = False
 ) -> MeasuringOutcome:
-    """Have the file read and its scores computed; a failure of theirs is an outcome.
+    """Have the file read and its scores computed, `alone` by a fresh process; a failure of theirs is an outcome.
 
     Raises `StorageUnreachable` where nobody knows what the file is or this machine cannot measure now,
     `scoring.ScorerDied`, `scoring.ScorerInterrupted`, and `TakesTooLongForQueue` where the file takes more than these
@@ -75,7 +75,7 @@ def measure_submission(
     """
     try:
         with _retry_temporary_errors():
-            return _run_scorer(submission, ground_truth, seconds)
+            return _run_scorer(submission, ground_truth, seconds, alone)
     except (StorageUnreachable, scoring.ScorerDied, scoring.ScorerInterrupted):
         raise
     except DamagedFile:
@@ -104,7 +104,7 @@ def _retry_temporary_errors() -> Iterator[None]:
         raise
 
 
-def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float) -> MeasuringOutcome:
+def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float, alone: bool) -> MeasuringOutcome:
     if reason := outside_metrics.why_metric_is_off(ground_truth.metric_key):
         log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
         return MeasuringOutcome(failure=OUR_FAULT, host_details=reason)
@@ -112,8 +112,7 @@ def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: floa
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(spec.truth).open("rb").close()
     limits = scoring.MeasuringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
-    owner = f"team {submission.team_id}" if submission.team_id else ""
-    return _outcome(submission, ground_truth, scoring.measure_file(spec, file, limits, owner))
+    return _outcome(submission, ground_truth, scoring.measure_file(spec, file, limits, alone=alone))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:
@@ -127,11 +126,13 @@ def seconds_in_queue(ground_truth: GroundTruth) -> float:
     return min(max(LEAST_BEFORE_SLOW, SLOW_FROM * quickest), MOST_BEFORE_SLOW)
 
 
-def measure_slow_submission(submission: Submission, ground_truth: GroundTruth) -> MeasuringOutcome:
-    """As `measure_submission`, for a file that nobody else would try again: a death is tried again here."""
+def measure_outside_queue(
+    submission: Submission, ground_truth: GroundTruth, *, alone: bool = False
+) -> MeasuringOutcome:
+    """As `measure_submission`, for a file that no worker would try again: a death is tried again here."""
     for _ in range(MAX_DEATHS):
         try:
-            return measure_submission(submission, ground_truth)
+            return measure_submission(submission, ground_truth, alone=alone)
         except scoring.ScorerDied as death:
             log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
     return MeasuringOutcome(failure=OUR_FAULT)

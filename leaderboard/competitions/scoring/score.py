@@ -44,7 +44,7 @@ from . import queue
 from .measuring import (
     MeasuringOutcome,
     TakesTooLongForQueue,
-    measure_slow_submission,
+    measure_outside_queue,
     measure_submission,
     seconds_in_queue,
 )
@@ -89,9 +89,8 @@ def score_found(submission: Submission, wake_up_id: str | None = None, *, in_que
     begun = time.monotonic()
     try:
         with queue.extended_lease(submission.pk, claim):
-            outcome = measure_submission(
-                submission, ground_truth, seconds_in_queue(ground_truth) if in_queue else math.inf
-            )
+            seconds = seconds_in_queue(ground_truth) if in_queue else math.inf
+            outcome = measure_submission(submission, ground_truth, seconds, alone=not in_queue)
     except TakesTooLongForQueue:
         return _write_with_retries(lambda: "slow" if queue.release_claim_as_slow(submission.pk, claim) else "busy")
     except StorageUnreachable as error:
@@ -264,7 +263,7 @@ def rescore_batch(ground_truth_id: int) -> bool:
 
 
 def _rescore_one(submission: Submission, ground_truth: GroundTruth) -> None:
-    outcome = measure_slow_submission(submission, ground_truth)
+    outcome = measure_outside_queue(submission, ground_truth)
     with transaction.atomic():
         Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
         if not unmeasured(ground_truth).filter(pk=submission.pk).exists():
@@ -302,7 +301,7 @@ def measure_preview(ground_truth_id: int) -> bool:
         sha256=found.sha256,
     )
     try:
-        outcome = measure_slow_submission(sample, ground_truth)
+        outcome = measure_outside_queue(sample, ground_truth)
     except (StorageUnreachable, scoring.ScorerInterrupted) as error:
         log.warning("the walk through %s waits: %s", ground_truth, error)
         return False

@@ -1,0 +1,160 @@
+"""The waiting process, `python -m leaderboard.scoring.sealed_process PARENT DESCRIPTOR`, and what it forks: a sealed
+process for each ground truth, which scores file after file, and one for each job of a page.
+
+The waiting process has read no file, so what it forks is clean. It ends with its parent, and all it forked with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import signal
+import socket
+import sys
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+import metrics
+from leaderboard.common import child_processes
+from metrics.sandbox.isolation import prepare_seal
+from metrics.sandbox.runner import set_outside_runner
+
+from . import page_jobs
+from .messages import Channel, ConnectionEnded
+from .outside_metrics import ask_worker
+from .process_limits import confine, limit_processor_time
+from .scorer_answer import failure_of, score_bytes
+from .truth_spec import TruthSpec
+
+PRELOADED = ("numpy", "numpy.random", "pyarrow", "pyarrow.csv", "pyarrow.compute")
+
+REAP_SECONDS = 10.0
+"""How often the waiting process looks for those that ended while nobody asked."""
+
+Endings = dict[int, tuple[int, float]]
+"""By the number of a process: its exit code, negative for a signal, and the seconds of the processor it used."""
+
+
+# --- the waiting process ----------------------------------------------------------------------------------------
+
+
+def serve(client: Channel) -> None:
+    """Start a process for each request of the client, and end those that it names."""
+    for name in PRELOADED:
+        import_module(name)
+    prepare_seal()
+    gc.collect()
+    gc.freeze()  # the collector would write into each object, and so copy its page in each fork
+    endings: Endings = {}
+    client.send({"ready": True})
+    while True:
+        while not client.has_something(REAP_SECONDS):
+            note_endings(endings)
+        request = client.receive()
+        if "end" in request:
+            note_endings(endings)
+            pid = int(request["end"])
+            status, seconds = endings.pop(pid) if pid in endings else end_process(pid)
+            client.send({"status": status, "processor_seconds": seconds})
+        else:
+            with client.receive_channel() as asker:
+                client.send({"begun": start_process(client, asker, request)})
+
+
+def start_process(client: Channel, asker: Channel, request: dict[str, Any]) -> int:
+    """Fork a process that does what is asked and says what came of it to `asker`; its number."""
+    waiting = os.getpid()
+    pid = os.fork()
+    if not pid:
+        child_processes.die_with(waiting)
+        client.close()
+        close_standard_streams()
+        work(asker, request)
+    return pid
+
+
+def end_process(pid: int) -> tuple[int, float]:
+    """End a process forked from this one, if it has not ended yet; how it had ended."""
+    os.kill(pid, signal.SIGKILL)
+    _, status, usage = os.wait4(pid, 0)
+    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+
+
+def note_endings(endings: Endings) -> None:
+    """Note how processes ended that did so by themselves; none is left behind as a zombie."""
+    with suppress(ChildProcessError):
+        while True:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+            if not pid:
+                return
+            endings[pid] = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+
+
+# --- in the forked process --------------------------------------------------------------------------------------
+
+
+def work(asker: Channel, request: dict[str, Any]) -> NoReturn:
+    """Score files, or do one job; what was not foreseen is said without a value of any table."""
+    try:
+        if "job" in request:
+            asker.send(page_jobs.run_job_here(request))
+        else:
+            score_files(asker, request)
+    except ConnectionEnded:
+        pass
+    except BaseException as error:
+        with suppress(BaseException):
+            asker.send(failure_of(error))
+        os._exit(1)
+    os._exit(0)
+
+
+def score_files(asker: Channel, request: dict[str, Any]) -> None:
+    """Read the ground truth once, then score one file after another until none comes for a while.
+
+    Sealed before anything is read: of all files of the site this process can open its own ground truth alone.
+    """
+    spec, memory_mb = TruthSpec(**request["spec"]), int(request["memory_mb"])
+    scratch = [Path(request["scratch"])] if request["scratch"] else []
+    if scratch:
+        set_outside_runner(ask_worker(asker, scratch[0]))
+    for key in spec.metric_keys:
+        metrics.get(key)  # one that was not inspected yet is inspected now, in a process of its own
+    metric_files = [Path(os.environ[name]) for name in ("METRICS_DIR", "METRICS_CACHE") if os.environ.get(name)]
+    read = [path for path in (Path(spec.truth), *metric_files) if path.exists()]
+    confine(memory_mb, read=read, write=scratch)
+    limit_processor_time(request["seconds"])
+    truth = spec.prepared()
+    gc.collect()
+    gc.freeze()
+    asker.send({"ready": True})
+    while asker.has_something(request["idle_seconds"]):
+        file = asker.receive()
+        limit_processor_time(file["seconds"])
+        data = asker.read(file["size"])
+        asker.send({"stage": "reading"})
+        asker.send(score_bytes(truth, data, memory_mb, when_read=lambda: asker.send({"stage": "computing"})))
+
+
+def close_standard_streams() -> None:
+    """What a library writes there is for nobody."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for one in (0, 1, 2):
+        os.dup2(nothing, one)
+    os.close(nothing)
+
+
+def main() -> None:
+    parent, descriptor = map(int, sys.argv[1:])
+    child_processes.die_with(parent)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of the memory would hold a truth
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started all
+    with suppress(ConnectionEnded):
+        serve(Channel(socket.socket(fileno=descriptor)))
+
+
+if __name__ == "__main__":
+    main()
