@@ -233,7 +233,7 @@ def improve(ground_truth: GroundTruth, standing: Standing, by: float) -> None:
     Score.objects.bulk_create(
         Score(submission=file, ground_truth=ground_truth, split=split, value=value) for split in Split
     )
-    standings_module.update_standing(file, ground_truth, value)
+    standings_module.update_standings([(file, ground_truth, value)])
 
 
 def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 20) -> int:

@@ -28,7 +28,6 @@ from leaderboard.common import child_processes, folders, prometheus_counters
 from leaderboard.common.clock import database_now
 
 from . import hooks
-from .models import Submission
 from .models.team_history import FormerMember
 from .ranking import reveal
 from .scoring import queue, score
@@ -153,7 +152,7 @@ def has_known_schema(task: Any) -> bool:
 
 @app.task(name="leaderboard.competitions.tasks.score_submission", bind=True)
 def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> None:
-    """Measure the file whose turn it is and those after it, for a moment; the ids say which submission caused the
+    """Score the files whose turn it is and those after them, for a moment; the ids say which submission caused the
     wake-up.
 
     The worker stays awake while files wait: at the end of the moment it sends itself a wake-up, so that other messages
@@ -162,32 +161,34 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
     if not has_known_schema(self):
         return
     enough, missed = time.monotonic() + WORK_SECONDS, 0
-    for submission in queue.submissions_in_turn():
-        status = _score_next(submission, self.request.id)
-        missed = missed + 1 if status == "busy" else 0
-        if status == "slow":
+    for turn in queue.turns_of_submissions():
+        scored = score.score_turn(turn, self.request.id)
+        for file in scored:
+            _log_scored(file)
+        statuses = {file.status for file in scored if file.status != "busy"}
+        missed = 0 if statuses else missed + 1
+        if "slow" in statuses:
             score_slow_files()
-        if status == "waiting" or missed == MAX_MISSES:
+        if "waiting" in statuses or missed == MAX_MISSES:
             return
-        if status in ("stale", "died") or time.monotonic() > enough:
-            ids = submission.pk, submission.competition.ground_truth_id
+        if statuses & {"stale", "died"} or time.monotonic() > enough:
+            last = turn[-1]
+            ids = last.pk, last.competition.ground_truth_id
             wake_workers(score_submission, *ids, expires=SWEEP_MESSAGE_LIFETIME)
             return
 
 
-def _score_next(submission: Submission, wake_up_id: str) -> str:
-    """Measure a file; everything that is logged meanwhile names it, and one line says what it came to."""
-    competition = submission.competition
+def _log_scored(file: score.ScoredFile) -> None:
+    """One line that says what a file came to."""
+    if file.status == "busy":
+        return
     with bound_contextvars(
-        competition=competition.slug, submission=str(submission.pk), ground_truth=competition.ground_truth_id
+        competition=file.submission.competition.slug,
+        submission=str(file.submission.pk),
+        ground_truth=file.ground_truth.pk,
     ):
-        begun = time.monotonic()
-        status = score.score_found(submission, wake_up_id)
-        seconds = time.monotonic() - begun
-        if status != "busy":
-            log.info("measured", extra={"status": status, "seconds": round(seconds, 3)})
-            prometheus_counters.SCORING_SECONDS.labels(status).observe(seconds)
-        return status
+        log.info("measured", extra={"status": file.status, "seconds": round(file.seconds, 3)})
+    prometheus_counters.SCORING_SECONDS.labels(file.status).observe(file.seconds)
 
 
 @app.task(name="leaderboard.competitions.tasks.rescore_candidate", bind=True)

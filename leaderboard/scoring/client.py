@@ -224,6 +224,7 @@ def run_job(job: str, arguments: dict[str, Any], kind: JobKind, place: JobSlot, 
     scorer = Scorer()
     try:
         process = scorer.start(request)
+        scorer.processes[job, memory_mb] = process  # closed with the scorer
         until = time.monotonic() + kind.kill_after
         try:
             place.wait_for(process.channel, process.pid)

@@ -116,6 +116,7 @@ def test_who_is_awake_stays_awake_and_lets_other_messages_in_between(
     others = upload(pets, cy)
     wake_ups.clear()
     monkeypatch.setattr(tasks, "WORK_SECONDS", 0.0)
+    monkeypatch.setattr(queue_module, "TURN_SECONDS", 0.0)
     tasks.score_submission("x", 1)
     assert sorted([again(mine).status, again(others).status]) == ["pending", "scored"]
     assert len(wake_ups) == 1
@@ -231,8 +232,8 @@ def test_losing_the_lease_stops_the_scorer(mine: Submission, monkeypatch: pytest
     stopped = threading.Event()
     monkeypatch.setattr(queue_module, "LEASE", timedelta(seconds=0.03))
     monkeypatch.setattr(queue_module, "on_lease_lost", stopped.set)
-    monkeypatch.setattr(queue_module, "_extend_lease", lambda *_: False)
-    with queue_module.extended_lease(mine.pk, uuid.uuid4()):
+    monkeypatch.setattr(queue_module, "_extend_leases", lambda *_: False)
+    with queue_module.extended_leases({mine.pk: uuid.uuid4()}):
         assert stopped.wait(5)
 
 
@@ -243,10 +244,10 @@ def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch:
 
     its_claim = claim(mine.pk)
     assert its_claim is not None
-    assert queue_module._extend_lease(mine.pk, its_claim)
-    assert not queue_module._extend_lease(mine.pk, uuid.uuid4())
+    assert queue_module._extend_leases({mine.pk: its_claim})
+    assert not queue_module._extend_leases({mine.pk: uuid.uuid4()})
     monkeypatch.setattr(Submission.objects, "filter", away)
-    assert queue_module._extend_lease(mine.pk, uuid.uuid4())
+    assert queue_module._extend_leases({mine.pk: uuid.uuid4()})
 
 
 # --- what dies --------------------------------------------------------------------------------------------------
@@ -307,7 +308,7 @@ def test_what_a_worker_has_in_hand_when_it_is_stopped_costs_no_try(
     for _ in range(2):
         tasks.release_all_claims()
         assert (again(mine).claim, mine.lease_until, mine.tries, mine.deaths) == (None, None, 0, 0)
-    assert not queue_module._extend_lease(mine.pk, its_claim)
+    assert not queue_module._extend_leases({mine.pk: its_claim})
     assert score.score_submission(mine.pk, wake_up_id="two") == "scored"
     tasks.release_all_claims()
     assert (again(mine).status, mine.tries) == ("scored", 1)
@@ -322,15 +323,15 @@ def test_files_are_put_back_before_up_ends_their_worker() -> None:
 
 @pytest.mark.fault(20)
 def test_a_result_waits_for_the_database(mine: Submission, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, failures = score._write_outcome, [OperationalError("away")] * 3
+    real, failures = score._write_turn, [OperationalError("away")] * 3
     monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
 
-    def finish(*arguments: Any) -> str:
+    def finish(*arguments: Any) -> None:
         if failures:
             raise failures.pop()
-        return real(*arguments)
+        real(*arguments)
 
-    monkeypatch.setattr(score, "_write_outcome", finish)
+    monkeypatch.setattr(score, "_write_turn", finish)
     assert score.score_submission(mine.pk) == "scored"
     assert Score.objects.count() == 2
 
@@ -342,7 +343,7 @@ def test_a_database_that_stays_away_is_not_waited_for_without_end(
     def finish(*_: Any) -> str:
         raise OperationalError("away")
 
-    monkeypatch.setattr(score, "_write_outcome", finish)
+    monkeypatch.setattr(score, "_write_turn", finish)
     monkeypatch.setattr(score, "FIRST_PAUSE", 0.001)
     monkeypatch.setattr(score, "FINISH_WITHIN", 0.01)
     with pytest.raises(OperationalError):

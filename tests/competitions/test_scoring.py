@@ -174,7 +174,7 @@ def test_what_a_machine_lacks_for_a_while_costs_no_file(
     """A full disk, no descriptor, no process more: nobody reads that a file is damaged, or has to hand it in again."""
     submission = waiting_file(pets, bo)
 
-    def lacking(*_: object) -> None:
+    def lacking(*_: object, **__: object) -> None:
         raise OSError(getattr(errno, lacks), os.strerror(getattr(errno, lacks)))
 
     with monkeypatch.context() as patch:
@@ -233,7 +233,7 @@ class TestRescoring:
     ) -> None:
         candidate = self.correct(pets, ada)
 
-        def lacking(*_: object) -> None:
+        def lacking(*_: object, **__: object) -> None:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         with monkeypatch.context() as patch:

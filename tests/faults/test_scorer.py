@@ -72,7 +72,7 @@ def test_05_whoever_loses_the_lease_ends_its_child_and_writes_nothing(
     monkeypatch.setattr(queue, "LEASE", timedelta(seconds=0.6))
     monkeypatch.setattr(queue, "on_lease_lost", scoring.stop_scorer)
     # It is lost once the file is in work.
-    monkeypatch.setattr(queue, "_extend_lease", lambda *_: len(below(client._running[0].process.pid)) < 2)
+    monkeypatch.setattr(queue, "_extend_leases", lambda *_: not below(client._running[0].process.pid))
     submission = upload(pets, bo, "sleep")
     assert score.score_submission(submission.pk) == "busy"
     root = client._running[0].process

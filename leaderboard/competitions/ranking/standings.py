@@ -240,35 +240,57 @@ def standing_differences(ground_truth: GroundTruth) -> list[str]:
     ]
 
 
-def update_standing(submission: Submission, ground_truth: GroundTruth, public: float) -> bool:
-    """Let a new public score stand for its team if it is its best; part of the transaction that writes the score.
+def update_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) -> set[int]:
+    """Let new public scores stand for their teams where they are the best; part of the transaction that writes them.
 
-    Returns whether the board changed. After the reveal, standings follow from finals, so they are rebuilt.
+    Returns the competitions whose board changed. After the reveal, standings follow from finals, so they are rebuilt.
     """
-    team = submission.team
-    if team is None:
-        return True
-    if submission.is_late or submission.hidden_at is not None or team.disqualified_at is not None:
-        return False
-    if ground_truth.competition.revealed_at is not None:
-        rebuild_standings(ground_truth)
-        return True
-    if team.vacated_at is not None:
-        return False
-    if ladder := ladder_of(ground_truth):
-        _replay_ladder(team.pk, ground_truth, ladder, public)
-        return True
-    value = sign_of(ground_truth) * public
-    best = StandingCandidate(team.pk, submission.pk, public, value, submission.received_at)
-    rows = Standing.objects.filter(ground_truth=ground_truth, team=team, split=Split.PUBLIC)
-    held = rows.values_list("pk", "sort_key", "received_at").first()
-    if held is None:
-        _standing(ground_truth, Split.PUBLIC, best, {team.pk: public}).save()
-    elif best.order < held[1:]:
-        Standing.objects.filter(pk=held[0]).update(
-            submission=submission, value=public, sort_key=value, best=public, received_at=submission.received_at
-        )
-    return True
+    changed: set[int] = set()
+    usual: dict[int, list[tuple[Submission, GroundTruth, float]]] = defaultdict(list)
+    for submission, ground_truth, public in scored:
+        team = submission.team
+        if team is None:
+            changed.add(submission.competition_id)
+            continue
+        if submission.is_late or submission.hidden_at is not None or team.disqualified_at is not None:
+            continue
+        if ground_truth.competition.revealed_at is not None:
+            rebuild_standings(ground_truth)
+        elif team.vacated_at is not None:
+            continue
+        elif ladder := ladder_of(ground_truth):
+            _replay_ladder(team.pk, ground_truth, ladder, public)
+        else:
+            usual[ground_truth.pk].append((submission, ground_truth, public))
+        changed.add(submission.competition_id)
+    for of_one in usual.values():
+        _raise_standings(of_one)
+    return changed
+
+
+def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) -> None:
+    """Where the board shows exact scores: of each team the better one of its score so far and the new one stands."""
+    ground_truth = scored[0][1]
+    teams = {submission.team_id for submission, _, _ in scored}
+    rows = Standing.objects.filter(ground_truth=ground_truth, team__in=teams, split=Split.PUBLIC)
+    facts = rows.values_list("team_id", "pk", "sort_key", "received_at")
+    held = {team_id: (pk, (sort_key, received_at)) for team_id, pk, sort_key, received_at in facts}
+    sign, made = sign_of(ground_truth), []
+    for submission, _, public in scored:
+        best = make_candidate(sign, submission.team_id, submission.pk, public, submission.received_at)
+        if best.team_id not in held:
+            made.append(_standing(ground_truth, Split.PUBLIC, best, {best.team_id: public}))
+            continue
+        key, order = held[best.team_id]
+        if best.order < order:
+            Standing.objects.filter(pk=key).update(
+                submission=submission,
+                value=public,
+                sort_key=best.sort_key,
+                best=public,
+                received_at=submission.received_at,
+            )
+    Standing.objects.bulk_create(made)
 
 
 def _replay_ladder(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public: float) -> None:

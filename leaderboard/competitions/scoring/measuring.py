@@ -65,7 +65,7 @@ class MeasuringOutcome:
 
 
 def measure_submission(
-    submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf, *, alone: bool = False
+    submission: Submission, ground_truth: GroundTruth, seconds: float = math.inf, alone: bool = False
 ) -> MeasuringOutcome:
     """Have the file read and its scores computed, `alone` by a fresh process; a failure of theirs is an outcome.
 
@@ -132,7 +132,7 @@ def measure_outside_queue(
     """As `measure_submission`, for a file that no worker would try again: a death is tried again here."""
     for _ in range(MAX_DEATHS):
         try:
-            return measure_submission(submission, ground_truth, alone=alone)
+            return measure_submission(submission, ground_truth, math.inf, alone)
         except scoring.ScorerDied as death:
             log.error("the scorer of submission %s under %s died: %s", submission.pk, ground_truth.pk, death)
     return MeasuringOutcome(failure=OUR_FAULT)

@@ -14,10 +14,11 @@ import socket
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain, zip_longest
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -36,6 +37,8 @@ from ..models import Competition, DailyAttempts, Submission, Team, Worker
 from ..models.submission import waiting_since
 
 log = logging.getLogger(__name__)
+
+PENDING = Submission.Status.PENDING
 
 LEASE = timedelta(seconds=30)
 MAX_TRIES = 5
@@ -59,13 +62,13 @@ on_lease_lost: Callable[[], None] = _ignore_lost_lease
 def is_held() -> Q:
     """Rows that a worker measures now. No lease reaches further than `LEASE`: one that seems to was written before the
     clock was set back, and is ignored."""
-    return Q(status=Submission.Status.PENDING, lease_until__gte=Now(), lease_until__lte=Now() + 2 * LEASE)
+    return Q(status=PENDING, lease_until__gte=Now(), lease_until__lte=Now() + 2 * LEASE)
 
 
 def is_free() -> Q:
     """Pending rows that no worker holds."""
     is_over = Q(lease_until=None) | Q(lease_until__lt=Now()) | Q(lease_until__gt=Now() + 2 * LEASE)
-    return Q(status=Submission.Status.PENDING) & is_over
+    return Q(status=PENDING) & is_over
 
 
 def is_out_of_tries() -> Q:
@@ -99,6 +102,8 @@ def _without_busy_teams(rows: QuerySet[Submission]) -> QuerySet[Submission]:
 
 # So many of the oldest waiting files are looked at, and so many are given out before the next look.
 LOOKED_AT, GIVEN_OUT = 2000, 64
+MAX_TURN_FILES, TURN_SECONDS = 16, 0.3
+"""What one turn may have: files that are claimed together, scored one after another and written in one transaction."""
 
 # The competition that this process served last: each process goes round by itself, so all together do.
 _served = {"last": 0}
@@ -124,38 +129,63 @@ class _WaitingFile:
         return not (self.is_held or self.is_slow or self.tries >= MAX_TRIES or self.deaths >= MAX_DEATHS)
 
 
-def submissions_in_turn() -> Iterator[Submission]:
-    """What waits, in the order in which it is to be measured, until nothing does.
+def turns_of_submissions() -> Iterator[list[Submission]]:
+    """What waits, in the order in which it is to be scored, in turns of files to be written together, until nothing
+    does.
 
     Competitions take turns. Within one, teams are served in rounds, oldest file first, so however many files some of
     them have waiting, nobody's first one waits for more than a file of each. Others may claim a file meanwhile.
     """
-    while turn := _first_in_turn():
-        found = {submission.pk: submission for submission in _to_measure(Submission.objects.filter(pk__in=turn))}
-        for submission in (found[pk] for pk in turn if pk in found):
-            _served["last"] = submission.competition_id
-            if submission.team_id is not None:
-                _teams_served[submission.competition_id].add(submission.team_id)
-            yield submission
+    while keys := _first_in_turn():
+        found = {submission.pk: submission for submission in _to_measure(Submission.objects.filter(pk__in=keys))}
+        turn: list[Submission] = []
+        for submission in (found[pk] for pk in keys if pk in found):
+            if turn and (len(turn) == MAX_TURN_FILES or not (_is_quick(submission) and _is_quick(turn[-1]))):
+                yield _served_now(turn)
+                turn = []
+            turn.append(submission)
+        if turn:
+            yield _served_now(turn)
+
+
+def submissions_in_turn() -> Iterator[Submission]:
+    """What waits, one by one."""
+    return (submission for turn in turns_of_submissions() for submission in turn)
+
+
+def _is_quick(submission: Submission) -> bool:
+    """Whether others may wait for this file to be scored before theirs are written. One that was tried before has a
+    turn to itself: what it does to its worker is then known to be its own doing."""
+    ground_truth = submission.competition.ground_truth
+    quickest = ground_truth.quickest_seconds if ground_truth is not None else None
+    return submission.tries == 0 and quickest is not None and quickest < TURN_SECONDS / 4
+
+
+def _served_now(turn: list[Submission]) -> list[Submission]:
+    for submission in turn:
+        _served["last"] = submission.competition_id
+        if submission.team_id is not None:
+            _teams_served[submission.competition_id].add(submission.team_id)
+    return turn
 
 
 def _first_in_turn() -> list[uuid.UUID]:
-    """What comes next: a file of the competition whose turn it is; where no other waits, one of each of its teams."""
+    """What comes next: a file of each competition in turn, from the one on that follows the last; of each of its teams
+    one."""
     waiting = _claimable_files()
-    if not waiting:
-        return []
     waiting = [file for file in waiting if not file.has_died_lately] or waiting
-    last = _served["last"]
-    chosen = min((file.competition_id for file in waiting), key=lambda number: (number <= last, number))
-    here = [file for file in waiting if file.competition_id == chosen]
-    found = _one_of_each_team(here, _teams_served[chosen])
-    return found[:GIVEN_OUT] if len(here) == len(waiting) else found[:1]
+    last, of_competitions = _served["last"], defaultdict[int, list[_WaitingFile]](list)
+    for file in waiting:
+        of_competitions[file.competition_id].append(file)
+    in_turn = sorted(of_competitions, key=lambda number: (number <= last, number))
+    found = [_one_of_each_team(of_competitions[number], _teams_served[number]) for number in in_turn]
+    return [pk for pk in chain.from_iterable(zip_longest(*found)) if pk is not None][:GIVEN_OUT]
 
 
 def _claimable_files() -> list[_WaitingFile]:
     """The oldest files that can be claimed now, as `_claim` says it in SQL."""
     died_lately = Q(deaths__gt=0, received_at__gte=Now() - RETRY_DELAY_AFTER_DEATH)
-    rows = Submission.objects.filter(status=Submission.Status.PENDING, competition__ground_truth__isnull=False)
+    rows = Submission.objects.filter(status=PENDING, competition__ground_truth__isnull=False)
     rows = rows.annotate(held=is_held(), died_lately=died_lately).order_by("received_at")
     fields = ("pk", "competition_id", "team_id", "is_slow", "tries", "deaths", "held", "died_lately")
     files = [_WaitingFile(*row) for row in rows.values_list(*fields)[:LOOKED_AT]]
@@ -195,36 +225,51 @@ def claim_of(wake_up_id: str | uuid.UUID, number: int) -> uuid.UUID:
 
 
 def claim_submission(submission: Submission, wake_up_id: str | uuid.UUID | None = None) -> uuid.UUID | None:
-    """Claim a row, as it was found, by compare-and-set; the claim, or None when it is final, gone, held, spent, was
-    tried meanwhile, or its team is busy."""
-    claim = claim_of(wake_up_id or uuid.uuid4(), submission.tries + 1)
+    """Claim one row; see `claim_submissions`."""
+    return claim_submissions([submission], wake_up_id).get(submission.pk)
+
+
+def claim_submissions(
+    submissions: Sequence[Submission], wake_up_id: str | uuid.UUID | None = None
+) -> dict[uuid.UUID, uuid.UUID]:
+    """Claim rows of different teams, as they were found, by compare-and-set; the claims by row, without those that are
+    final, gone, held, spent, were tried meanwhile, or whose team is busy."""
+    wake_up, found = wake_up_id or uuid.uuid4(), {submission.pk: submission.tries for submission in submissions}
     if not connection.features.has_select_for_update:
-        return claim if _claim(submission, claim) else None
+        return _claim(found, wake_up)
     with transaction.atomic():
         # Two files of a team must not be claimed at the same moment, which one writer alone could not do anyway.
-        list(Team.objects.select_for_update(of=("self",)).filter(submissions=submission.pk).values_list("pk"))
-        return claim if _claim(submission, claim) else None
+        teams = Team.objects.filter(submissions__in=found).order_by("pk")
+        list(teams.select_for_update(of=("self",)).values_list("pk"))
+        return _claim(found, wake_up)
 
 
-def _claim(submission: Submission, claim: uuid.UUID) -> bool:
-    """Compare the number of tries and set the claim in one statement."""
-    found = Submission.objects.filter(is_free(), pk=submission.pk, tries=submission.tries)
-    free = _without_busy_teams(found).exclude(is_out_of_tries())
-    return bool(free.update(claim=claim, lease_until=Now() + LEASE, tries=F("tries") + 1))
+def _claim(found: Mapping[uuid.UUID, int], wake_up: str | uuid.UUID) -> dict[uuid.UUID, uuid.UUID]:
+    """Compare the number of tries and set the claim in one statement for each number."""
+    claims = {pk: claim_of(wake_up, tries + 1) for pk, tries in found.items()}
+    claimed = 0
+    for tries in set(found.values()):
+        keys = [pk for pk in found if found[pk] == tries]
+        rows = Submission.objects.filter(is_free(), pk__in=keys, tries=tries)
+        free = _without_busy_teams(rows).exclude(is_out_of_tries())
+        claimed += free.update(claim=claim_of(wake_up, tries + 1), lease_until=Now() + LEASE, tries=F("tries") + 1)
+    if claimed in (0, len(found)):
+        return claims if claimed else {}
+    ours = Submission.objects.filter(pk__in=claims, claim__in=set(claims.values()), lease_until__isnull=False)
+    return {pk: claims[pk] for pk, claim in ours.values_list("pk", "claim") if claim == claims[pk]}
 
 
 @contextmanager
-def extended_lease(submission_id: uuid.UUID, claim: uuid.UUID) -> Iterator[None]:
-    """Extend the lease in the background for as long as the block runs; `on_lease_lost` is called once it is not
-    ours."""
+def extended_leases(claims: Mapping[uuid.UUID, uuid.UUID]) -> Iterator[None]:
+    """Extend leases in the background for as long as the block runs; `on_lease_lost` is called once one is not ours."""
     done = threading.Event()
 
     def extend() -> None:
         while not done.wait(LEASE.total_seconds() / 3):
-            is_ours = _extend_lease(submission_id, claim)
+            are_ours = _extend_leases(claims)
             connection.close()  # that of this thread
-            if not is_ours and not done.is_set():
-                log.error("submission %s: the lease was lost, so its scorer is stopped", submission_id)
+            if not are_ours and not done.is_set():
+                log.error("submissions %s: a lease was lost, so their scorer is stopped", ", ".join(map(str, claims)))
                 on_lease_lost()
                 return
 
@@ -237,49 +282,59 @@ def extended_lease(submission_id: uuid.UUID, claim: uuid.UUID) -> Iterator[None]
         lease_thread.join()
 
 
-def _extend_lease(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
-    """False only where the database said that the row is not ours any more."""
+def _extend_leases(claims: Mapping[uuid.UUID, uuid.UUID]) -> bool:
+    """False only where the database said that a row is not ours any more."""
     try:
-        mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
-        return bool(mine.update(lease_until=Now() + LEASE))
+        mine = Submission.objects.filter(pk__in=claims, claim__in=set(claims.values()), status=PENDING)
+        return mine.update(lease_until=Now() + LEASE) == len(claims)
     except Exception:
-        log.exception("the lease of submission %s could not be extended", submission_id)
+        log.exception("the leases of submissions %s could not be extended", ", ".join(map(str, claims)))
         return True
 
 
 def release_claim(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
     """Release a claim without counting a try; False where the claim is not the live one."""
-    mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+    mine = Submission.objects.filter(pk=submission_id, claim=claim, status=PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1))
 
 
 def release_claim_as_slow(submission_id: uuid.UUID, claim: uuid.UUID) -> bool:
     """Release the claim of a file that takes too long, without counting a try; it is measured outside of the queue."""
-    mine = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+    mine = Submission.objects.filter(pk=submission_id, claim=claim, status=PENDING)
     return bool(mine.update(claim=None, lease_until=None, tries=F("tries") - 1, is_slow=True))
 
 
 def put_back_woken_by(wake_up_id: str) -> bool:
-    """Release the claim of the worker that this message woke; the main process calls it before it ends the worker."""
-    held = _held_by(wake_up_id)
-    return held is not None and held.claim is not None and release_claim(held.pk, held.claim)
+    """Release the claims of the worker that this message woke; the main process calls it before it ends the worker."""
+    released = [release_claim(held.pk, held.claim) for held in _held_by(wake_up_id) if held.claim is not None]
+    return any(released)
 
 
 # --- what dies --------------------------------------------------------------------------------------------------
 
 
 def note_worker_death(wake_up_id: str) -> Submission | None:
-    """Release the claim of a dead worker, known by the message that woke it. Gives the submission to try again, if any.
+    """Release the claims of a dead worker, known by the message that woke it. Gives a submission to try again, if any.
 
-    A second call counts no second death, because the claim is gone by then.
+    Of several files nobody knows which one it died of: no death is counted, and each is tried again in a turn of its
+    own. A second call counts no second death, because the claim is gone by then.
     """
     held = _held_by(wake_up_id)
-    return None if held is None else _note_death(held)
+    if len(held) == 1:
+        return _note_death(held[0])
+    _let_go(held)
+    return held[0] if held else None
+
+
+def _let_go(held: Sequence[Submission]) -> None:
+    """Release claims with the try counted."""
+    for one in held:
+        Submission.objects.filter(pk=one.pk, claim=one.claim, status=PENDING).update(claim=None, lease_until=None)
 
 
 def release_after_scorer_death(submission_id: uuid.UUID, claim: uuid.UUID) -> Submission | None:
     """Release the claim that this process holds itself, when its scorer died. Gives the submission to try again."""
-    rows = Submission.objects.filter(pk=submission_id, claim=claim, status=Submission.Status.PENDING)
+    rows = Submission.objects.filter(pk=submission_id, claim=claim, status=PENDING)
     held = rows.select_related("competition").first()
     return None if held is None else _note_death(held)
 
@@ -292,20 +347,23 @@ def _note_death(held: Submission) -> Submission | None:
 
 
 def fail_overtime(wake_up_id: str, seconds: float) -> bool:
-    """End the submission whose scorer was stopped for taking too long; trying again would take as long."""
+    """End the submission whose scorer was stopped for taking too long; trying again would take as long. Of several
+    each is tried again in a turn of its own."""
     held = _held_by(wake_up_id)
-    return held is not None and _count_death(held) and _fail(held.pk, Q(), TOO_LONG % {"seconds": f"{seconds:g}"})
+    if len(held) != 1:
+        _let_go(held)
+        return False
+    return _count_death(held[0]) and _fail(held[0].pk, Q(), TOO_LONG % {"seconds": f"{seconds:g}"})
 
 
-def _held_by(wake_up_id: str) -> Submission | None:
+def _held_by(wake_up_id: str) -> list[Submission]:
     claims = [claim_of(wake_up_id, number) for number in range(1, MAX_TRIES + 1)]
-    rows = Submission.objects.filter(status=Submission.Status.PENDING, claim__in=claims)
-    return rows.select_related("competition").first()
+    return list(Submission.objects.filter(status=PENDING, claim__in=claims).select_related("competition"))
 
 
 def _count_death(held: Submission) -> bool:
     """Release the claim of what died, with one death more."""
-    mine = Submission.objects.filter(pk=held.pk, claim=held.claim, status=Submission.Status.PENDING)
+    mine = Submission.objects.filter(pk=held.pk, claim=held.claim, status=PENDING)
     return bool(mine.update(claim=None, lease_until=None, deaths=F("deaths") + 1))
 
 
@@ -385,7 +443,7 @@ class PendingFiles:
 
 def pending_files() -> PendingFiles:
     """One query."""
-    waiting = Submission.objects.filter(status=Submission.Status.PENDING)
+    waiting = Submission.objects.filter(status=PENDING)
     found = waiting.aggregate(
         number=Count("pk"),
         # Slow files wait for each other; that they are measured is checked on its own.

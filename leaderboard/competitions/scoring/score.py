@@ -1,18 +1,20 @@
-"""The worker's verb: measure one submission with one ground truth.
+"""The worker's verb: score the submissions of a turn, each with the ground truth of its competition.
 
-The row in the database is the queue. A claim with a lease says who measures it; only the holder of the live claim
-may finish it, in one transaction that writes the status, both scores and the standing. Scoring twice equals once.
+The rows in the database are the queue. A claim with a lease says who scores a row; only the holder of the live claim
+may finish it. One transaction writes the statuses, scores and standings of a turn. Scoring twice equals once.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain, zip_longest
 from typing import Any
@@ -21,10 +23,10 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
+from structlog.contextvars import bound_contextvars
 
 import metrics
 from leaderboard import scoring
-from leaderboard.common.queries import only_row
 from leaderboard.common.storage import StorageUnreachable
 from metrics.core.messages import templates_of
 
@@ -58,54 +60,94 @@ RESCORE_BATCH = 200
 RESCORE_SECONDS = 2.0
 
 FIELDS_TO_WRITE = (
-    *("status", "received_at", "is_late", "hidden_at", "team__disqualified_at", "team__vacated_at"),
+    *("status", "claim", "received_at", "is_late", "hidden_at", "team__disqualified_at", "team__vacated_at"),
     *("competition__ground_truth_id", "competition__revealed_at", "competition__zone", "competition__board"),
 )
 
 
-# --- one submission ---------------------------------------------------------------------------------------------
+# --- a turn of submissions --------------------------------------------------------------------------------------
+
+
+@dataclass
+class ScoredFile:
+    """A file that this process claimed, what was found of it, and what became of its row.
+
+    Without an outcome the claim is only released, and `ending` says why: `slow` (it took too long for the queue and is
+    to be scored outside of it), `waiting` (its files cannot be read now), `died` (its scorer died) or `busy` (it is
+    another's by now, or its turn was over). `status` is that of the row, or the ending; `stale` means that the ground
+    truth changed meanwhile, and `died` that the file may be tried again. Of these only `died` counts a try.
+    """
+
+    submission: Submission
+    ground_truth: GroundTruth
+    claim: uuid.UUID
+    ending: str = "busy"
+    outcome: MeasuringOutcome | None = None
+    status: str = "busy"
+    seconds: float = 0.0
 
 
 def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
-    """As `score_found`, for the submission of an id."""
+    """Score a pending submission alone; what became of it, as `score_turn` says it."""
     found = queue.find_submission(submission_id)
-    return "busy" if found is None else score_found(found, wake_up_id, in_queue=in_queue)
+    scored = score_turn([found], wake_up_id, in_queue=in_queue) if found else []
+    return scored[0].status if scored else "busy"
 
 
-def score_found(submission: Submission, wake_up_id: str | None = None, *, in_queue: bool = True) -> str:
-    """Measure a pending submission, as the queue gave it, with its competition's current ground truth.
+def score_turn(
+    submissions: Sequence[Submission], wake_up_id: str | None = None, *, in_queue: bool = True
+) -> list[ScoredFile]:
+    """Claim pending submissions of different teams, score one after another with the current ground truth of its
+    competition, and write all results in one transaction. Gives those that could be claimed.
 
-    Returns the status it ended with, `busy` when another worker holds it or it is final or gone, and `stale` when the
-    ground truth changed meanwhile: then it is pending again and the caller wakes a worker once more. `waiting` means
-    that its files cannot be read now: it is pending as before, no try is counted, and the sweep wakes a worker. `died`
-    means that its scorer died and that it may be tried again: the caller wakes a worker. `slow` means that it took too
-    long for the queue and is to be measured outside of it (`in_queue` is off there). `wake_up_id` is the message that
-    woke this worker, for `queue.note_worker_death`.
+    `wake_up_id` is the message that woke this worker, for `queue.note_worker_death`; outside the queue (`in_queue` is
+    off) a file may take all the time that the site allows.
     """
-    claim, ground_truth = queue.claim_submission(submission, wake_up_id), submission.competition.ground_truth
-    if claim is None:
-        return "busy"
-    assert ground_truth is not None, "a competition without a ground truth takes no submissions"
-    begun = time.monotonic()
+    claims, turn = queue.claim_submissions(submissions, wake_up_id), []
+    for submission in submissions:
+        ground_truth = submission.competition.ground_truth
+        if submission.pk in claims:
+            assert ground_truth is not None, "a competition without a ground truth takes no submissions"
+            turn.append(ScoredFile(submission, ground_truth, claims[submission.pk]))
+    if turn:
+        with queue.extended_leases(claims):
+            _score_until_over(turn, in_queue=in_queue)
+        _write_with_retries(lambda: _write_turn(turn))
+    return turn
+
+
+def _score_until_over(turn: Sequence[ScoredFile], *, in_queue: bool) -> None:
+    """Score the files of a turn; those that are left when its time is over are put back."""
+    enough = time.monotonic() + queue.TURN_SECONDS
+    for file in turn:
+        with bound_contextvars(
+            competition=file.submission.competition.slug,
+            submission=str(file.submission.pk),
+            ground_truth=file.ground_truth.pk,
+        ):
+            begun = time.monotonic()
+            _score_one(file, in_queue=in_queue)
+            file.seconds = time.monotonic() - begun
+        if file.outcome is not None and file.outcome.result is not None:
+            _note_quickest_time(file.ground_truth, file.seconds)
+        if file.ending == "waiting" or time.monotonic() > enough:
+            return
+
+
+def _score_one(file: ScoredFile, *, in_queue: bool) -> None:
+    seconds = seconds_in_queue(file.ground_truth) if in_queue else math.inf
     try:
-        with queue.extended_lease(submission.pk, claim):
-            seconds = seconds_in_queue(ground_truth) if in_queue else math.inf
-            outcome = measure_submission(submission, ground_truth, seconds, alone=not in_queue)
+        file.outcome = measure_submission(file.submission, file.ground_truth, seconds, not in_queue)
     except TakesTooLongForQueue:
-        return _write_with_retries(lambda: "slow" if queue.release_claim_as_slow(submission.pk, claim) else "busy")
+        file.ending = "slow"
     except StorageUnreachable as error:
-        log.error("submission %s waits for the storage: %s", submission.pk, error)
-        return _write_with_retries(lambda: "waiting" if queue.release_claim(submission.pk, claim) else "busy")
+        log.error("submission %s waits for the storage: %s", file.submission.pk, error)
+        file.ending = "waiting"
     except scoring.ScorerInterrupted:
-        return "busy"  # the lease is somebody else's by now
+        file.ending = "busy"  # the lease is somebody else's by now
     except scoring.ScorerDied as death:
-        log.error("submission %s under %s: its scorer %s", submission.pk, ground_truth.pk, death)
-        return _write_with_retries(
-            lambda: "died" if queue.release_after_scorer_death(submission.pk, claim) else "failed"
-        )
-    if outcome.result is not None:
-        _note_quickest_time(ground_truth, time.monotonic() - begun)
-    return _write_with_retries(lambda: _write_outcome(submission, ground_truth, claim, outcome))
+        log.error("submission %s under %s: its scorer %s", file.submission.pk, file.ground_truth.pk, death)
+        file.ending = "died"
 
 
 def score_slow_files() -> None:
@@ -125,7 +167,7 @@ def _note_quickest_time(ground_truth: GroundTruth, seconds: float) -> None:
             GroundTruth.objects.filter(slower, pk=ground_truth.pk).update(quickest_seconds=seconds)
 
 
-def _write_with_retries(finish: Callable[[], str]) -> str:
+def _write_with_retries(finish: Callable[[], None]) -> None:
     """Write what was measured; while the database is away, try again instead of losing it.
 
     Waiting is safe also beyond the lease: whoever claims the row meanwhile makes this result worthless.
@@ -133,7 +175,8 @@ def _write_with_retries(finish: Callable[[], str]) -> str:
     enough, pause = time.monotonic() + FINISH_WITHIN, FIRST_PAUSE
     while True:
         try:
-            return finish()
+            finish()
+            return
         except (OperationalError, InterfaceError) as error:
             if time.monotonic() + pause > enough:
                 raise
@@ -145,71 +188,104 @@ def _write_with_retries(finish: Callable[[], str]) -> str:
 
 
 @transaction.atomic
-def _write_outcome(
-    submission: Submission, ground_truth: GroundTruth, claim: uuid.UUID, outcome: MeasuringOutcome
-) -> str:
-    """Write what became of the file, if the claim still holds and the ground truth is still the current one."""
+def _write_turn(turn: Sequence[ScoredFile]) -> None:
+    """Write what became of the files, each only if its claim still holds and its ground truth is still the current
+    one. Their rows come in one statement for all that have the same outcome."""
+    held = _held_rows(turn)
+    scored: list[tuple[Submission, ScoredFile, metrics.Result]] = []
+    finished: dict[str, tuple[list[uuid.UUID], dict[str, Any]]] = {}
+    for file in turn:
+        row = held.get(file.submission.pk)
+        file.status = _status_of(file, row)
+        if row is None or file.outcome is None or file.status == "stale":
+            continue
+        row.status = file.status
+        fields = {
+            "status": file.status,
+            "problems": list(file.outcome.problems),
+            "warnings": list(file.outcome.warnings),
+            "failure": file.outcome.failure,
+            "host_details": file.outcome.host_details,
+        }
+        finished.setdefault(json.dumps(fields, sort_keys=True), ([], fields))[0].append(row.pk)
+        if file.outcome.result is not None:
+            file.ground_truth.competition = row.competition
+            scored.append((row, file, file.outcome.result))
+    for keys, fields in finished.values():
+        Submission.objects.filter(pk__in=keys).update(**fields, claim=None, lease_until=None, finished_at=Now())
+    for file in turn:
+        if file.outcome is not None and file.status in (Submission.Status.INVALID, Submission.Status.FAILED):
+            queue.settle_attempt(held[file.submission.pk], refused=file.status == Submission.Status.INVALID)
+    public = _write_scores([(row, file.ground_truth, result) for row, file, result in scored])
+    standing = [(row, file.ground_truth, value) for (row, file, _), value in zip(scored, public, strict=True)]
+    for competition_id in standings.update_standings(standing):
+        Competition(pk=competition_id).touch_board()
+
+
+def _held_rows(turn: Sequence[ScoredFile]) -> dict[uuid.UUID, Submission]:
+    """The rows that are still held by the claims of this turn, locked until the end of the transaction."""
     if connection.features.has_select_for_update:  # elsewhere a transaction that writes is the only one
-        competitions = Competition.objects.select_for_update().filter(pk=ground_truth.competition_id)
-        list(competitions.values_list("pk"))
-    # Its team may have become part of another meanwhile, or it was deleted with its competition.
-    rows = Submission.objects.filter(pk=submission.pk, claim=claim, status=Submission.Status.PENDING)
-    held = only_row(rows.select_related("team", "competition__board").only(*FIELDS_TO_WRITE))
-    if held is None:
+        numbers = sorted({file.submission.competition_id for file in turn})
+        list(Competition.objects.select_for_update().filter(pk__in=numbers).order_by("pk").values_list("pk"))
+    claims = {file.submission.pk: file.claim for file in turn}
+    # A team may have become part of another meanwhile, or a file was deleted with its competition.
+    rows = Submission.objects.filter(pk__in=claims, status=Submission.Status.PENDING)
+    rows = rows.select_related("team", "competition__board").only(*FIELDS_TO_WRITE)
+    if connection.features.has_select_for_update:
+        rows = rows.select_for_update(of=("self",))
+    return {row.pk: row for row in rows if row.claim == claims[row.pk]}
+
+
+def _status_of(file: ScoredFile, row: Submission | None) -> str:
+    """What becomes of a file; where there is nothing to write its claim is released."""
+    key, claim = file.submission.pk, file.claim
+    if row is None:
         return "busy"
-    if held.competition.ground_truth_id != ground_truth.pk:
-        queue.release_claim(submission.pk, claim)
+    if file.outcome is None:
+        if file.ending == "died":
+            return "died" if queue.release_after_scorer_death(key, claim) else "failed"
+        queue.release_claim_as_slow(key, claim) if file.ending == "slow" else queue.release_claim(key, claim)
+        return file.ending
+    if row.competition.ground_truth_id != file.ground_truth.pk:
+        queue.release_claim(key, claim)
         return "stale"
-    if outcome.result is not None:
-        held.status = Submission.Status.SCORED
-    else:
-        held.status = Submission.Status.INVALID if outcome.problems else Submission.Status.FAILED
-    rows.update(
-        status=held.status,
-        problems=list(outcome.problems),
-        warnings=list(outcome.warnings),
-        failure=outcome.failure,
-        host_details=outcome.host_details,
-        claim=None,
-        lease_until=None,
-        finished_at=Now(),
-    )
-    if outcome.result is None:
-        queue.settle_attempt(held, refused=bool(outcome.problems))
-        return str(held.status)
-    public = _write_scores(held, ground_truth, outcome.result)
-    ground_truth.competition = held.competition
-    if standings.update_standing(held, ground_truth, public):
-        held.competition.touch_board()
-    return str(held.status)
+    if file.outcome.result is not None:
+        return Submission.Status.SCORED.value
+    return Submission.Status.INVALID.value if file.outcome.problems else Submission.Status.FAILED.value
 
 
-def _write_scores(submission: Submission, ground_truth: GroundTruth, result: metrics.Result) -> float:
-    """Write both scores; gives the public one."""
-    assert result.public is not None, "a published ground truth has both splits"
-    assert result.private is not None, "a published ground truth has both splits"
-    values = {Split.PUBLIC: result.public, Split.PRIVATE: result.private}
-    scoring_environment = ScoringEnvironment.current(
-        ground_truth.metric, metrics.get(ground_truth.metric_key).version, _versions(ground_truth)
-    )
+def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result]]) -> list[float]:
+    """Write both scores of each file; gives the public ones."""
+    environments: dict[int, ScoringEnvironment] = {}
+    rows: list[Score] = []
+    uncertainties: list[metrics.Uncertainty | None] = []
     now = timezone.now()
-    scores = Score.objects.bulk_create(
-        Score(
-            submission=submission,
-            ground_truth=ground_truth,
-            split=split,
-            value=value,
-            parts=dict(result.parts.get(split.value, {})),
-            secondary=stored_secondary(result, split),
-            measured_at=now,
-            scoring_environment=scoring_environment,
-        )
-        for split, value in values.items()
-    )
+    for submission, ground_truth, result in scored:
+        if ground_truth.pk not in environments:
+            environments[ground_truth.pk] = ScoringEnvironment.current(
+                ground_truth.metric, metrics.get(ground_truth.metric_key).version, _versions(ground_truth)
+            )
+        for split in (Split.PUBLIC, Split.PRIVATE):
+            value = result.public if split == Split.PUBLIC else result.private
+            assert value is not None, "a published ground truth has both splits"
+            rows.append(
+                Score(
+                    submission=submission,
+                    ground_truth=ground_truth,
+                    split=split,
+                    value=value,
+                    parts=dict(result.parts.get(split.value, {})),
+                    secondary=stored_secondary(result, split),
+                    measured_at=now,
+                    scoring_environment=environments[ground_truth.pk],
+                )
+            )
+            uncertainties.append(result.uncertainty.get(split.value))
+    Score.objects.bulk_create(rows)
     # Metrics from outside have no uncertainty.
-    known = [score for score in scores if score.split in result.uncertainty]
-    Uncertainty.objects.bulk_create(Uncertainty.from_result(score, result.uncertainty[score.split]) for score in known)
-    return result.public
+    known = [(score, found) for score, found in zip(rows, uncertainties, strict=True) if found is not None]
+    Uncertainty.objects.bulk_create(Uncertainty.from_result(score, found) for score, found in known)
+    return [score.value for score in rows if score.split == Split.PUBLIC]
 
 
 def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any]]:
@@ -269,7 +345,7 @@ def _rescore_one(submission: Submission, ground_truth: GroundTruth) -> None:
         if not unmeasured(ground_truth).filter(pk=submission.pk).exists():
             return
         if outcome.result is not None:
-            _write_scores(submission, ground_truth, outcome.result)
+            _write_scores([(submission, ground_truth, outcome.result)])
         else:
             problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
             if outcome.host_details:  # a refusal is read by the file's author too
