@@ -46,7 +46,7 @@ START_SECONDS, ANSWER_SECONDS = 60.0, 10.0
 GRACE_SECONDS = 1.0
 """What a job of a page may take beyond its time to say so itself."""
 
-OWN_SIGNALS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGXCPU})
+OWN_SIGNALS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL})
 """What ends a process for what it did itself; SIGKILL and SIGTERM come from outside."""
 
 _PYTHON = (sys.executable, "-s", "-B", "-X", "utf8")
@@ -341,7 +341,7 @@ def _score_in(
         return answer
     if scorer.was_stopped:
         raise ScorerInterrupted
-    return Death(process.stage, *ending, is_late)
+    return Death(process.stage, *ending, is_late or ending[0] == -signal.SIGXCPU)
 
 
 def _ask(process: SealedProcess, spec: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import resource
 import time
@@ -48,7 +47,7 @@ def limit_processor_time(seconds: float) -> None:
     """Have the kernel end this process after so many more seconds of the processor; can be set anew."""
     with suppress(ValueError, OSError):
         hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), hard))
+        resource.setrlimit(resource.RLIMIT_CPU, (max(1, round(time.process_time() + seconds)), hard))
 
 
 def confine(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:

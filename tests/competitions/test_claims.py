@@ -18,14 +18,22 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions import tasks
-from leaderboard.competitions.models import Competition, DailyAttempts, Limits, Score, Submission
+from leaderboard.competitions.models import (
+    Competition,
+    DailyAttempts,
+    GroundTruth,
+    Limits,
+    Score,
+    Standing,
+    Submission,
+)
+from leaderboard.competitions.scoring import measuring, score
 from leaderboard.competitions.scoring import queue as queue_module
-from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, submitting
 from leaderboard.notifications import emails
 from leaderboard.notifications import host_events as failures_module
 from leaderboard.operations.supervisor import supervisor
-from tests.conftest import answers, claim, enter, hand_in, make_competition, person
+from tests.conftest import answers, broken_promises, claim, enter, hand_in, make_competition, person
 
 
 def upload(competition: Competition, user: User) -> Submission:
@@ -43,6 +51,16 @@ def held(submission: Submission, *, seconds: float = 20, **fields: Any) -> None:
 def again(submission: Submission) -> Submission:
     submission.refresh_from_db()
     return submission
+
+
+def turns() -> list[list[Submission]]:
+    """The turns that one look at the queue gives."""
+    found: list[list[Submission]] = []
+    for turn in queue_module.turns_of_submissions():
+        found.append(turn)
+        if sum(map(len, found)) >= Submission.objects.filter(status="pending").count():
+            break
+    return found
 
 
 @pytest.fixture
@@ -248,6 +266,75 @@ def test_a_database_that_is_away_is_no_lost_lease(mine: Submission, monkeypatch:
     assert not queue_module._extend_leases({mine.pk: uuid.uuid4()})
     monkeypatch.setattr(Submission.objects, "filter", away)
     assert queue_module._extend_leases({mine.pk: uuid.uuid4()})
+
+
+# --- several files in one turn ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three(pets: Competition, bo: User, cy: User, dee: User) -> list[Submission]:
+    """A file of each of three teams under a ground truth whose files take a moment."""
+    for one in (bo, cy, dee):
+        enter(pets, one)
+    GroundTruth.objects.update(quickest_seconds=0.001)
+    return [upload(pets, one) for one in (bo, cy, dee)]
+
+
+def test_quick_files_of_several_teams_are_scored_in_one_turn_and_stand_on_the_board(
+    pets: Competition, three: list[Submission]
+) -> None:
+    (turn,) = turns()
+    assert [one.pk for one in turn] == [one.pk for one in three]
+    assert [file.status for file in score.score_turn(turn, "bell")] == ["scored"] * 3
+    assert Score.objects.count() == 6
+    assert Standing.objects.filter(ground_truth=pets.ground_truth).count() == 3
+    assert broken_promises() == []
+
+
+def test_a_file_that_may_take_long_or_was_tried_before_has_a_turn_to_itself(three: list[Submission]) -> None:
+    Submission.objects.filter(pk=three[1].pk).update(tries=1)
+    assert [len(turn) for turn in turns()] == [1, 1, 1]
+    GroundTruth.objects.update(quickest_seconds=3.0)
+    Submission.objects.update(tries=0)
+    assert [len(turn) for turn in turns()] == [1, 1, 1]
+
+
+def test_what_a_turn_has_no_time_for_is_put_back_without_a_try(
+    three: list[Submission], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue_module, "TURN_SECONDS", 0.0)
+    found = [one for one in map(queue_module.find_submission, (one.pk for one in three)) if one]
+    assert [file.status for file in score.score_turn(found, "bell")] == ["scored", "busy", "busy"]
+    assert [(again(one).status, one.tries, one.claim) for one in three[1:]] == [("pending", 0, None)] * 2
+
+
+def test_a_claim_that_was_lost_meanwhile_costs_the_others_of_its_turn_nothing(
+    three: list[Submission], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = measuring.measure_submission
+
+    def lose(submission: Submission, *others: Any) -> Any:
+        Submission.objects.filter(pk=three[1].pk).update(claim=uuid.uuid4())
+        return real(submission, *others)
+
+    monkeypatch.setattr(score, "measure_submission", lose)
+    found = [one for one in map(queue_module.find_submission, (one.pk for one in three)) if one]
+    assert [file.status for file in score.score_turn(found, "bell")] == ["scored", "busy", "scored"]
+    assert not Score.objects.filter(submission=three[1]).exists()
+    assert again(three[1]).claim is not None
+
+
+@pytest.mark.fault(2)
+def test_a_worker_that_dies_with_several_files_in_hand_counts_a_death_against_none(
+    three: list[Submission], wake_ups: list[str]
+) -> None:
+    """Nobody knows which one it died of: each is tried again, in a turn of its own."""
+    assert len(queue_module.claim_submissions(three, "bell")) == 3
+    for _ in range(2):
+        tasks._release_claim_of_failed_task(task_id="bell", exception=WorkerLostError("signal 9"))
+    assert [(again(one).tries, one.deaths, one.claim) for one in three] == [(1, 0, None)] * 3
+    assert len(wake_ups) == 1
+    assert [len(turn) for turn in turns()] == [1, 1, 1]
 
 
 # --- what dies --------------------------------------------------------------------------------------------------
