@@ -7,6 +7,7 @@ import logging
 import logging.config
 import os
 import sys
+from datetime import timedelta
 from functools import cache
 from typing import Any
 
@@ -62,6 +63,11 @@ app.conf.beat_schedule = {
     **app.conf.beat_schedule,
     "promises": {"task": "leaderboard.operations.tasks.check_consistency", "schedule": crontab(hour=3, minute=20)},
     "files": {"task": "leaderboard.operations.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
+    "demo": {
+        "task": "leaderboard.operations.tasks.submit_next_of_demo",
+        "schedule": timedelta(minutes=1),
+        "options": {"expires": 60},
+    },
     "sessions": {"task": "leaderboard.competitions.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
 }
 # What depends on something outside goes there too.

@@ -18,14 +18,6 @@ from leaderboard.common.hooks import Hook
 
 from .models import Competition, Submission
 
-# --- what a visitor does ----------------------------------------------------------------------------------------
-
-
-@Hook
-def demo_looked_at(*, competition: Competition) -> None:
-    """Somebody looks at the leaderboard of a demo competition."""
-
-
 # --- what a host does -------------------------------------------------------------------------------------------
 
 

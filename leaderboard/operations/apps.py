@@ -1,4 +1,4 @@
-"""What operations add to the apps below."""
+"""The app of operations."""
 
 from __future__ import annotations
 
@@ -7,10 +7,3 @@ from django.apps import AppConfig
 
 class OperationsConfig(AppConfig):
     name = "leaderboard.operations"
-
-    def ready(self) -> None:
-        from leaderboard.competitions import hooks
-
-        from . import tasks
-
-        hooks.demo_looked_at.append(tasks.move_demo)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from celery.signals import worker_ready
 
 from leaderboard.celery import app
-from leaderboard.competitions import tasks
-from leaderboard.competitions.models import Competition
 from leaderboard.competitions.tasks import run_command
 
 from . import demo
@@ -26,14 +24,8 @@ def sweep_files() -> None:
 
 @app.task(name="leaderboard.operations.tasks.submit_next_of_demo", ignore_result=True)
 def submit_next_of_demo() -> None:
-    """Let a team of the live demo submit."""
+    """Let a team of the live demo submit; nothing where there is none."""
     demo.submit_next()
-
-
-def move_demo(*, competition: Competition) -> None:
-    """Have the next file submitted, at most once a minute and only while somebody looks."""
-    if demo.is_submission_due(competition):
-        tasks.wake_workers(submit_next_of_demo, expires=demo.SECONDS_BETWEEN)
 
 
 @worker_ready.connect

@@ -197,7 +197,7 @@ def test_a_column_with_a_name_too_long_to_be_kept_is_refused_in_words(
     assert sorted(settings.FILES_DIR.rglob("*.*")) == files
 
 
-def test_drafts_leave_one_file_and_their_publication_none_but_the_ground_truth(
+def test_drafts_leave_one_file_and_their_publication_none_but_the_answers_and_the_sample(
     pets: Competition, ada: User, settings: LazySettings
 ) -> None:
     before = len(files_in(settings))
@@ -207,12 +207,12 @@ def test_drafts_leave_one_file_and_their_publication_none_but_the_ground_truth(
         )
     assert len(files_in(settings)) == before + 1
     publishing.publish_draft(competition=pets, user=ada)
-    assert len(files_in(settings)) == before + 1
+    assert len(files_in(settings)) == before + 2
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="a.csv", chunks=[BARE.encode()])
     with pytest.raises(competitions.CannotHost, match="Apply or discard"):
         publishing.publish_draft(competition=pets, user=ada)
     truth_drafts.discard_draft(competition=pets)
-    assert len(files_in(settings)) == before + 1
+    assert len(files_in(settings)) == before + 2
 
 
 def test_the_systems_split_depends_on_secret_seed_and_ids_alone(ada: User) -> None:

@@ -19,7 +19,6 @@ from leaderboard.competitions.services import (
     boards,
     competitions,
     data_files,
-    publishing,
     scoring_again,
     submit_conditions,
     submitting,
@@ -39,6 +38,11 @@ def left_behind(pets: Competition) -> str:
     return storage.store_file([answers()], f"submissions/{pets.pk}").key
 
 
+def files_of_truth(competition: Competition) -> set[str]:
+    ground_truth = competition.ground_truths.get()
+    return {ground_truth.file_key, ground_truth.sample_key}
+
+
 def stored() -> set[str]:
     return {key for key, _ in storage.list_stored()}
 
@@ -55,14 +59,13 @@ def test_11_after_a_day_it_is_swept_and_the_upload_can_be_repeated(pets: Competi
     assert sweep_files.sweep_files(at=now + DAY - timedelta(minutes=1)) == 0
     assert orphan in stored()
     assert sweep_files.sweep_files(at=now + DAY + timedelta(minutes=1)) == 1
-    assert stored() == {submission.file_key, pets.ground_truths.get().file_key}
+    assert stored() == {submission.file_key, *files_of_truth(pets)}
 
 
 def test_whatever_belongs_to_something_stays(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     hand_in(pets, bo, answers())
     data_files.add_data_file(competition=pets, file_name="train.csv", chunks=[b"id,x\n100,1\n"])
-    publishing.sample_submission_of(pets.ground_truths.get())
     truth_drafts.draft_truth(competition=pets, metric="accuracy", params={})
     boards.add_baseline(competition=pets, user=ada, name="cats", file_name="b.csv", chunks=[answers(public=2)])
     before = stored()
@@ -114,7 +117,7 @@ def test_the_bytes_of_an_invalid_file_go_after_two_weeks_and_its_receipt_stays(
     assert scoring_again.remove_invalid_files(at=now + stay - timedelta(minutes=1)) == 0
     assert scoring_again.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 1
     assert scoring_again.remove_invalid_files(at=now + stay + timedelta(minutes=1)) == 0
-    assert stored() == {scored.file_key, pets.ground_truths.get().file_key}
+    assert stored() == {scored.file_key, *files_of_truth(pets)}
     client.force_login(bo)
     page = client.get(f"/c/pets/submissions/{invalid.pk}/").content.decode()
     assert invalid.sha256 in page
@@ -156,6 +159,6 @@ def test_a_team_that_fills_the_disk_is_refused_in_words_and_small_files_still_pa
     with pytest.raises(submit_conditions.SubmissionRefused, match=r"2\.8 MB") as refused:
         submitting.submit_file(competition=pets, user=bo, file_name="b.csv", chunks=[large])
     assert refused.value.code == "team_bytes"
-    assert len(stored()) == 2
+    assert len(stored()) == 3
     assert submitting.submit_file(competition=pets, user=bo, file_name="c.csv", chunks=[answers()]).size < 1000
     assert submitting.submit_file(competition=pets, user=cy, file_name="a.csv", chunks=[large]).size > 1_000_000

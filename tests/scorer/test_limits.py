@@ -8,17 +8,14 @@ import threading
 import tracemalloc
 import zipfile
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 import metrics
 from leaderboard.accounts.models import User
 from leaderboard.common.csv_files import safe_cell
-from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
-from leaderboard.competitions.scoring import measuring
-from leaderboard.competitions.services import answer_leaks, competitions, data_files, publishing
+from leaderboard.competitions.services import answer_leaks, competitions, data_files
 from leaderboard.scoring import jobs_for_pages
 
 from ..conftest import TRUTH, answers, enter, hand_in
@@ -70,24 +67,6 @@ def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_for_pages, "OF_HOSTS", replace(jobs_for_pages.OF_HOSTS, places=places, patience=0.01))
     with places, pytest.raises(jobs_for_pages.JobFailed, match="found no place"):
         jobs_for_pages.run_page_job("sample_submission")
-
-
-def test_many_who_ask_for_the_sample_at_once_get_it_whole(pets: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
-    ground_truth = pets.ground_truth
-    assert ground_truth is not None
-    once = jobs_for_pages.run_page_job
-
-    def slow(job: str, **arguments: Any) -> dict[str, Any]:
-        """Somebody else is quicker, every time."""
-        monkeypatch.setattr(jobs_for_pages, "run_page_job", once)
-        publishing.sample_submission_of(ground_truth)
-        return once(job, **arguments)
-
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", slow)
-    sample = publishing.sample_submission_of(ground_truth)
-    assert sample.startswith(b"id,label\n")
-    assert measuring.truth_spec_of(ground_truth).prepared().evaluate(sample).rows == 12
-    assert [path.name for path in path_of(ground_truth.file_key).parent.glob("*partial*")] == []
 
 
 def test_a_wide_data_file_is_compared_without_being_kept(pets: Competition) -> None:

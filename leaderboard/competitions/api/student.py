@@ -307,7 +307,7 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
             publishing.sample_submission_of(page_context.competition.ground_truth),
             content_type="application/octet-stream",
         )
-    except JobFailed as error:
+    except FileNotFoundError as error:
         raise ApiError(503, _("We couldn't create the sample submission. Tell your host.")) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,8 @@ from ..scoring import measuring
 from .competitions import CannotHost
 from .secondary_metrics import published_secondary
 from .truth_drafts import current_report, file_to_publish
+
+log = logging.getLogger(__name__)
 
 
 def publish_draft(
@@ -71,6 +74,10 @@ def publish_draft(
     if not keeps_draft:
         remove_file(draft.file_key)
     competition.refresh_from_db()
+    try:
+        make_sample_submission(ground_truth)
+    except jobs_for_pages.JobFailed:
+        log.exception("sample submission of %s", ground_truth)
     return ground_truth
 
 
@@ -153,10 +160,15 @@ def _rounded_step(number: float | None) -> float | None:
 
 
 def sample_submission_of(ground_truth: GroundTruth) -> bytes:
-    """A valid submission that knows nothing, made by the metric; stored next to the truth after the first call."""
+    """A valid submission that knows nothing. Raises `FileNotFoundError` where the metric could make none."""
+    return path_of(ground_truth.sample_key).read_bytes()
+
+
+def make_sample_submission(ground_truth: GroundTruth) -> bytes:
+    """Have the metric make the sample submission and store it next to the truth, once. Raises `JobFailed`."""
     key = ground_truth.sample_key
     with suppress(FileNotFoundError):
-        return path_of(key).read_bytes()
+        return sample_submission_of(ground_truth)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "sample.csv"
         jobs_for_pages.run_page_job(
@@ -164,7 +176,6 @@ def sample_submission_of(ground_truth: GroundTruth) -> bytes:
             **measuring.scoring_arguments(ground_truth),
             target=str(made),
         )
-        # A class asks for it in the same minute: whole files replace each other, and all are the same.
         store_as(key, made)
         return made.read_bytes()
 
@@ -177,7 +188,7 @@ def start_preview(*, competition: Competition, user: User) -> StudentPreview:
     ground_truth = competition.ground_truth
     if ground_truth is None:
         raise CannotHost(_("Publish the answers first; the sample submission is created from them."))
-    sha256 = hashlib.sha256(sample_submission_of(ground_truth)).hexdigest()
+    sha256 = hashlib.sha256(make_sample_submission(ground_truth)).hexdigest()
     afresh: dict[str, Any] = {"finished_at": None, "public": None, "private": None, "problems": [], "failure": ""}
     with transaction.atomic():
         sent = {"user": user, "sha256": sha256, "sent_at": database_now()}

@@ -328,7 +328,7 @@ def make_ready(*, competition: Competition, user: User, is_confirmed: bool = Fal
         ground_truth = publishing.publish_draft(
             competition=competition, user=user, is_confirmed=is_confirmed, keeps_draft=True
         )
-        sample = publishing.sample_submission_of(ground_truth)
+        sample = publishing.make_sample_submission(ground_truth)
         boards.add_baseline(
             competition=competition, user=user, name=_("Sample submission"), file_name="sample.csv", chunks=[sample]
         )

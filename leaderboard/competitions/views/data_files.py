@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -12,7 +10,6 @@ from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import as_download, see_other, signed_in_user, streamed_zip
 from leaderboard.common.storage import TooLarge
-from leaderboard.scoring.job_slots import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import DataFileForm
@@ -20,8 +17,6 @@ from ..services import competitions, data_files, folders, publishing, submission
 from ..services.answer_leaks import is_table_unread
 from .host_responses import add_refusal, ask_first, csv_response, is_confirmed, posted_data, refuse_too_large
 from .page_tasks import answered_by_worker
-
-log = logging.getLogger(__name__)
 
 
 @open_to(Audience.VISITORS)
@@ -70,8 +65,7 @@ def _sample(request: HttpRequest, page_context: PageContext) -> bytes:
         return b""
     try:
         return publishing.sample_submission_of(ground_truth)
-    except JobFailed:
-        log.exception("sample submission of %s", ground_truth)
+    except FileNotFoundError:
         messages.error(request, _("We couldn't create the sample submission. Tell your host."))
         return b""
 

@@ -24,7 +24,6 @@ from leaderboard.common.charts import small_bars, sparkline
 from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import signed_in_user
 
-from .. import hooks
 from ..models import Competition, Membership, Submission, Team
 from ..models.competition import Split
 from ..ranking import boards, ladder, team_ranks
@@ -73,8 +72,6 @@ def _visitor_context(at: datetime) -> dict[str, Any]:
     listed = list(_listed(at)[: 4 * OPEN_SHOWN])
     live = [one for one in listed if one.opens_at <= at and one.ground_truth is not None and one.board_is_exact]
     shown = next((one for one in live if one.is_demo), live[0] if live else None)
-    if shown and shown.is_demo:
-        hooks.demo_looked_at(competition=shown)
     board = boards.board_page(shown, Split.PUBLIC, at=at) if shown else None
     rows = [row for row in board.rows if not row.is_baseline][:HERO_ROWS] if board else []
     sign = ladder.sign_of(board.ground_truth) if board else 1.0

@@ -204,8 +204,6 @@ class BoardQuery:
 def leaderboard(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     is_part = request.headers.get("HX-Request") == "true"
     query = BoardQuery(request, page_context, is_renewal=is_part and "If-None-Match" in request.headers)
-    if query.competition.is_demo:
-        hooks.demo_looked_at(competition=query.competition)
     etag = query.etag(request, is_part=is_part)
 
     def page() -> bytes:

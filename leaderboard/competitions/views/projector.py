@@ -9,7 +9,6 @@ from django.shortcuts import render
 
 from leaderboard.common import qr_codes, responses
 
-from .. import hooks
 from ..access import Audience, PageContext, open_to
 from ..models import Competition
 from ..models.competition import Split
@@ -64,8 +63,6 @@ def _live_screen(request: HttpRequest, page_context: PageContext) -> dict[str, A
     competition = page_context.competition
     if competition.ground_truth is None:
         return {}
-    if competition.is_demo:
-        hooks.demo_looked_at(competition=competition)
     board = boards.board_page(competition, Split.PUBLIC, at=page_context.at)
     rows = [row for row in board.rows if row.rank is not None]
     return {

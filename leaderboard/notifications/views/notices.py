@@ -112,10 +112,11 @@ def notifications(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def notice(request: HttpRequest, number: int) -> HttpResponse:
-    """Go where a notice leads; from then on it counts as read."""
+    """Go where a notice leads; by POST it counts as read from then on."""
     user = signed_in_user(request.user)
     wanted = get_object_or_404(user.notices, pk=number)
-    notices.mark_read(user=user, number=wanted.pk)
+    if request.method == "POST":
+        notices.mark_read(user=user, number=wanted.pk)
     return redirect(wanted.link or "notifications")
 
 

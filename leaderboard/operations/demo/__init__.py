@@ -2,7 +2,7 @@
 
 Each folder here is a competition in the import format. The folder `digits` also holds a class: `teams.csv`,
 `submissions.csv` and the files in `submissions.zip`. The same class takes part in the live competition, with files
-that are made up here; while somebody looks at its leaderboard, one more arrives each minute.
+that are made up here; one more arrives each minute until it closes.
 
 Everything is marked: competitions by `is_demo`, people by an address in `demo.invalid`. None of these people can sign
 in. The mark `is_demo` is set last, so a competition of the demo's host without it was interrupted and is made again.
@@ -23,7 +23,6 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from django.conf import settings
-from django.core.cache import caches
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -45,7 +44,6 @@ __all__ = [
     "TEAMS",
     "demo_competitions",
     "demo_lock",
-    "is_submission_due",
     "make_demo",
     "make_demo_competition",
     "remove_demo",
@@ -59,7 +57,6 @@ HOST = "demo-host"
 CLASS, LIVE, DRAFT = "digits", "bike-rides", "plant-pathology-2021"
 TEAMS = 24
 """In the class."""
-SECONDS_BETWEEN = 60
 MOST_SUBMISSIONS = 2000
 """A demo that is never removed stops growing."""
 
@@ -141,17 +138,10 @@ def remove_demo() -> int:
     return len(competitions)
 
 
-def is_submission_due(competition: Competition) -> bool:
-    """Whether the live competition takes its next file now. Says so once a minute, to one of all who ask."""
-    if competition.slug != LIVE or competition.state(timezone.now()) != "live":
-        return False
-    return caches["default"].add("demo-submission", 1, timeout=SECONDS_BETWEEN)
-
-
 def submit_next() -> Submission | None:
     """Submit a file of one of the teams; None where there is no live demo, or the team has used its attempts."""
     competition = Competition.objects.filter(is_demo=True, slug=LIVE).first()
-    if competition is None:
+    if competition is None or competition.state(timezone.now()) != "live":
         return None
     number = competition.submissions.count()
     # The same next file, however often this is called.
