@@ -74,6 +74,7 @@ app.conf.beat_schedule = {
 FOR_PAGES = (
     "leaderboard.accounts.tasks.fetch_provider_metadata",
     "leaderboard.competitions.tasks.answer_page",
+    "leaderboard.competitions.tasks.preview_conversion",
     "leaderboard.notifications.tasks.send_due_emails",
 )
 app.conf.task_routes = {name: {"queue": PAGES_QUEUE} for name in FOR_PAGES}

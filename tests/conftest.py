@@ -39,6 +39,7 @@ from leaderboard.competitions.models import Competition, Membership, Submission
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import (
     competitions,
+    converting,
     launches,
     page_tasks,
     publishing,
@@ -264,10 +265,12 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     monkeypatch.setattr(tasks, "wake_workers", answer_forms_at_once)
 
 
-def answer_forms_at_once(task: object, *_: object, **__: object) -> bool:
-    """Wake nobody; a form that a worker would answer is answered before the next line."""
+def answer_forms_at_once(task: object, *ids: object, **_: object) -> bool:
+    """Wake nobody; what the worker for pages would do is done before the next line."""
     if task is tasks.answer_page:
         page_tasks.answer_next_task(str(uuid.uuid4()))
+    if task is tasks.preview_conversion:
+        converting.preview_conversion(str(ids[0]))
     return True
 
 

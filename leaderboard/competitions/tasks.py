@@ -31,7 +31,7 @@ from . import hooks
 from .models.team_history import FormerMember
 from .ranking import reveal
 from .scoring import queue, score
-from .services import archive, launches, page_tasks
+from .services import archive, converting, launches, page_tasks
 
 log = logging.getLogger(__name__)
 
@@ -215,6 +215,13 @@ def answer_page(self: Any) -> None:
     """Answer the form whose turn it is."""
     if has_known_schema(self) and page_tasks.answer_next_task(self.request.id) and page_tasks.waiting_tasks():
         wake_workers(answer_page, expires=SWEEP_MESSAGE_LIFETIME)
+
+
+@app.task(name="leaderboard.competitions.tasks.preview_conversion", bind=True)
+def preview_conversion(self: Any, submission_id: str) -> None:
+    """Look what a conversion would make of a file that cannot be scored."""
+    if has_known_schema(self):
+        converting.preview_conversion(submission_id)
 
 
 @app.task(name="leaderboard.competitions.tasks.sweep")

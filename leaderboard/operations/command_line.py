@@ -106,7 +106,11 @@ class SiteClient:
         """`file` is a name with bytes; `again` says that sending it twice does no harm."""
         body, kind = multipart(form, file)
         headers = {"Content-Type": kind, **({"Idempotency-Key": key} if key else {})}
-        return json.loads(self.ask(path, body, headers, again=again))
+        got = json.loads(self.ask(path, body, headers, again=again))
+        while isinstance(got, dict) and "task" in got:  # the site works on it
+            time.sleep(1)
+            got = self.get(got["task"].partition("/api/v1/")[2])
+        return got
 
     def ask(self, path: str, body: bytes | None = None, headers: Any = None, *, again: bool = True) -> bytes:
         with self.open(path, body, headers, again=again) as answer:

@@ -28,7 +28,7 @@ from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import competitions, data_files, folders
 from leaderboard.grades import rules as grade_rules
 from tests.competitions.test_host_score_again import failed
-from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition
+from tests.conftest import TRUTH, answer_forms_at_once, answers, close, enter, hand_in, make_competition
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "leaderboard/operations/command_line.py"
@@ -73,6 +73,7 @@ def scored_at_once(task: Any, *arguments: Any, **_: Any) -> None:
         score.score_submission(arguments[0])
     if task is tasks.rescore_candidate:
         score.rescore_batch(arguments[0])
+    answer_forms_at_once(task, *arguments)
 
 
 @dataclass

@@ -35,6 +35,7 @@ OPERATIONS = (
     "hand_in",
     "list_submissions",
     "read_submission",
+    "answer_of_task",
     "list_files",
     "download_file",
     "add_file",

@@ -10,11 +10,12 @@ from django.test import Client
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
+from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Conversion, DailyAttempts, Submission
-from leaderboard.competitions.services import scoring_again
+from leaderboard.competitions.services import page_tasks, scoring_again
 from leaderboard.scoring import jobs_for_pages
 from tests.conftest import answers, close, enter, hand_in
-from tests.pages import signed_in, upload
+from tests.pages import signed_in, text_of, upload
 
 GOOD = answers(public=2)
 SEMICOLONS = GOOD.replace(b",", b";")
@@ -85,7 +86,7 @@ def test_pressing_convert_again_does_no_work(bos: Client, pets: Competition, job
     for original, status in zip(Submission.objects.order_by("received_at"), (303, 409), strict=True):
         for _ in range(3):
             assert bos.post(f"/c/pets/submissions/{original.pk}/convert/").status_code == status
-    assert len(jobs) == 2
+    assert len(jobs) == 3, "two looked what would change, and one file was converted"
 
 
 @pytest.mark.attack("Convert pressed again and again, so that others wait")
@@ -107,6 +108,7 @@ def test_a_file_that_takes_too_long_to_convert_is_read_once(
 
 def test_a_file_is_not_converted_after_the_deadline(bos: Client, pets: Competition, jobs: list[str]) -> None:
     hand_over(bos, SEMICOLONS)
+    jobs.clear()
     original = only_file(pets)
     close(pets)
     response = bos.post(f"/c/pets/submissions/{original.pk}/convert/")
@@ -116,6 +118,7 @@ def test_a_file_is_not_converted_after_the_deadline(bos: Client, pets: Competiti
 
 def test_a_file_is_not_converted_without_an_attempt_left(bos: Client, pets: Competition, jobs: list[str]) -> None:
     hand_over(bos, SEMICOLONS)
+    jobs.clear()
     original = only_file(pets)
     DailyAttempts.objects.update(used=5)
     response = bos.post(f"/c/pets/submissions/{original.pk}/convert/")
@@ -162,3 +165,19 @@ def test_the_host_sees_a_roster_from_excel(pets: Competition, ada: User) -> None
     data = workbook(rows(("Name", "Email"), ("Bo", "bo@example.org")))
     draft = roster.save_roster_draft(competition=pets, user=ada, file_name="class.xlsx", data=data)
     assert [change.line.values["email"] for change in roster.preview_roster(pets, draft).new] == ["bo@example.org"]
+
+
+def test_a_file_that_no_worker_has_read_yet_is_converted_unseen(
+    bos: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch, jobs: list[str]
+) -> None:
+    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: False)
+    hand_over(bos, SEMICOLONS)
+    original = only_file(pets)
+    page = bos.get(f"/c/pets/submissions/{original.pk}/")
+    assert jobs == [], "no page reads a file"
+    assert "Did a spreadsheet save this file?" in text_of(page)
+    waiting = bos.post(f"/c/pets/submissions/{original.pk}/convert/")["Location"]
+    assert "Converting your file" in text_of(bos.get(waiting))
+    assert page_tasks.answer_next_task("a worker")
+    assert "/c/pets/submit/?submission=" in bos.get(waiting)["Location"]
+    assert Conversion.objects.get().original == original

@@ -13,6 +13,7 @@ anything else      our bug: logged, answered without details              500
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -23,6 +24,7 @@ from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOper
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -33,6 +35,9 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.error_pages import temporary_failure
 from leaderboard.common.shared_cache import count_try
 
+from .. import tasks
+from ..models import PageTask
+from ..services import page_tasks
 from .schemas import ErrorsOut
 
 log = logging.getLogger(__name__)
@@ -126,6 +131,14 @@ class Token(HttpBearer):
         super().__init__()
         self.needs = needs
 
+    def __call__(self, request: HttpRequest) -> User | None:
+        if not isinstance(request, page_tasks.StoredForm):
+            found: User | None = super().__call__(request)
+            return found
+        # It came with its token, which may have been revoked since.
+        tokens = ApiToken.objects.filter(pk=request.META.get(page_tasks.TOKEN, 0), user=request.sender)
+        return request.sender if any(token.allows(self.needs) for token in tokens) else None
+
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
         found = ApiToken.find_and_note_use(token)
         if found is None:
@@ -137,6 +150,7 @@ class Token(HttpBearer):
         if not found.allows(self.needs):
             words = f"This token may not do this: it needs one that may “{self.needs.label.lower()}”. "
             raise ApiError(403, words + "Make it on your account page.", [{"code": "scope", "message": words.strip()}])
+        request.META[page_tasks.TOKEN] = found.pk
         return found.user
 
 
@@ -155,6 +169,44 @@ def file_answer(kind: str) -> dict[str, Any]:
 def token_owner(request: HttpRequest) -> User:
     """The owner of the request's token."""
     return cast(User, request.auth)  # type: ignore[attr-defined]
+
+
+def answered_by_worker(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Have the forms of an operation answered by a pages worker: 202 with where to ask, unless that is done at once."""
+
+    @wraps(operation)
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(request, page_tasks.StoredForm):
+            return operation(request, *args, **kwargs)
+        return hand_over(request)
+
+    # Its annotations are texts, which ninja would look up in this module.
+    answered.__signature__ = inspect.signature(operation, eval_str=True)  # type: ignore[attr-defined]
+    return answered
+
+
+def hand_over(request: HttpRequest, *, other_path: str = "") -> HttpResponse:
+    """Leave the form of a request, or an empty one for another operation, to a worker."""
+    try:
+        task = page_tasks.add_task(request, token_owner(request), other_path=other_path)
+    except page_tasks.TooManyTasks as error:
+        words = "Two of your requests aren't done yet. Wait for one of them."
+        raise ApiError(429, words, [{"code": "busy", "message": words}], {"Retry-After": "5"}) from error
+    tasks.wake_workers(tasks.answer_page)
+    task.refresh_from_db()
+    return task_response(task)
+
+
+def task_response(task: PageTask) -> HttpResponse:
+    """What the operation answered; until then where to ask, and in how many seconds."""
+    if task.status == PageTask.Status.FAILED:
+        return error_response(503, page_tasks.failure_text(task))
+    if task.status == PageTask.Status.DONE:
+        answer = task.answer
+        return HttpResponse(answer["text"], status=answer["status"], content_type=answer["content_type"])
+    address = reverse("api_task", kwargs={"task_id": task.pk})
+    found = {"status": task.status, "task": address}
+    return JsonResponse(found, status=202, headers={"Location": address, "Retry-After": "1"})
 
 
 class LeaderboardApi(NinjaAPI):

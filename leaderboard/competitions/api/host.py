@@ -31,7 +31,7 @@ from ..services import (
     truth_drafts,
 )
 from .answers import competition_summary, visible_competition, visible_competition_with_counts
-from .base import ApiError, Scope, Token, api, declared_answers, token_owner
+from .base import ApiError, Scope, Token, answered_by_worker, api, declared_answers, token_owner
 from .schemas import (
     CompetitionSummaryOut,
     CreatedCompetitionOut,
@@ -41,6 +41,7 @@ from .schemas import (
     MoveOut,
     RescoringOut,
     ScoredAgainOut,
+    TaskOut,
     TruthOut,
 )
 from .student import file_out
@@ -74,10 +75,11 @@ def call_host_service(verb: Callable[[], Found]) -> Found:
 
 @api.post(
     "competitions",
-    response=declared_answers(400, 409, 413, 422, s201=CreatedCompetitionOut),
+    response=declared_answers(400, 409, 413, 422, s201=CreatedCompetitionOut, s202=TaskOut),
     auth=HOST,
     url_name="api_competitions",
 )
+@answered_by_worker
 def create_competition(
     request: HttpRequest,
     file: Annotated[UploadedFile, File(description="A zip of a folder with competition.toml, as an export writes it.")],
@@ -96,10 +98,11 @@ def create_competition(
 
 @api.post(
     "competitions/{slug:slug}/files",
-    response=declared_answers(400, 404, 409, 413, 422, s201=FileOut),
+    response=declared_answers(400, 404, 409, 413, 422, s201=FileOut, s202=TaskOut),
     auth=HOST,
     url_name="api_files",
 )
+@answered_by_worker
 def add_file(
     request: HttpRequest,
     slug: str,
@@ -122,10 +125,11 @@ def add_file(
 
 @api.post(
     "competitions/{slug:slug}/truth",
-    response=declared_answers(400, 404, 409, 413, 422, s200=TruthOut),
+    response=declared_answers(400, 404, 409, 413, 422, s200=TruthOut, s202=TaskOut),
     auth=HOST,
     url_name="api_truth",
 )
+@answered_by_worker
 def check_truth(
     request: HttpRequest,
     slug: str,
@@ -166,10 +170,11 @@ def check_truth(
 
 @api.post(
     "competitions/{slug:slug}/truth/publish",
-    response=declared_answers(400, 404, 409, 422, s201=GroundTruthOut),
+    response=declared_answers(400, 404, 409, 422, s201=GroundTruthOut, s202=TaskOut),
     auth=HOST,
     url_name="api_truth_publish",
 )
+@answered_by_worker
 def publish_truth(
     request: HttpRequest,
     slug: str,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from ninja import Schema
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 State = Literal["draft", "upcoming", "live", "closed", "revealed"]
 Mode = Literal["plain", "steady", "hidden"]
@@ -31,6 +31,19 @@ class ErrorsOut(Schema):
 
     detail: str
     errors: list[ProblemOut]
+
+
+class TaskOut(Schema):
+    """A request that takes longer: ask `task` until it answers something else than 202, which is its answer."""
+
+    status: str
+    task: str
+
+
+class AnswerOut(Schema):
+    """The answer of the request that a task is about, as its own operation declares it."""
+
+    model_config = ConfigDict(extra="allow")
 
 
 class MetricOut(Schema):

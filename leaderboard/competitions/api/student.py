@@ -9,6 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from ninja import File, Form, Header, Query, Status
 from ninja.files import UploadedFile
@@ -22,7 +23,7 @@ from leaderboard.common.storage import TooLarge
 from leaderboard.scoring.job_slots import JobFailed
 
 from ..access import PageContext
-from ..models import Competition, DataFile, Membership, Submission
+from ..models import Competition, DataFile, Membership, PageTask, Submission
 from ..models.competition import Split
 from ..ranking import boards
 from ..ranking import ladder as ladder_module
@@ -42,8 +43,20 @@ from .answers import (
     visible_competition_with_counts,
     visible_competitions,
 )
-from .base import ApiError, Scope, Token, api, declared_answers, file_answer, token_owner
+from .base import (
+    ApiError,
+    Scope,
+    Token,
+    answered_by_worker,
+    api,
+    declared_answers,
+    file_answer,
+    hand_over,
+    task_response,
+    token_owner,
+)
 from .schemas import (
+    AnswerOut,
     BoardPage,
     BoardRowOut,
     CompetitionOut,
@@ -55,6 +68,7 @@ from .schemas import (
     Mode,
     SubmissionOut,
     SubmissionPage,
+    TaskOut,
 )
 
 REFUSAL_STATUSES = {
@@ -163,7 +177,7 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
 
 @api.post(
     "competitions/{slug:slug}/submissions",
-    response=declared_answers(400, 404, 409, 413, 422, s201=SubmissionOut),
+    response=declared_answers(400, 404, 409, 413, 422, s201=SubmissionOut, s202=TaskOut),
     auth=Token(Scope.SUBMIT),
     url_name="api_submissions",
 )
@@ -189,7 +203,7 @@ def hand_in(
             description="Sending the same file again under the same key gives the first submission.",
         ),
     ] = None,
-) -> Status[SubmissionOut]:
+) -> Status[SubmissionOut] | HttpResponse:
     """Hand in a file. It is stored and queued; ask for the submission again until its status is no longer “pending”."""
     user = token_owner(request)
     # Who is a member may see a competition that was launched, which needs no further query.
@@ -216,7 +230,9 @@ def hand_in(
     if idempotency_key and submission.sha256 != sha256_of(file):
         raise ApiError(409, "Another file was submitted with this Idempotency-Key.")
     if convert and converting.offer_conversion(submission):
-        submission = _submit_converted(submission, user)
+        path = reverse("api_convert", kwargs={"submission_id": submission.pk})
+        return hand_over(request, other_path=f"{path}?or_itself=true")
+    converting.request_preview(submission)
     if submission.status == Submission.Status.PENDING:
         return Status(201, submission_out(submission_without_scores(submission), sees_private=False))
     mine = submissions_with_scores(user).filter(pk=submission.pk).first()
@@ -227,17 +243,30 @@ def hand_in(
 
 @api.post(
     "submissions/{uuid:submission_id}/convert",
-    response=declared_answers(404, 409, s201=SubmissionOut),
+    response=declared_answers(404, 409, s201=SubmissionOut, s202=TaskOut),
     auth=Token(Scope.SUBMIT),
     url_name="api_convert",
 )
-def convert_submission(request: HttpRequest, submission_id: UUID) -> Status[SubmissionOut]:
+@answered_by_worker
+def convert_submission(
+    request: HttpRequest,
+    submission_id: UUID,
+    or_itself: Annotated[
+        bool, Query(description="Answer the submission itself, and not 409, where its file can't be converted.")
+    ] = False,
+) -> Status[SubmissionOut]:
     """Hand in what a submission’s “conversion” makes of its file, as a submission of its own."""
     user = token_owner(request)
     original = submissions_with_scores(user).filter(pk=submission_id, team__memberships__user=user).first()
     if original is None:
         raise Http404("No submission of this id is yours.")
-    return Status(201, read_submission(request, _submit_converted(original, user).pk))
+    try:
+        converted = _submit_converted(original, user)
+    except ApiError as error:
+        if not (or_itself and any(problem["code"] == "not_convertible" for problem in error.errors)):
+            raise
+        converted = original
+    return Status(201, read_submission(request, converted.pk))
 
 
 @api.get(
@@ -272,6 +301,19 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     if submission.status == Submission.Status.PENDING:  # asked for again and again: two queries fewer
         return submission_out(submission_without_scores(submission), sees_private=False)
     return _submission_out_for(submission, user)
+
+
+@api.get(
+    "tasks/{uuid:task_id}",
+    response=declared_answers(400, 404, 409, 413, 422, 503, 507, s200=AnswerOut, s201=AnswerOut, s202=TaskOut),
+    url_name="api_task",
+)
+def answer_of_task(request: HttpRequest, task_id: UUID) -> HttpResponse:
+    """What a request came to that was answered with 202; 202 again until it is done."""
+    task = PageTask.objects.filter(pk=task_id, user=token_owner(request), path__startswith="/api/").first()
+    if task is None:
+        raise Http404("No request of this id is yours.")
+    return task_response(task)
 
 
 # --- files --------------------------------------------------------------------------------------------------------
@@ -328,12 +370,13 @@ def _submit_converted(submission: Submission, user: User) -> Submission:
 
 
 def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:
-    """With what a conversion would change: asked of one submission alone, because it costs a job."""
+    """With what a conversion would change, as far as it is known: asked of one submission alone."""
     at = database_now()
     sees_private = submission.competition.private_is_visible_to(user, at)
     shown = board_scores_for(user, submission.team_id, submission.competition, at)
     found = submission_out(submission, sees_private=sees_private, shown=shown)
-    if offer := converting.offer_conversion(submission):
+    offer = converting.offer_conversion(submission)
+    if offer and offer.changes:
         changes = [change["message"] for change in offer.changes]
         found.conversion = ConversionOut(changes=changes, before=offer.before, after=offer.after)
     return found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.core.cache import caches
 from django.utils.translation import gettext as _
@@ -18,20 +20,24 @@ from leaderboard.common.queries import only_row
 from leaderboard.common.storage import path_of
 from leaderboard.scoring import jobs_for_pages
 
+from .. import tasks
 from ..models import Conversion, Submission
 from ..scoring import measuring
 from . import submitting
 from .submit_conditions import SubmissionRefused, membership_of, refusal_of_submission
 
+log = logging.getLogger(__name__)
+
 CONVERTIBLE = frozenset({"separator", "encoding", "column_unnamed", "row_width", "quote"})
 """Codes of problems that a file gets which a spreadsheet saved in its own way."""
-REMEMBERED_SECONDS = 3600
+REMEMBERED_SECONDS = 86_400
 NOTHING: dict[str, Any] = {"changes": [], "preview": []}
 
 
 @dataclass(frozen=True)
 class ConversionOffer:
-    """What would be changed, in words, and the first lines as they are and as they would be."""
+    """What would be changed, in words, and the first lines as they are and as they would be; nothing of it while no
+    worker has read the file."""
 
     changes: list[dict[str, Any]]
     before: list[str]
@@ -39,17 +45,32 @@ class ConversionOffer:
 
 
 def offer_conversion(submission: Submission) -> ConversionOffer | None:
-    """What can be done with a file that was not scored; None where nothing helps. Costs a job once for each file."""
+    """What can be done with a file that was not scored, as far as it is known; None where nothing helps."""
     if not _may_be_convertible(submission) or Conversion.objects.filter(original=submission).exists():
         return None
     answer = caches["default"].get(_answer_key(submission))
     if answer is None:
-        try:
-            with _converted_file(submission) as (answer, _path):
-                pass
-        except (jobs_for_pages.JobFailed, FileNotFoundError):
-            return None
+        return ConversionOffer([], [], [])
     return ConversionOffer(answer["changes"], *answer["preview"]) if answer["changes"] else None
+
+
+def request_preview(submission: Submission) -> None:
+    """Have a worker look what could be done with a file; without an answer it is offered unseen."""
+    if _may_be_convertible(submission):
+        tasks.wake_workers(tasks.preview_conversion, submission.pk)
+
+
+def preview_conversion(submission_id: UUID | str) -> None:
+    """In a worker: read a file, and remember what could be done with it."""
+    found = Submission.objects.select_related("competition__ground_truth").filter(pk=submission_id)
+    submission = only_row(found)
+    if submission is None or not _may_be_convertible(submission) or caches["default"].get(_answer_key(submission)):
+        return
+    try:
+        with _converted_file(submission):
+            pass
+    except (jobs_for_pages.JobFailed, FileNotFoundError):
+        log.exception("submission %s could not be read for a conversion", submission_id)
 
 
 def submit_converted(*, submission: Submission, user: User) -> Submission:

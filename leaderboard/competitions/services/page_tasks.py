@@ -51,8 +51,18 @@ TIME_LIMIT_SECONDS = 600
 KEPT_DAYS = 3
 FOLDER = "page-tasks"
 MAX_WAKE_UPS = 8
+TOKEN = "leaderboard.token"
+"""The number of the API token that came with a form."""
 # What an answer depends on beside form and person: addresses in it, language, time zone, colours.
-HEADERS = ("HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "HTTP_ACCEPT_LANGUAGE", "REMOTE_ADDR", "HTTP_X_FORWARDED_FOR")
+HEADERS = (
+    TOKEN,
+    "HTTP_HOST",
+    "SERVER_NAME",
+    "SERVER_PORT",
+    "HTTP_ACCEPT_LANGUAGE",
+    "REMOTE_ADDR",
+    "HTTP_X_FORWARDED_FOR",
+)
 COOKIES = ("zone", "theme")
 
 # Stored with a task; `failure_text` says them in the reader's language.
@@ -71,13 +81,14 @@ class TooManyTasks(Exception):
 # --- asking -----------------------------------------------------------------------------------------------------
 
 
-def add_task(request: HttpRequest, user: User) -> PageTask:
-    """Store a form for the workers; the unfinished task of the same form, where there is one. Raises `TooManyTasks`,
-    `StorageUnreachable`."""
-    fields = request.POST.copy()
+def add_task(request: HttpRequest, user: User, *, other_path: str = "") -> PageTask:
+    """Store a form for the workers, or an empty one for `other_path`; the unfinished task of the same form, where there
+    is one. Raises `TooManyTasks`, `StorageUnreachable`."""
+    fields = QueryDict(mutable=True) if other_path else request.POST.copy()
     fields.pop("csrfmiddlewaretoken", None)
-    files = [_stored(name, file) for name, given in request.FILES.lists() for file in given]
-    path = request.get_full_path()
+    given = [] if other_path else request.FILES.lists()
+    files = [_stored(name, file) for name, of_field in given for file in of_field]
+    path = other_path or request.get_full_path()
     digest = hashlib.sha256(json.dumps([path, fields.urlencode(), [_facts(file) for file in files]]).encode())
     form = {
         "fields": fields.urlencode(),
@@ -243,7 +254,7 @@ class StoredForm(HttpRequest):
         self.GET = QueryDict(self.META["QUERY_STRING"])
         self.POST = QueryDict(form["fields"])
         self.COOKIES = form["cookies"]
-        self.user = user
+        self.user = self.sender = user
         self.htmx = HtmxDetails(self)
         self.LANGUAGE_CODE = language_of_request(self)
         self.resolver_match = self.match = resolve(self.path_info)

@@ -68,6 +68,7 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 def _see_progress(competition: Competition, submission: Submission) -> HttpResponse:
     forget_size(competition)
+    converting.request_preview(submission)
     return see_other("submit", query=f"?submission={submission.pk}", fragment="#progress", slug=competition.slug)
 
 
