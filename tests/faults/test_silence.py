@@ -1,0 +1,90 @@
+"""Servers outside that accept a connection and say nothing: no page waits for them, and nothing is lost."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import time
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.mail_servers import silent_server, taking_server
+from tests.site import Site, patience, running_site, until
+
+pytestmark = [pytest.mark.slow, pytest.mark.long]
+
+RESET, OIDC = "/accounts/password/reset/", "/accounts/oidc/1/login/"
+PEOPLE = [f"u{number}@example.org" for number in range(12)]
+
+
+class Stranger:
+    """A browser that is not signed in; it remembers the longest wait for a page."""
+
+    def __init__(self, site: Site) -> None:
+        self.site, self.browser, self.longest = site, requests.Session(), 0.0
+        self.post(RESET, email="no address")  # the first pages of a server take longer
+        self.longest = 0.0
+
+    def ask(self, method: str, path: str, **given: Any) -> requests.Response:
+        begun = time.monotonic()
+        answer = self.browser.request(method, f"{self.site.address}{path}", timeout=60, **given)
+        self.longest = max(self.longest, time.monotonic() - begun)
+        return answer
+
+    def get(self, path: str) -> requests.Response:
+        return self.ask("GET", path)
+
+    def post(self, path: str, **data: str) -> requests.Response:
+        found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', self.get(path).text)
+        assert found
+        return self.ask("POST", path, data={"csrfmiddlewaretoken": found[1], **data})
+
+
+def test_resets_are_answered_while_the_mail_server_is_silent_and_sent_once_there_is_one(tmp_path: Path) -> None:
+    with silent_server() as provider, ExitStack() as silence:
+        port = silence.enter_context(silent_server())
+        with running_site(
+            tmp_path / "var",
+            EMAIL_URL=f"smtp://127.0.0.1:{port}",
+            OIDC_ISSUER=f"http://127.0.0.1:{provider}",
+            OIDC_CLIENT_ID="leaderboard",
+            OIDC_CLIENT_SECRET="secret",
+            OIDC_DOMAINS="uni.example",
+        ) as site:
+            site.shell(
+                "from leaderboard.accounts.models import User\n"
+                f"for email in {PEOPLE}: User.objects.create_user(email.partition('@')[0], email, 'a-long-one-4711')"
+            )
+            dee = Stranger(site)
+            for email in PEOPLE:
+                assert dee.post(RESET, email=email).status_code == 200
+                assert dee.get("/healthz").status_code == 200
+            page = dee.post(OIDC)
+            assert page.status_code == 503
+            assert "Wait a minute, then try again." in page.text
+            assert dee.longest <= patience(), "a second, on a quiet machine"
+            waiting = "SELECT count(*) FROM common_outgoingemail"
+            tried = f"{waiting} WHERE refused_all_at IS NOT NULL"
+            until(lambda: ask_database(site, tried) == [(1,)], every=0.5, what="a try without an answer")
+            assert ask_database(site, waiting) == [(12,)], "nothing is lost, and eleven wait without a try"
+            silence.close()
+            with taking_server(port) as server:
+                # A minute later.
+                ask_database(site, "UPDATE common_outgoingemail SET due_at = '2020-01-01', refused_all_at = NULL")
+                until(lambda: len(server.received) == 12, what="all e-mails")
+                begun = time.monotonic()
+                dee.post(RESET, email=PEOPLE[0])
+                until(lambda: len(server.received) == 13, seconds=5, what="one more")
+                assert time.monotonic() - begun < 5 * patience()
+                until(lambda: ask_database(site, waiting) == [(0,)], what="the end of the rows")
+            links = {link for text in server.received for link in re.findall(r"/accounts/password/reset/key/\S+", text)}
+            assert len(links) >= 12
+
+
+def ask_database(site: Site, query: str) -> list[Any]:
+    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=30)) as database, database:
+        return database.execute(query).fetchall()
