@@ -1,4 +1,4 @@
-"""For one team: more attempts, more time, disqualification and its end, a new start for failed files."""
+"""For one team: more attempts, more time, disqualification and its end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_team, audit_values
-from leaderboard.competitions.models import Competition, DailyAttempts, Extension, Team
+from leaderboard.competitions.models import Competition, Extension, Team
 from leaderboard.competitions.services.competitions import (
     CannotHost,
     lock_competition,
@@ -146,21 +146,6 @@ def readmit_team(*, team: Team, user: User | None) -> None:
         notify_readmission(team)
         AuditEntry.append(
             AuditEvent.READMITTED, user=user, competition=competition, about=audit_team(team), before=before
-        )
-
-
-def reset_failed_files(*, team: Team, user: User | None) -> None:
-    """Reset today's count of a team's failed and unreadable files, so that it can hand in again."""
-    with transaction.atomic():
-        competition = lock_competition(team.competition_id)
-        now = database_now()
-        Team.objects.filter(pk=team.pk).update(failed_files_reset_at=now)
-        count = DailyAttempts.objects.filter(team=team.pk, day=competition.day_of(now)).first()
-        if count is not None:
-            DailyAttempts.objects.filter(pk=count.pk).update(refused=0)
-        before = {"unreadable_files_today": count.refused if count else 0}
-        AuditEntry.append(
-            AuditEvent.FORGIVEN, user=user, competition=competition, about=audit_team(team), before=before
         )
 
 

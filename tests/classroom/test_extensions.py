@@ -21,7 +21,6 @@ from leaderboard.competitions.models import (
     Membership,
     Standing,
     Submission,
-    Team,
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import last_deadline
@@ -420,32 +419,6 @@ def test_a_pause_refuses_files_in_the_hosts_words_and_moves_no_deadline(pets: Co
     assert pets.closes_at == deadline
     assert hand_in(pets, bo, answers()).status == Submission.Status.SCORED
     assert events(pets)[-2:] == ["paused", "resumed"]
-
-
-def test_after_twenty_failed_files_a_host_lets_the_team_begin_anew(pets: Competition, ada: User, bo: User) -> None:
-    membership = enter(pets, bo)
-    now = timezone.now()
-    Submission.objects.bulk_create(
-        Submission(
-            competition=pets,
-            team=membership.team,
-            user=bo,
-            file_name="a.csv",
-            file_key=f"submissions/{pets.pk}/{number}",
-            sha256="0" * 64,
-            size=1,
-            received_at=now,
-            finished_at=now,
-            status=Submission.Status.FAILED,
-            upload_key=str(number),
-        )
-        for number in range(submit_conditions.FAILED_FILES_PER_DAY)
-    )
-    DailyAttempts.objects.create(team=membership.team, day=now.astimezone(UTC).date(), refused=20)
-    assert refusal(pets, bo).code == "failed_files"
-    extensions.reset_failed_files(team=Team.objects.get(pk=membership.team_id), user=ada)
-    assert upload(pets, bo).status == Submission.Status.PENDING
-    assert events(pets)[-1] == "forgiven"
 
 
 def test_taking_back_the_last_extension_asks_before_it_opens_the_ranking(

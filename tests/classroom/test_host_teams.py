@@ -229,13 +229,6 @@ def test_a_pause_is_on_every_page_and_ends(pets: Competition, client: Client, bo
     assert 'id="upload"' in bos.get("/c/pets/submit/").content.decode()
 
 
-def test_a_host_frees_the_limit_of_failed_files(pets: Competition, client: Client, bo: User) -> None:
-    team = enter(pets, bo).team
-    assert client.post(f"/host/pets/teams/{team.pk}/", {"action": "forgive"}).status_code == 303
-    team.refresh_from_db()
-    assert team.failed_files_reset_at is not None
-
-
 def test_the_team_of_another_competition_is_not_there(pets: Competition, client: Client) -> None:
     hal = person("hal", can_host=True)
     foreign = enter(make_competition(hal, slug="other"), person("eve")).team

@@ -212,53 +212,56 @@ def test_a_file_that_is_no_table_is_invalid_at_once(pets: Competition, bo: User)
     assert used(membership) == 0
 
 
-def test_twenty_unreadable_files_a_day_are_enough(pets: Competition, bo: User) -> None:
-    enter(pets, bo)
+def a_minute_passes() -> None:
+    Submission.objects.update(received_at=F("received_at") - timedelta(minutes=1, seconds=1))
+
+
+@pytest.fixture
+def at_noon(pets: Competition) -> None:
+    """The day of the competition began hours ago, whenever this test runs."""
+    zone = "UTC" if 6 <= timezone.now().hour < 18 else "Etc/GMT-12"
+    Competition.objects.filter(pk=pets.pk).update(zone=zone)
+    pets.refresh_from_db()
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["unreadable", "failed through no fault of theirs"])
+def test_after_twenty_free_files_a_day_further_ones_are_taken_one_a_minute(
+    pets: Competition, at_noon: None, bo: User, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    membership = enter(pets, bo)
+    monkeypatch.setattr(score, "measure_submission", lambda *arguments: measuring.MeasuringOutcome(failure="ours"))
     for _ in range(20):
-        upload(pets, bo, b"%PDF-1.7")
-    assert refusal(pets, bo) == "refused_files"
+        hand_in(pets, bo, answers() if fails else b"%PDF-1.7")
+    assert used(membership) == 0
+    assert refusal(pets, bo) == "one_a_minute"
+    assert submit_conditions.refusal_of_submission(pets, membership, timezone.now()) is None
+    for _ in range(2):
+        a_minute_passes()
+        assert upload(pets, bo).status == Submission.Status.PENDING
+        assert refusal(pets, bo) == "one_a_minute"
+    assert used(membership) == 2
+    Submission.objects.update(received_at=F("received_at") - timedelta(days=1))
+    for _ in range(2):
+        upload(pets, bo)
 
 
 @pytest.mark.attack("a member who closes the team by unreadable files")
-def test_twenty_unreadable_files_of_one_member_leave_the_team_open(pets: Competition, bo: User, cy: User) -> None:
+def test_a_member_who_sends_one_unreadable_file_a_minute_keeps_no_teammate_waiting(
+    pets: Competition, at_noon: None, bo: User, cy: User
+) -> None:
     team = enter(pets, bo).team
     joining.join_by_invitation(user=cy, invitation=team.invitation)
     joining.accept_rules(membership=Membership.objects.get(user=cy))
     for _ in range(20):
         upload(pets, bo, b"%PDF-1.7")
-    assert refusal(pets, bo) == "refused_files"
-    assert upload(pets, cy).status == Submission.Status.PENDING
-    # Another team does not help; a host's word does.
+    for _ in range(2):
+        assert refusal(pets, bo) == "one_a_minute"
+        assert upload(pets, cy).status == Submission.Status.PENDING
+        a_minute_passes()
+        upload(pets, bo, b"%PDF-1.7")
+    # Another team does not help.
     teams.leave_team(membership=Membership.objects.select_related("competition", "team", "user").get(user=bo))
-    assert refusal(pets, bo) == "refused_files"
-    extensions.reset_failed_files(team=Membership.objects.select_related("team").get(user=bo).team, user=None)
-    assert upload(pets, bo).status == Submission.Status.PENDING
-
-
-def test_twenty_files_a_day_that_nobody_could_score_are_enough(
-    pets: Competition, bo: User, cy: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    membership = enter(pets, bo)
-    other = enter(pets, cy)
-    monkeypatch.setattr(score, "measure_submission", lambda *arguments: measuring.MeasuringOutcome(failure="ours"))
-    for _ in range(19):
-        assert hand_in(pets, bo, answers()).status == Submission.Status.FAILED
-    Submission.objects.update(received_at=F("received_at") - timedelta(days=1))
-    for _ in range(20):
-        assert hand_in(pets, bo, answers()).status == Submission.Status.FAILED
-    assert used(membership) == 0
-    refused = submit_conditions.refusal_of_submission(pets, membership, timezone.now())
-    assert refused is not None
-    assert refused.code == "failed_files"
-    assert "submissions failed today" in refused.message
-    assert refusal(pets, bo) == "failed_files"
-    Competition.objects.update(closes_at=timezone.now() + timedelta(days=9))
-    pets.refresh_from_db()
-    assert submit_conditions.refusal_of_submission(pets, membership, timezone.now() + timedelta(days=1)) is None
-    upload(pets, cy)
-    # Leaving a team buys nothing.
-    Submission.objects.update(team=other.team)
-    assert refusal(pets, bo) == "failed_files"
+    assert refusal(pets, bo) == "one_a_minute"
 
 
 def test_the_same_upload_twice_is_one_submission(pets: Competition, bo: User) -> None:

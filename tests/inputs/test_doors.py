@@ -62,7 +62,7 @@ def group(request: pytest.FixtureRequest) -> tuple[bytes, str]:
 
 @pytest.fixture
 def competition(group: tuple[bytes, str], ada: User, bo: User, monkeypatch: pytest.MonkeyPatch) -> Competition:
-    monkeypatch.setattr(submit_conditions, "REFUSED_FILES_PER_DAY", 1000)
+    monkeypatch.setattr(submit_conditions, "FREE_FILES_PER_DAY", 1000)
     truth, metric = group
     made = make_competition(ada, truth=truth_with_parts(truth, metric), metric=metric, daily_attempts=1000)
     enter(made, bo)

@@ -149,9 +149,6 @@ def _do_action(
     if action == "readmit":
         extensions.readmit_team(team=team, user=user)
         return _("“%(team)s” is no longer disqualified.") % {"team": team}
-    if action == "forgive":
-        extensions.reset_failed_files(team=team, user=user)
-        return _("Today's failure count of “%(team)s” is reset.") % {"team": team}
     return ""
 
 

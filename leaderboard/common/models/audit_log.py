@@ -55,7 +55,6 @@ class AuditEvent(models.TextChoices):
     EXTENSION_REVOKED = "extension_revoked", _("Extension revoked")
     DISQUALIFIED = "disqualified", _("Team disqualified")
     READMITTED = "readmitted", _("Disqualification lifted")
-    FORGIVEN = "forgiven", _("Failure count reset")
     HIDDEN = "submission_hidden", _("Submission hidden")
     SHOWN = "submission_shown", _("Submission no longer hidden")
     SCORED_AGAIN = "scored_again", _("Failed submissions rescored")

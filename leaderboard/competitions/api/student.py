@@ -73,8 +73,7 @@ from .schemas import (
 
 REFUSAL_STATUSES = {
     "attempts": 429,
-    "refused_files": 429,
-    "failed_files": 429,
+    "one_a_minute": 429,
     "not_joined": 403,
     "rules": 403,
     "disqualified": 403,
@@ -386,7 +385,9 @@ def refusal_error(refused: submit_conditions.SubmissionRefused, competition: Com
     """Which status a refusal is: 429 come back later, mostly tomorrow, 403 not you, 409 not now."""
     status = REFUSAL_STATUSES.get(refused.code, 409)
     headers = {}
-    if status == 429:
+    if refused.code == "one_a_minute":
+        headers["Retry-After"] = str(submit_conditions.PAUSE_SECONDS)
+    elif status == 429:
         now = database_now()
         midnight = competition.midnight(competition.day_of(now) + timedelta(days=1))
         headers["Retry-After"] = str(int((midnight - now).total_seconds()) + 1)

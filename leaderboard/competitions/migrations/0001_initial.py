@@ -304,7 +304,6 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('disqualified_at', models.DateTimeField(editable=False, null=True)),
                 ('disqualified_reason', models.CharField(blank=True, editable=False, max_length=300)),
-                ('failed_files_reset_at', models.DateTimeField(editable=False, null=True)),
                 ('vacated_at', models.DateTimeField(editable=False, null=True)),
                 ('captain', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='teams', to='competitions.competition')),

@@ -48,7 +48,6 @@ class Team(models.Model):
     disqualified_at = models.DateTimeField(null=True, editable=False)
     disqualified_reason = models.CharField(max_length=300, blank=True, editable=False)
     # Files that failed before this moment do not count against the limit of failed files of a day.
-    failed_files_reset_at = models.DateTimeField(null=True, editable=False)
     # When the account of its last member was deleted. Until the reveal such a team stands on no board.
     vacated_at = models.DateTimeField(null=True, editable=False)
 

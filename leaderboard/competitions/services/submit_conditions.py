@@ -21,8 +21,9 @@ from leaderboard.common.queries import only_row
 from ..models import Competition, DailyAttempts, Membership, Submission, Team
 from ..models.extension import EffectiveLimits, effective_limits_of, effective_limits_of_teams
 
-FAILED_FILES_PER_DAY = 20
-REFUSED_FILES_PER_DAY = 20
+FREE_FILES_PER_DAY = 20
+PAUSE_SECONDS = 60
+"""Between a person's files once so many of a day used no attempt."""
 
 
 class SubmissionRefused(Exception):
@@ -96,7 +97,7 @@ def refusal_of_submission(
         return refusal
     if allowed.left == 0:
         return out_of_attempts(allowed.limit)
-    return refusal_for_failed_files(FilesToday.of(membership, at))
+    return None
 
 
 def refusal_by_terms(
@@ -137,49 +138,30 @@ def out_of_attempts(limit: int) -> SubmissionRefused:
     return SubmissionRefused("attempts", words % {"number": limit})
 
 
-@dataclass(frozen=True)
-class FilesToday:
-    """Files of today that used no attempt although each may have cost a scorer all its time: those that `failed`, the
-    team's and the person's, and those of this person that could not be read (`refused`), in whichever team, because one
-    careless member must not close the team. A host can have both counts begin again."""
-
-    failed: int
-    refused: int
-
-    @classmethod
-    def of(cls, membership: Membership, at: datetime) -> FilesToday:
-        """One query."""
-        competition, team = membership.competition, membership.team
-        day = competition.day_of(at)
-        midnight = competition.midnight(day)
-        theirs, own = Q(team=team), Q(user=membership.user_id)
-        files = Submission.objects.filter(
-            Q(status=Submission.Status.FAILED) & (theirs | own) | Q(status=Submission.Status.INVALID) & own,
-            competition=competition,
-            received_at__gte=max(midnight, team.failed_files_reset_at or midnight),
-            received_at__lt=competition.midnight(day + timedelta(days=1)),
-        )
-        statuses = list(files.order_by().values_list("status", flat=True))
-        return cls(statuses.count(Submission.Status.FAILED), statuses.count(Submission.Status.INVALID))
-
-
-def refusal_for_failed_files(today: FilesToday) -> SubmissionRefused | None:
-    if today.failed < FAILED_FILES_PER_DAY:
+def refusal_within_pause(membership: Membership, at: datetime) -> SubmissionRefused | None:
+    """Why a person must wait a minute: twenty files of the team or the person used no attempt today, although each may
+    have cost a scorer all its time, and the person's last file came less than a minute ago. A teammate's files never
+    make anybody wait. One query; two after twenty such files."""
+    competition = membership.competition
+    day = competition.day_of(at)
+    today = Submission.objects.filter(
+        competition=competition,
+        received_at__gte=competition.midnight(day),
+        received_at__lt=competition.midnight(day + timedelta(days=1)),
+    )
+    own = Q(user=membership.user_id)
+    free = today.filter(
+        Q(team=membership.team_id) | own, status__in=[Submission.Status.FAILED, Submission.Status.INVALID]
+    )
+    if free.count() < FREE_FILES_PER_DAY:
+        return None
+    if not today.filter(own, received_at__gt=at - timedelta(seconds=PAUSE_SECONDS)).exists():
         return None
     words = _(
-        "%(number)s of your team's submissions failed today through no fault of yours. We told the "
-        "hosts. Try again after midnight, or ask a host."
+        "Your team sent %(number)s files today that couldn't be scored, so you can submit one file a minute now. "
+        "Try again in a minute."
     )
-    return SubmissionRefused("failed_files", words % {"number": FAILED_FILES_PER_DAY})
-
-
-def refusal_for_unreadable_files(today: FilesToday) -> SubmissionRefused | None:
-    if today.refused < REFUSED_FILES_PER_DAY:
-        return None
-    words = _(
-        "%(number)s of your files were unreadable today. Try again after midnight. Your teammates can still submit."
-    )
-    return SubmissionRefused("refused_files", words % {"number": REFUSED_FILES_PER_DAY})
+    return SubmissionRefused("one_a_minute", words % {"number": FREE_FILES_PER_DAY})
 
 
 # What else of a competition the way of a whole upload asks for; under the lock nothing does.

@@ -29,11 +29,9 @@ from ..models.extension import effective_limits_of
 from . import submit_conditions
 from .submit_conditions import (
     DuplicateFile,
-    FilesToday,
     SubmissionRefused,
     out_of_attempts,
-    refusal_for_failed_files,
-    refusal_for_unreadable_files,
+    refusal_within_pause,
 )
 
 log = logging.getLogger(__name__)
@@ -149,12 +147,12 @@ def _receive(
     submission.finished_at = received_at if problems else None
     # Asked before the lock, because all uploads and the workers wait for SQLite's one writer: files that arrive at the
     # same moment may exceed this count by themselves, as files that wait for their scores do.
-    today = FilesToday.of(membership, received_at)
+    pause = refusal_within_pause(membership, received_at)
     try:
         with transaction.atomic():
             held = submit_conditions.lock_membership(membership)
             if held.competition.ground_truth_id == competition.ground_truth_id:
-                _use_attempt(submission, held, today, was_open=begun_at < competition.closes_at)
+                _use_attempt(submission, held, pause, was_open=begun_at < competition.closes_at)
                 submission.save(force_insert=True)
                 if conversion is not None:
                     conversion.submission = submission
@@ -202,7 +200,7 @@ def _wake_worker(submission: Submission) -> None:
         tasks.wake_workers(tasks.score_submission, submission.pk, submission.competition.ground_truth_id)
 
 
-def _use_attempt(submission: Submission, held: Membership, today: FilesToday, *, was_open: bool) -> None:
+def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefused | None, *, was_open: bool) -> None:
     """Refuse the file, or count it, by what holds at its receipt. Inside the transaction that holds the competition, so
     that files of the same moment are counted one by one. `was_open` says that the deadline was ahead when it began to
     arrive."""
@@ -213,8 +211,8 @@ def _use_attempt(submission: Submission, held: Membership, today: FilesToday, *,
         if refusal.code == "closed" and was_open:
             refusal = SubmissionRefused("closed", _("The deadline passed before your upload finished."))
         raise refusal
-    if refusal := refusal_for_failed_files(today) or refusal_for_unreadable_files(today):
-        raise refusal
+    if pause:
+        raise pause
     if not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
         raise out_of_attempts(limits.daily_attempts)
     if submission.status == Submission.Status.INVALID:
