@@ -7,15 +7,12 @@ import logging
 import logging.config
 import os
 import sys
-from datetime import timedelta
 from functools import cache
 from typing import Any
 
 import django
 from celery import Celery
-from celery.schedules import crontab
 from celery.signals import (
-    beat_init,
     import_modules,
     setup_logging,
     task_postrun,
@@ -39,9 +36,6 @@ PAGES_THREADS = 2
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 
-# The beat sends names of tasks on time; without Django's models and the tasks themselves it needs half the memory.
-_is_scheduler = child_processes.current_part() == "beat"
-
 
 @setup_logging.connect
 def _use_site_logging(**_: object) -> None:
@@ -51,25 +45,13 @@ def _use_site_logging(**_: object) -> None:
 
 @import_modules.connect
 def _set_up_django(**_: object) -> None:
-    if not _is_scheduler:
-        django.setup()
+    django.setup()
 
 
 # Celery's own Django fixup closes the database after every task. Closing the last connection to SQLite writes its log
 # back, which took four times as long as scoring a file; connections stay open here, as they do between web requests.
 app = Celery("leaderboard", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.conf.beat_schedule = {
-    **app.conf.beat_schedule,
-    "promises": {"task": "leaderboard.operations.tasks.check_consistency", "schedule": crontab(hour=3, minute=20)},
-    "files": {"task": "leaderboard.operations.tasks.sweep_files", "schedule": crontab(hour=4, minute=40)},
-    "demo": {
-        "task": "leaderboard.operations.tasks.submit_next_of_demo",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    },
-    "sessions": {"task": "leaderboard.competitions.tasks.clear_sessions", "schedule": crontab(hour=5, minute=10)},
-}
 # What depends on something outside goes there too.
 FOR_PAGES = (
     "leaderboard.accounts.tasks.fetch_provider_metadata",
@@ -82,10 +64,7 @@ if child_processes.current_part() not in ("worker", "pages"):
     # A process that only sends wake-ups waits less for a frozen broker: it tries twice, so an upload is answered
     # within 3 s. A worker listens for a second at a time and needs more than that.
     app.conf.broker_transport_options = {**app.conf.broker_transport_options, "socket_timeout": 1.0}
-if not _is_scheduler:
-    app.autodiscover_tasks(
-        [f"leaderboard.{name}" for name in ("accounts", "competitions", "notifications", "operations")]
-    )
+app.autodiscover_tasks([f"leaderboard.{name}" for name in ("accounts", "competitions", "notifications", "operations")])
 
 
 @task_prerun.connect
@@ -137,7 +116,6 @@ def _check_pool_often(sender: Any = None, **_: object) -> None:
 
 
 @worker_ready.connect
-@beat_init.connect
 def _start_pulse(**_: object) -> None:
     child_processes.start_pulse()
 

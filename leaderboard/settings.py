@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
-from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -303,29 +302,6 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_TASK_TIME_LIMIT = SCORING_TIME_LIMIT + 30
-CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
-CELERY_BEAT_SCHEDULE = {
-    "sweep": {
-        "task": "leaderboard.competitions.tasks.sweep",
-        "schedule": timedelta(seconds=5),
-        "options": {"expires": 5},
-    },
-    "reveal": {
-        "task": "leaderboard.competitions.tasks.reveal_due",
-        "schedule": timedelta(seconds=5),
-        "options": {"expires": 5},
-    },
-    "tell": {
-        "task": "leaderboard.notifications.tasks.notify_due",
-        "schedule": timedelta(minutes=1),
-        "options": {"expires": 60},
-    },
-    "launch": {
-        "task": "leaderboard.competitions.tasks.launch_due_competitions",
-        "schedule": timedelta(seconds=5),
-        "options": {"expires": 5},
-    },
-}
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

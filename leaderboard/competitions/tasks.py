@@ -12,10 +12,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from celery.exceptions import TimeLimitExceeded, WorkerLostError
-from celery.signals import task_failure, worker_process_init, worker_shutting_down
+from celery.signals import task_failure, worker_process_init, worker_ready, worker_shutting_down
 from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
@@ -27,7 +28,7 @@ from leaderboard.celery import app, queue_length
 from leaderboard.common import child_processes, folders, prometheus_counters
 from leaderboard.common.clock import database_now
 
-from . import hooks
+from . import duties, hooks
 from .models.team_history import FormerMember
 from .ranking import reveal
 from .scoring import queue, score
@@ -37,7 +38,6 @@ log = logging.getLogger(__name__)
 
 # Seconds that a swept message lives: the next sweeps send it again, so a long queue does not fill with repetitions.
 SWEEP_MESSAGE_LIFETIME = 20
-SWEEP_EVERY = 5.0
 # A worker that was just started has its time to take the first file.
 DEAF_AFTER_SECONDS = 120.0
 _began = time.monotonic()
@@ -61,25 +61,40 @@ def _start_scorer(**_: object) -> None:
     prometheus_counters.reset_counters()
     queue.on_lease_lost = scoring.stop_scorer
     scoring.start_scorer()
-    threading.Thread(target=_report_and_sweep_forever, daemon=True).start()
+    threading.Thread(target=_look_after_site, args=(report_worker,), name="duties", daemon=True).start()
 
 
-def _report_and_sweep_forever() -> None:
-    """Report that this process lives, and sweep where no scheduler does, so that no file is left behind."""
+@worker_ready.connect
+def _look_from_pages_worker(**_: object) -> None:
+    """So that what the clock brings is done while the worker of files is away, and the other way round."""
+    if child_processes.current_part() == "pages":
+        threading.Thread(target=_look_after_site, name="duties", daemon=True).start()
+
+
+def _look_after_site(*further: Callable[[], None]) -> None:
+    """Do what is due, and what else this process does every few seconds, for as long as it lives."""
     while True:
+        for work in (*further, do_due_tasks):
+            try:
+                close_old_connections()
+                work()
+            except Exception:
+                log.exception("%s broke off; it is begun again when it is due", work.__name__)
+        time.sleep(duties.LOOK_EVERY_SECONDS)
+
+
+def do_due_tasks() -> None:
+    """Do what the clock has brought; one that breaks keeps none of the others."""
+    for name in duties.begin_due_tasks():
         try:
-            close_old_connections()
-            report_and_sweep()
+            app.tasks[name]()
         except Exception:
-            log.exception("this worker could neither report nor sweep")
-        time.sleep(SWEEP_EVERY)
+            log.exception("%s broke off; it is begun again when it is due", name)
 
 
-def report_and_sweep() -> None:
-    """One round: report, and sweep if the last sweep is long ago."""
+def report_worker() -> None:
+    """Report that this process lives, and see whether it takes messages."""
     queue.report_worker()
-    if not queue.was_swept_lately():
-        sweep()
     if time.monotonic() - _began > DEAF_AFTER_SECONDS:
         restart_deaf_worker()
 
@@ -230,7 +245,6 @@ def sweep() -> None:
     sweep."""
     waiting, ground_truths = score.sweep_queue()
     page_tasks.fail_spent_tasks()
-    queue.report_worker(swept=True)
     if queue.next_slow_file():
         score_slow_files()
     wake_ups: list[tuple[Any, tuple[object, ...]]] = [(task, ()) for due in hooks.due_tasks() for task in due]

@@ -24,6 +24,7 @@ from leaderboard import __version__
 from leaderboard.celery import queue_length
 from leaderboard.common.clock import database_now
 from leaderboard.common.storage import can_write, scratch_folder
+from leaderboard.competitions import duties
 from leaderboard.competitions.models import Submission, Worker
 from leaderboard.competitions.scoring import queue as queue_module
 from leaderboard.competitions.scoring.queue import (
@@ -59,12 +60,13 @@ class SiteHealth:
     worker_heard: float | None
     oldest_pending: float | None
     in_hand: int
+    late_tasks: tuple[str, ...]
 
     @property
     def is_able(self) -> bool:
         has_worker = self.worker_heard is not None and self.worker_heard <= HEARD_WITHIN.total_seconds()
         is_moving = self.oldest_pending is None or self.oldest_pending <= STUCK_AFTER
-        return self.database and self.storage and self.broker and has_worker and is_moving
+        return all((self.database, self.storage, self.broker, has_worker, is_moving, not self.late_tasks))
 
     def as_dict(self) -> dict[str, Any]:
         return {"able": self.is_able, **asdict(self)}
@@ -114,10 +116,10 @@ def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> Si
     try:
         _write_to_the_database()
         queue, last = read()
-        heard, is_writable = seconds_since(last), True
+        heard, late, is_writable = seconds_since(last), tuple(duties.late_tasks()), True
     except Exception as error:
         log.error("the database cannot be written: %s", error)
-        queue, heard, is_writable = PendingFiles(0, None, 0), None, False
+        queue, heard, late, is_writable = PendingFiles(0, None, 0), None, (), False
     return SiteHealth(
         database=is_writable,
         storage=can_write(),
@@ -125,6 +127,7 @@ def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> Si
         worker_heard=heard,
         oldest_pending=queue.oldest,
         in_hand=queue.in_hand,
+        late_tasks=late,
     )
 
 
@@ -156,7 +159,7 @@ def site_overview() -> dict[str, Any]:
         "pending": queue,
         "in_hand": held.order_by("received_at")[:SHOWN] if queue.in_hand else (),
         "queue": queue_length(),
-        "last_sweep": max((worker.last_sweep_at for worker in workers if worker.last_sweep_at), default=None),
+        "last_sweep": duties.last_sweep(),
         "workers": [(worker, worker.last_seen_at >= now - HEARD_WITHIN) for worker in workers],
         "fates": [
             (status.label, fates.get(status, 0))

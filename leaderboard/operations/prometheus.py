@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Sum
 from django.utils import timezone
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -18,6 +18,7 @@ from leaderboard import __version__
 from leaderboard.celery import queue_length
 from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
+from leaderboard.competitions import duties
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission, Worker
 from leaderboard.competitions.scoring import queue as workers_module
 
@@ -82,7 +83,7 @@ def queue_metrics() -> Iterator[Metric]:
 def worker_metrics() -> Iterator[Metric]:
     now = database_now()
     heard = Worker.objects.filter(last_seen_at__gte=now - workers_module.HEARD_WITHIN)
-    last = Worker.objects.aggregate(swept=Max("last_sweep_at"))["swept"]
+    last = duties.last_sweep()
     yield single_gauge("leaderboard_workers", "Processes that score and were heard of lately.", heard.count())
     age = None if last is None else max(0.0, (now - last).total_seconds())
     yield single_gauge("leaderboard_last_sweep_seconds", "How long ago somebody looked for files that wait.", age)

@@ -12,11 +12,9 @@ from kombu.transport import redis as broker
 from kombu.transport import virtual
 
 from leaderboard.celery import app
-from leaderboard.competitions import tasks
 from leaderboard.competitions.scoring import score
 from leaderboard.operations.supervisor import children
 from leaderboard.operations.supervisor.place import SiteFolders
-from leaderboard.operations.tasks import check_consistency
 
 
 def test_messages_are_ids_in_json_and_nothing_else_is_read(settings: LazySettings) -> None:
@@ -63,14 +61,6 @@ def test_whoever_rings_waits_for_a_broker_three_seconds_at_most() -> None:
 def test_a_task_ends_half_a_minute_after_the_time_of_its_metric(settings: LazySettings) -> None:
     assert settings.CELERY_TASK_TIME_LIMIT == 120 + 30
     assert score.FINISH_WITHIN < settings.CELERY_TASK_TIME_LIMIT
-
-
-def test_the_beat_sweeps_each_five_seconds_and_proves_the_checks_each_night() -> None:
-    schedule = app.conf.beat_schedule
-    assert schedule["sweep"]["schedule"].total_seconds() == tasks.SWEEP_EVERY == 5
-    assert schedule["promises"]["task"] == check_consistency.name
-    assert (schedule["promises"]["schedule"].hour, schedule["promises"]["schedule"].minute) == ({3}, {20})
-    assert {entry["task"] for entry in schedule.values()} <= set(app.tasks)
 
 
 def test_the_embedded_broker_evicts_nothing_and_has_no_door_to_the_network(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ OURS = [name for name, service in SERVICES.items() if "leaderboard" in service["
 
 
 def test_the_site_is_all_there() -> None:
-    assert set(OURS) == {"web", "worker", "beat", "migrate"}
+    assert set(OURS) == {"web", "worker", "migrate"}
     assert set(SERVICES) - set(OURS) == {"proxy", "database", "broker"}
     assert SERVICES["web"]["deploy"]["replicas"] == SERVICES["worker"]["deploy"]["replicas"] == 2
 
@@ -45,7 +45,7 @@ def test_only_the_proxy_is_reached_from_outside() -> None:
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["proxy"]
 
 
-@pytest.mark.parametrize("name", ["web", "worker", "beat"])
+@pytest.mark.parametrize("name", ["web", "worker"])
 def test_each_part_starts_with_options_that_it_has_after_the_migrations(name: str) -> None:
     up, *words = SERVICES[name]["command"]
     options = argparse.ArgumentParser()

@@ -35,7 +35,7 @@ def container(name: str) -> Document:
 
 
 def test_the_site_is_all_there() -> None:
-    assert set(PARTS) == {f"leaderboard-{part}" for part in ("web", "worker", "beat", "migrate")}
+    assert set(PARTS) == {f"leaderboard-{part}" for part in ("web", "worker", "migrate")}
     assert {path.name for path in manifests.FOLDER.glob("*.yaml")} == {
         "kustomization.yaml",
         *manifests.KUSTOMIZATION["resources"],
@@ -66,7 +66,7 @@ def test_every_pod_says_what_it_needs(name: str) -> None:
     assert "memory" in resources["limits"]
 
 
-@pytest.mark.parametrize("part", ["web", "worker", "beat"])
+@pytest.mark.parametrize("part", ["web", "worker"])
 def test_each_part_starts_with_options_that_it_has_and_time_to_stop(part: str) -> None:
     up, *words = container(f"leaderboard-{part}")["args"]
     options = argparse.ArgumentParser()

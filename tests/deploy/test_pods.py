@@ -42,7 +42,7 @@ for number in range({STUDENTS}):
 
 @dataclass
 class Cluster:
-    """Two web servers, two workers and the beat as pods; PostgreSQL, Redis and a bucket outside of them."""
+    """Two web servers and two workers as pods; PostgreSQL, Redis and a bucket outside of them."""
 
     podman: Engine
     network: str
@@ -149,7 +149,6 @@ def cluster(podman: Engine, tmp_path: Path) -> Iterator[Cluster]:
         }
         nothing: Any = None
         made.tokens = Site("", tmp_path, nothing, environment).shell(SET_UP).splitlines()
-        made.play("leaderboard-beat", 1)
         for number in (1, 2):
             made.play("leaderboard-worker", number)
             made.play("leaderboard-web", number)

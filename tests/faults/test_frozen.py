@@ -47,10 +47,9 @@ def restarts(site: Site) -> str:
     [
         pytest.param("web", web, marks=pytest.mark.fault(41)),
         pytest.param("valkey", lambda site: child(site, "valkey-server"), marks=pytest.mark.fault(42)),
-        pytest.param("beat", lambda site: child(site, "app.Beat"), marks=pytest.mark.fault(43)),
         pytest.param("worker", worker, marks=pytest.mark.fault(44), id="worker"),
         pytest.param("worker", scorer, marks=pytest.mark.fault(44), id="process of the worker"),
-        ("pages", lambda site: child(site, "run_pages_worker")),
+        pytest.param("pages", lambda site: child(site, "run_pages_worker"), marks=pytest.mark.fault(43)),
     ],
 )
 def test_a_frozen_part_is_started_again_and_every_file_gets_its_score(

@@ -242,14 +242,14 @@ def test_10_a_worker_to_which_a_full_broker_says_no_asks_again(site: Site, token
 
 
 @pytest.mark.fault(9, 33)
-def test_09_33_an_emptied_broker_and_a_dead_beat_lose_no_file(site: Site, tokens: list[str]) -> None:
-    """The worker's own sweep finds the files: the beat sleeps for the whole test."""
-    (beat,) = children_of(site.process.pid, "app.Beat")
-    with asleep(beat):
-        with asleep(worker(site), scorer(site)):
-            files = [upload(site, "pets", tokens[n % 2]) for n in range(5)]
-            broker(site).flushall()
-        scored(site, *files)
+def test_09_33_an_emptied_broker_and_a_dead_sweeper_lose_no_file(site: Site, tokens: list[str]) -> None:
+    """The worker's own sweep finds the files: the other one that sweeps sleeps until they are scored."""
+    (pages,) = children_of(site.process.pid, "run_pages_worker")
+    with asleep(worker(site), scorer(site)):
+        files = [upload(site, "pets", tokens[n % 2]) for n in range(5)]
+        broker(site).flushall()
+        os.kill(pages, signal.SIGKILL)
+    scored(site, *files)
 
 
 def test_what_pages_wait_for_does_not_wait_for_files(site: Site, tokens: list[str]) -> None:

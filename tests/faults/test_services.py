@@ -92,7 +92,7 @@ def test_each_part_runs_alone_and_a_worker_that_is_told_to_stop_ends_what_it_has
     until(lambda: ready().get("ready"), what="a site that is ready")
 
     token = site.shell(SET_UP)
-    worker, beat = start("up", "--only", "worker", "--no-migrate"), start("up", "--only", "beat", "--no-migrate")
+    worker = start("up", "--only", "worker", "--no-migrate")
     _, first = site.upload("pets", token, answers())
 
     def state(sent: dict[str, object]) -> str:
@@ -106,12 +106,12 @@ def test_each_part_runs_alone_and_a_worker_that_is_told_to_stop_ends_what_it_has
     assert state(second) == "scored"
 
     _, third = site.upload("pets", token, answers(public=1))
-    start("up", "--only", "worker", "--only", "beat", "--no-migrate")
+    other = start("up", "--only", "worker", "--no-migrate")
     until(lambda: state(third) == "scored", what="the score by the next worker")
-    for process in (beat, web):
+    for process in (other, web):
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=30 * patience()) == 0
-    assert "Running: worker, beat." in printed(tmp_path)
+    assert "Running: worker." in printed(tmp_path)
     assert "answered" in printed(tmp_path)
     assert list((tmp_path / "var" / "log").iterdir()) == []
 

@@ -166,9 +166,9 @@ class Installation:
         return done.stdout.splitlines()
 
     def start(self, release: Release) -> Services:
-        """Web server, and worker with beat, as two services."""
+        """Web server and worker as two services."""
         port, processes, logs = free_port(), [], []
-        for parts in (["--only", "web", "--port", str(port)], ["--only", "worker", "--only", "beat"]):
+        for parts in (["--only", "web", "--port", str(port)], ["--only", "worker"]):
             log = self.folder / f"{release.version} {next(self.number)}.log"
             with log.open("wb") as output:
                 command = release.command("up", "--no-migrate", *parts)

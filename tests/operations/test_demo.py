@@ -15,7 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.celery import app
+from leaderboard.competitions import duties
 from leaderboard.competitions.models import Competition, DataFile, Limits, Membership, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, standings
@@ -177,8 +177,8 @@ def test_the_live_board_moves_once_a_minute_whether_or_not_somebody_looks(live: 
     for path in ("/c/bike-rides/", "/c/bike-rides/leaderboard/", "/c/bike-rides/projector/", "/"):
         client.get(path)
     assert live.submissions.count() == files
-    (minutely,) = [one for one in app.conf.beat_schedule.values() if one["task"] == submit_next_of_demo.name]
-    assert minutely["schedule"] == timedelta(minutes=1)
+    (minutely,) = [schedule for schedule in duties.SCHEDULES if schedule.task == submit_next_of_demo.name]
+    assert minutely.every == timedelta(minutes=1)
     submit_next_of_demo()
     assert live.submissions.count() == files + 1
     newest = live.submissions.latest("received_at")

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.accounts.models import User
 from leaderboard.common import prometheus_counters
-from leaderboard.competitions import tasks
+from leaderboard.competitions import duties, tasks
 from leaderboard.competitions.models import Competition, Submission, Worker
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submit_conditions, submitting
@@ -72,7 +72,8 @@ def test_facts_are_those_of_the_database(client: Client, pets: Competition, bo: 
     waiting = submitting.submit_file(competition=pets, user=bo, file_name="w.csv", chunks=[answers()])
     Submission.objects.filter(pk=waiting.pk).update(received_at=timezone.now() - timedelta(seconds=90))
     assert claim(waiting.pk)
-    queue.report_worker(swept=True)
+    queue.report_worker()
+    assert list(duties.begin_due_tasks())
     samples = scrape(client)
     for status, number in {"scored": 1, "invalid": 1, "pending": 1, "failed": 0}.items():
         assert value(samples, "leaderboard_submissions", status=status) == number

@@ -143,7 +143,7 @@ def test_a_process_is_silent_exactly_when_its_file_was_not_touched_for_15_s_of_o
 def test_each_process_of_a_group_is_looked_at_and_those_that_ended_are_not(tmp_path: Path) -> None:
     pulses = Pulses(tmp_path, "worker")
     gone = tmp_path / f"worker-{2**22 + 1}"
-    for file in (gone, tmp_path / f"worker-{os.getpid()}", tmp_path / f"beat-{os.getpid()}"):
+    for file in (gone, tmp_path / f"worker-{os.getpid()}", tmp_path / f"pages-{os.getpid()}"):
         touch(file, 1)
     assert not pulses.look(0, SESSION) or os.getpid() == SESSION
     assert not gone.exists()

@@ -21,8 +21,8 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common import child_processes
-from leaderboard.competitions import tasks
-from leaderboard.competitions.models import Competition, Submission, Worker
+from leaderboard.competitions import duties, tasks
+from leaderboard.competitions.models import Competition, Duty, Submission, Worker
 from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import health
@@ -71,7 +71,8 @@ def test_olga_sees_waiting_files_workers_fates_and_versions(
     hand_in(pets, bo, b"id,label\n1,cat\n")
     held = waiting(pets, bo, seconds=90)
     assert claim(held.pk)
-    tasks.report_and_sweep()
+    tasks.report_worker()
+    assert list(duties.begin_due_tasks())
     page = status_page(client, olga)
     text = tidy(page)
     assert "This site can score submissions." in text
@@ -132,14 +133,29 @@ def test_hosts_and_students_do_not_see_it(client: Client, ada: User, bo: User) -
 # --- /healthz/deep ----------------------------------------------------------------------------------------------
 
 
-def test_with_a_worker_at_work_the_site_is_able(client: Client, db: None) -> None:
+@pytest.fixture
+def looked_after(db: None) -> None:
+    """A worker has just done what the clock brings."""
+    list(duties.begin_due_tasks())
+
+
+def test_with_a_worker_at_work_the_site_is_able(client: Client, looked_after: None) -> None:
     queue.report_worker()
     status, answer = deep(client)
     assert status == 200
     assert answer["able"]
     assert set(answer) == {
-        "able", "database", "storage", "broker", "worker_heard", "oldest_pending", "in_hand",
+        "able", "database", "storage", "broker", "worker_heard", "oldest_pending", "in_hand", "late_tasks",
     }  # fmt: skip
+
+
+def test_where_nobody_reveals_or_sweeps_it_is_not(client: Client, looked_after: None) -> None:
+    queue.report_worker()
+    Duty.objects.filter(task__endswith="reveal_due").update(begun_at=timezone.now() - timedelta(seconds=40))
+    status, answer = deep(client)
+    assert (status, answer["late_tasks"]) == (503, ["reveal_due"])
+    Duty.objects.all().delete()
+    assert deep(client)[0] == 503
 
 
 def test_without_a_worker_it_is_not(client: Client, db: None) -> None:
@@ -168,7 +184,9 @@ def test_a_broker_a_store_or_a_database_that_is_away_is_named(
     assert (status, answer["database"]) == (503, False)
 
 
-def test_a_file_that_waits_for_two_minutes_is_one_too_many(client: Client, pets: Competition, bo: User) -> None:
+def test_a_file_that_waits_for_two_minutes_is_one_too_many(
+    client: Client, pets: Competition, bo: User, looked_after: None
+) -> None:
     enter(pets, bo)
     queue.report_worker()
     waiting(pets, bo, seconds=100)
@@ -232,32 +250,6 @@ def test_a_worker_asks_for_its_restart_where_a_file_waits_and_nobody_takes_it(
     pulses = Pulses(tmp_path, "worker")
     pulses.look(0, os.getsid(0))
     assert pulses.silence(0) == ("files wait and no worker has any in hand" if asks else "")
-
-
-# --- sweepers ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.fault(33)
-def test_a_worker_sweeps_where_the_beat_does_not(pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    enter(pets, bo)
-    waiting(pets, bo, seconds=1)
-    rung: list[object] = []
-    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: rung.append(1))
-    tasks.report_and_sweep()
-    assert len(rung) == 1
-    tasks.report_and_sweep()
-    assert len(rung) == 1, "somebody swept a moment ago"
-    Worker.objects.update(last_sweep_at=timezone.now() - timedelta(seconds=8))
-    tasks.report_and_sweep()
-    assert len(rung) == 2
-
-
-@pytest.mark.fault(29)
-def test_a_sweep_from_before_the_clock_was_set_back_is_none(db: None) -> None:
-    queue.report_worker(swept=True)
-    assert queue.was_swept_lately()
-    Worker.objects.update(last_sweep_at=timezone.now() + timedelta(hours=1))
-    assert not queue.was_swept_lately()
 
 
 def test_workers_that_were_silent_for_an_hour_are_forgotten(db: None) -> None:

@@ -431,6 +431,13 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='Duty',
+            fields=[
+                ('task', models.CharField(max_length=100, primary_key=True, serialize=False)),
+                ('begun_at', models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
             name='Worker',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -439,7 +446,6 @@ class Migration(migrations.Migration):
                 ('version', models.CharField(max_length=40)),
                 ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('last_seen_at', models.DateTimeField()),
-                ('last_sweep_at', models.DateTimeField(null=True)),
                 ('counts', models.JSONField(default=list)),
             ],
             options={

@@ -10,6 +10,7 @@ from .page_task import PageTask
 from .submission import (
     Baseline,
     Conversion,
+    Duty,
     Refusal,
     Score,
     ScoringEnvironment,
@@ -31,6 +32,7 @@ __all__ = [
     "CoverPicture",
     "DailyAttempts",
     "DataFile",
+    "Duty",
     "Extension",
     "GroundTruth",
     "LaunchPlan",

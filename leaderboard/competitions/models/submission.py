@@ -354,7 +354,6 @@ class Worker(models.Model):
     version = models.CharField(max_length=40)
     started_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField()
-    last_sweep_at = models.DateTimeField(null=True)
     # What it has done since it started, as `prometheus_counters.counter_samples` writes it.
     counts = models.JSONField(default=list)
 
@@ -366,3 +365,13 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return f"{self.host} {self.process}"
+
+
+class Duty(models.Model):
+    """A task that the clock brings, and when a worker last began it, by the database's clock."""
+
+    task = models.CharField(max_length=100, primary_key=True)
+    begun_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.begun_at}"

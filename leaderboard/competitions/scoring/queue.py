@@ -403,33 +403,23 @@ def settle_attempt(submission: Submission, *, refused: bool) -> None:
 
 HEARD_WITHIN = timedelta(seconds=30)
 FORGOTTEN_AFTER = timedelta(hours=1)
-SWEPT_LATELY = timedelta(seconds=7)
 # From here on somebody should look; a supervisor restarts workers that hold nothing meanwhile.
 PENDING_TOO_LONG = 60.0
 
 
-def report_worker(*, swept: bool = False) -> None:
+def report_worker() -> None:
     """Say that this process is at work; forget those who have been silent for long."""
     fields: dict[str, Any] = {
         "last_seen_at": Now(),
         "version": __version__,
         "counts": prometheus_counters.counter_samples(),
     }
-    if swept:
-        fields["last_sweep_at"] = Now()
     host, process = socket.gethostname()[:200], os.getpid()
     if Worker.objects.filter(host=host, process=process).update(**fields):
         return
     with transaction.atomic():
         Worker.objects.filter(last_seen_at__lt=Now() - FORGOTTEN_AFTER).delete()
         Worker.objects.update_or_create(host=host, process=process, defaults=fields)
-
-
-def was_swept_lately() -> bool:
-    """Whether somebody sweeps; a sweep that seems to lie ahead was noted before a clock was set back."""
-    return Worker.objects.filter(
-        last_sweep_at__gte=Now() - SWEPT_LATELY, last_sweep_at__lte=Now() + SWEPT_LATELY
-    ).exists()
 
 
 @dataclass(frozen=True)

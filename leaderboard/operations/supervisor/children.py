@@ -164,10 +164,6 @@ def pages_process(place: SiteFolders) -> ManagedProcess:
     return _celery_process(place, "pages", "run_pages_worker()", niceness=SCORING_WAITS)
 
 
-def scheduler(place: SiteFolders) -> ManagedProcess:
-    return _celery_process(place, "beat", "app.Beat(loglevel='WARNING', quiet=True).run()")
-
-
 def _celery_process(place: SiteFolders, name: str, call: str, niceness: int = 0) -> ManagedProcess:
     """A process of Celery without its command line, which would take 10 MB."""
     command = [sys.executable, "-c", f"from leaderboard import celery; celery.{call}"]

@@ -35,7 +35,7 @@ SERVICE_TIME_TO_FINISH = 25.0  # of the thirty that container platforms give
 TIME_TO_SAVE = 0.5
 ROTATE_EVERY = 15.0
 SLEPT_SECONDS = 3.0  # when this process did not look for so long, its children's silence may be its own
-PARTS = ("web", "worker", "beat")
+PARTS = ("web", "worker")
 NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
 
 
@@ -219,7 +219,7 @@ def _run_site(place: SiteFolders, options: argparse.Namespace) -> None:
         link = prepare_database(supervisor, options)
         wait_for_files(supervisor, making_files)
         web, worker = children.web_process(options.host, options.port), children.worker_process(place, options.workers)
-        supervisor.add(web, worker, children.pages_process(place), children.scheduler(place))
+        supervisor.add(web, worker, children.pages_process(place))
         supervisor.wait_for_start()
         url = url_of(options.host, options.port)
         place.note_address(f"{url} (process {os.getpid()})")
@@ -254,7 +254,6 @@ def _run_service(place: SiteFolders, options: argparse.Namespace) -> None:
     making: dict[str, Callable[[], list[ManagedProcess]]] = {
         "web": lambda: [children.web_process(options.host, options.port)],
         "worker": lambda: [children.worker_process(place, options.workers), children.pages_process(place)],
-        "beat": lambda: [children.scheduler(place)],
     }
     parts = list(dict.fromkeys(options.only))
     try:
