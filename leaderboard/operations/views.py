@@ -200,8 +200,12 @@ def remove_demo(request: HttpRequest) -> HttpResponse:
     """GET asks, POST removes the demo competitions with their people."""
     if request.method != "POST":
         return render(request, "operations/remove_demo.html", {"competitions": demo.demo_competitions()})
-    with demo.demo_lock():
-        demo.remove_demo()
+    try:
+        with demo.demo_lock():
+            demo.remove_demo()
+    except demo.DemoIsBusy:
+        found = {"competitions": demo.demo_competitions(), "is_busy": True}
+        return render(request, "operations/remove_demo.html", found, status=503)
     messages.success(request, _("The demo was removed."))
     return see_other("host")
 

@@ -220,3 +220,15 @@ def test_the_operator_removes_the_demo_on_a_page_and_others_cannot(
     assert signed_in(olga).post("/status/remove-demo/").status_code == 303
     assert list(Competition.objects.all()) == [pets]
     assert "remove-demo" not in signed_in(olga).get("/host/").content.decode()
+
+
+@pytest.mark.django_db
+def test_olga_reads_at_once_that_the_demo_is_still_being_made(live: Competition, olga: User) -> None:
+    with demo_module.demo_lock():
+        answer = signed_in(olga).post("/status/remove-demo/")
+        assert answer.status_code == 503
+        assert "Try again in a moment." in answer.content.decode()
+        with pytest.raises(demo_module.DemoIsBusy), demo_module.demo_lock(0.01):
+            pass
+    assert Competition.objects.filter(pk=live.pk).exists()
+    assert signed_in(olga).post("/status/remove-demo/").status_code == 303

@@ -15,6 +15,7 @@ import fcntl
 import io
 import os
 import random
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ __all__ = [
     "DRAFT",
     "LIVE",
     "TEAMS",
+    "WAIT_SECONDS",
+    "DemoIsBusy",
     "demo_competitions",
     "demo_lock",
     "make_demo",
@@ -56,6 +59,13 @@ EMAIL_DOMAIN = "demo.invalid"
 HOST = "demo-host"
 CLASS, LIVE, DRAFT = "digits", "bike-rides", "plant-pathology-2021"
 TEAMS = 24
+WAIT_SECONDS = 600.0  # a command waits so long for another one
+
+
+class DemoIsBusy(Exception):
+    """Another process makes or removes the demo at this moment."""
+
+
 """In the class."""
 MOST_SUBMISSIONS = 2000
 """A demo that is never removed stops growing."""
@@ -161,16 +171,31 @@ def submit_next() -> Submission | None:
 
 
 @contextmanager
-def demo_lock() -> Iterator[None]:
-    """Wait until no other process makes or removes the demo; it would take our half for an interrupted one."""
+def demo_lock(wait_seconds: float = 0) -> Iterator[None]:
+    """Make or remove the demo alone: another process would take our half for an interrupted one.
+
+    Raises `DemoIsBusy` where another process is still at it after so many seconds.
+    """
     folder = Path(settings.FILES_DIR).parent
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(folder / "demo.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _take_lock(descriptor, time.monotonic() + wait_seconds)
         yield
     finally:
         os.close(descriptor)
+
+
+def _take_lock(descriptor: int, until: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise DemoIsBusy from None
+            time.sleep(0.2)
+        else:
+            return
 
 
 def demo_user(name: str) -> User:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from leaderboard.competitions.models import Submission
 
@@ -30,15 +30,18 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         # Without a broker every wake-up logs a warning; the last line below says the same once.
         logging.getLogger("leaderboard.competitions.tasks").setLevel(logging.ERROR)
-        with demo.demo_lock():
-            if options["remove"]:
-                number = demo.remove_demo()
-                self.stdout.write(f"Removed {number} demo competitions and their people.")
-                return
-            demo.make_demo(teams=options["teams"], report=self.stdout.write)
-            if options["here"]:
-                self.stdout.write(f"Scored {demo.score_here()} files.")
-                return
+        try:
+            with demo.demo_lock(demo.WAIT_SECONDS):
+                if options["remove"]:
+                    number = demo.remove_demo()
+                    self.stdout.write(f"Removed {number} demo competitions and their people.")
+                    return
+                demo.make_demo(teams=options["teams"], report=self.stdout.write)
+                if options["here"]:
+                    self.stdout.write(f"Scored {demo.score_here()} files.")
+                    return
+        except demo.DemoIsBusy:
+            raise CommandError("Another process has been making or removing the demo for ten minutes.") from None
         waiting = Submission.objects.filter(competition__is_demo=True, status=Submission.Status.PENDING).count()
         if waiting:
             self.stdout.write(f"{waiting} files wait for the worker; they are scored as soon as one runs.")
