@@ -42,7 +42,7 @@ from tests.institutions import (
     way_to_provider,
 )
 from tests.mail_servers import silent_server
-from tests.site import patience
+from tests.site import patience, until
 
 Claims = dict[str, Any]
 NOW = int(time.time())
@@ -458,6 +458,7 @@ def test_requests_that_go_on_without_a_reader_have_an_end(
     asked = len(provider.asked)
     assert_refused(come_back(dee, addresses[1]), 503)
     assert len(provider.asked) == asked, "no further request begins"
+    until(lambda: sessions._at_once.acquire(blocking=False), what="the end of the first one")
 
 
 def test_a_provider_that_is_down_gives_one_page(settings: LazySettings, db: None) -> None:
