@@ -283,8 +283,8 @@ def result(text: str, value: float, goal: float, *, is_least: bool, unit: str = 
 @contextmanager
 def served(port: int = 8791) -> Iterator[str]:
     """The site through granian, one worker."""
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--port", str(port), "--workers", "1",
-               "--log-level", "error", "leaderboard.wsgi:application"]  # fmt: skip
+    command = [sys.executable, "-m", "granian", "--interface", "asginl", "--port", str(port), "--workers", "1",
+               "--log-level", "error", "leaderboard.asgi:application"]  # fmt: skip
     process = subprocess.Popen(command, cwd=Path(__file__).parent.parent, env=os.environ)
     site = f"http://127.0.0.1:{port}"
     try:
@@ -332,7 +332,7 @@ def main() -> None:
         plain = WSGIHandler()
     competitions = {teams: fill(teams, slug=f"of-{teams}") for teams in given.teams}
     gc.collect()
-    gc.freeze()  # as `leaderboard/wsgi.py` does before the first request
+    gc.freeze()  # as `leaderboard/asgi.py` does before the first request
     pages = {teams: asking(ours, f"/c/{c.slug}/leaderboard/") for teams, c in competitions.items()}
     for teams, competition in competitions.items():
         page, reference = pages[teams], asking(plain, f"/bare/{competition.slug}/")

@@ -96,7 +96,6 @@ MIDDLEWARE = [
     "leaderboard.common.compression.CompressionMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "leaderboard.common.request_bodies.LengthMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -110,7 +109,6 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "leaderboard.urls"
-WSGI_APPLICATION = "leaderboard.wsgi.application"
 
 TEMPLATES = [
     {
@@ -136,7 +134,7 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     # IMMEDIATE: a transaction that reads first and writes later otherwise fails with "database is locked".
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
+        "timeout": 12,  # shorter than the time after which the web server counts as stuck
         # Up to 13 kB each, and the web server has a connection per thread.
         "cached_statements": env.int("SQLITE_STATEMENTS", default=128),
         # The file is mapped, so a connection's own cache can be small: 64 of 16 MB were a gigabyte under load.
@@ -150,7 +148,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["leaderboard.accounts.adapter.OneHashBackend"]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "leaderboard.accounts.hashers.OwaspArgon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -196,15 +194,15 @@ if ACCOUNT_EMAIL_VERIFICATION == "mandatory":
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="leaderboard@localhost")
 
-# A class sits behind one address, so no address alone is shut out (`accounts/adapter.py`).
-# `login_failed` is for second factors.
+# A class sits behind one address, so nothing that an address asks for is limited: wrong passwords and codes are slowed
+# down (`common/wrong_tries.py`), and accounts are counted by the code that lets them in (`accounts/adapter.py`).
+# `login_failed` is for second factors, `reset_password` for e-mails to one address.
 ACCOUNT_RATE_LIMITS = {
     "login": None,
     "login_failed": "5/5m/key",
-    "login_failed_account": "20/h/key",
-    "signup": "200/m/ip,2000/d/ip",
-    "reset_password": "60/m/ip,5/m/key",
-    "reset_password_from_key": "60/m/ip",
+    "signup": None,
+    "reset_password": "5/m/key",
+    "reset_password_from_key": None,
 }
 # Everybody may have a second factor. Who must: nobody, "operators" (staff too), or "hosts" (and operators).
 SECOND_FACTOR_FOR = env.str("SECOND_FACTOR_FOR", default="")
@@ -250,12 +248,10 @@ if STORAGE_URL:
     except BadStorageAddress as error:
         raise ImproperlyConfigured(str(error)) from None
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", default=100 * 1024 * 1024)
-FILE_UPLOAD_HANDLERS = [
-    "leaderboard.common.request_bodies.WholeFormHandler",
-    "leaderboard.common.storage.LimitedUploadHandler",
-    "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "leaderboard.common.request_bodies.DiskUploadHandler",
-]
+# Of bodies that are on their way, all together; 0: the smaller of 2 GB and a tenth of the free disk.
+MAX_SPOOLED_BYTES = env.int("MAX_SPOOLED_BYTES", default=0)
+# Threads of the web server that answer pages, and those for all else; each keeps a connection to the database.
+WEB_READERS, WEB_WRITERS = env.int("WEB_READERS", default=8), env.int("WEB_WRITERS", default=4)
 TEAM_BYTES = env.int("TEAM_BYTES", default=5 * 1024**3)  # of all stored files of one team
 DATA_UPLOAD_MAX_NUMBER_FILES = 20
 # Reading a table takes about ten times its size; a file that needs more than this is refused.

@@ -39,7 +39,7 @@ def python(code: str) -> str:
 def test_a_web_process_starts_without_the_heavy_libraries() -> None:
     loaded = python(
         "import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'leaderboard.settings'\n"
-        "import leaderboard.wsgi, leaderboard.urls, metrics\n"
+        "import leaderboard.asgi, leaderboard.urls, metrics\n"
         "[metric.parameters for metric in metrics.catalogue()]\n"
         "print(sorted({'sklearn', 'scipy', 'pandas', 'pyarrow', 'ziamath'} & set(sys.modules)))"
     )

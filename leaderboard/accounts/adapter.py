@@ -9,8 +9,9 @@ The user of a request, for code that must know before the body is read.
 from __future__ import annotations
 
 import hashlib
+import json
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -19,7 +20,6 @@ from allauth.account.internal.userkit import filter_users_by_email, get_user_by_
 from allauth.account.stages import EmailVerificationStage
 from allauth.account.utils import get_next_redirect_url
 from allauth.core import context
-from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, update_session_auth_hash
 from django.core import signing
@@ -29,30 +29,27 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, parse_cookie
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from leaderboard.common import email_lines
 from leaderboard.common.client_addresses import client_address
 from leaderboard.common.names import clean_text, lookalike_key
 from leaderboard.common.responses import client_address_of
+from leaderboard.common.shared_cache import count_tries, count_try
+from leaderboard.common.wrong_tries import note_wrong_try
 
 from . import hooks
-from .devices import device_of
 from .institution.people import log_password_sign_in, note_sign_in
 from .models import ApiToken, User, Viewer
-from .slow_sign_in import LaneIsFull, SlowLane
 from .viewers import find_viewer
 
 # The cookie with the code or invitation that was opened without an account.
 WAY_IN = "way_in"
 # The page after a password reset was requested.
 RESET_ASKED = "account_reset_password_done"
-# A class sits behind one address, so a right password passes there whatever others tried; it only waits.
-WRONG_SIGN_INS_PER_ADDRESS = 60
-STRANGERS = SlowLane("sign_in", seconds=60, pause=0.5)
-# Of one account from one device or address. More of them are slow, and a right password still passes.
-WRONG_SIGN_INS_PER_PAIR = 5
-PAIRS = SlowLane("sign_in_pair", seconds=3600, pause=2.0, refuses=True)
+# A class is small; a code that leaks must not fill the site.
+MAX_ACCOUNTS_OF_A_CODE = 2000
+ACCOUNTS_MADE = "accounts_made"
+A_DAY_SECONDS = 86_400
 
 
 def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
@@ -80,6 +77,15 @@ def _way_in(request: HttpRequest) -> dict[str, str]:
     except signing.BadSignature:
         return {}
     return way
+
+
+def way_key(way: dict[str, str]) -> str:
+    """What a code, a card or an invitation is counted under."""
+    return digest_of(json.dumps(way, sort_keys=True))
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()  # keys of a cache take no blanks and no long names
 
 
 def needs_second_factor(user: Viewer) -> bool:
@@ -115,15 +121,8 @@ def account_named(login: str) -> User | None:
     return user
 
 
-def _account_key(account: User | None, credentials: dict[str, Any]) -> str:
+def account_key(account: User | None, credentials: dict[str, Any]) -> str:
     return f"account {account.pk}" if account else f"name {login_of(credentials).casefold()}"
-
-
-def _pair_key(request: HttpRequest, credentials: dict[str, Any]) -> str:
-    """The account, with the known device or else the address that a try comes from."""
-    account = account_named(login_of(credentials))
-    pair = f"{_account_key(account, credentials)} {device_of(request, account) or client_address_of(request)}"
-    return hashlib.sha256(pair.encode()).hexdigest()  # keys of a cache take no blanks and no long names
 
 
 class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
@@ -152,56 +151,13 @@ class OperatorsNeedNoMail(EmailVerificationStage):  # type: ignore[misc]
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """django-allauth's questions to this site."""
 
-    error_messages: ClassVar = {
-        **DefaultAccountAdapter.error_messages,
-        "too_many_login_attempts": gettext_lazy(
-            "Too many failed sign-ins. Try again in an hour, use a device you've used before, or reset your password."
-        ),
-    }
-
-    def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        """After five wrong passwords of one account from one device or address, each wrong one makes the next wait.
-        Strangers behind an address with many wrong tries wait for their turn too; a known device does not."""
-        account = account_named(login_of(credentials))
-        try:
-            with PAIRS.wait_for_turn(_pair_key(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR) as pair:
-                if device_of(request, account):
-                    user = self._authenticate(request, credentials)
-                else:
-                    user = self._authenticate_stranger(request, credentials)
-                if user is None:
-                    pair.was_wrong()
-                return user
-        except LaneIsFull:
-            raise self.validation_error("too_many_login_attempts") from None
-
-    def _authenticate_stranger(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
-        with STRANGERS.wait_for_turn(client_address_of(request), free_tries=WRONG_SIGN_INS_PER_ADDRESS) as turn:
-            user = self._authenticate(request, credentials)
-            if user is None:
-                turn.was_wrong()
-            return user
-
-    def _authenticate(self, request: HttpRequest, credentials: dict[str, Any]) -> User | None:
-        user: User | None = super().authenticate(request, **credentials)
-        return user
-
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count a try of a stranger for the account, over all addresses, until it proves right.
+        """No limit: a right password always passes, whatever others tried."""
 
-        Tries that are slowed down do not count: otherwise one address could use up what the others have.
-        """
-        self._login_failed_rl_usage = ratelimit.RateLimitUsage(usage=[])
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         account = account_named(login_of(credentials))
-        is_slow = PAIRS.is_slow(_pair_key(request, credentials), free_tries=WRONG_SIGN_INS_PER_PAIR)
-        if is_slow or device_of(request, account):
-            return
-        counted = ratelimit.consume(
-            request, app="allauth.account", action="login_failed_account", key=_account_key(account, credentials)
-        )
-        if counted is None:
-            raise self.validation_error("too_many_login_attempts")
-        self._login_failed_rl_usage = counted
+        sender = f"{account_key(account, credentials)} {client_address_of(request)}"
+        note_wrong_try(request, "sign_in", digest_of(sender))
 
     def get_login_stages(self) -> list[str]:
         own = f"{OperatorsNeedNoMail.__module__}.{OperatorsNeedNoMail.__qualname__}"
@@ -216,7 +172,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         if not settings.LOCAL_PASSWORDS:
             return False
         way = _way_in(request)
-        return settings.OPEN_SIGN_UP or bool(way and any(hooks.lets_in(**way)))
+        if way and count_tries(ACCOUNTS_MADE, way_key(way)) >= MAX_ACCOUNTS_OF_A_CODE:
+            way = {}
+        return bool(settings.OPEN_SIGN_UP or (way and any(hooks.lets_in(**way))))
+
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+        """Count the account for the code that lets it in: accounts are limited, never requests."""
+        if way := _way_in(request):
+            count_try(ACCOUNTS_MADE, way_key(way), seconds=A_DAY_SECONDS)
+        saved: User = super().save_user(request, user, form, commit)
+        return saved
 
     def is_safe_url(self, url: str) -> bool:
         """No address at all leads nowhere; allauth's own stumbles over it."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import connection
+from django.http import HttpRequest
 from django.utils import timezone
+
+from .web_pools import RECEIVED_AT
 
 
 class _Page(threading.local):
@@ -27,6 +31,12 @@ def database_now() -> datetime:
         _page.moment = _page.moment or _query_database_clock()
         return _page.moment
     return _query_database_clock()
+
+
+def time_since_arrival(request: HttpRequest) -> timedelta:
+    """How long a request has been on this machine with its last byte, for example waiting for a thread."""
+    received_at = request.META.get(RECEIVED_AT)
+    return timedelta(seconds=time.monotonic() - received_at if received_at else 0.0)
 
 
 @contextmanager

@@ -6,17 +6,40 @@ import errno
 import logging
 from collections.abc import Callable
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from leaderboard import __version__
 
-from .storage import StorageUnreachable
+from . import web_pools
+from .storage import StorageUnreachable, size_text
 
 log = logging.getLogger(__name__)
+
+REFUSED_BODIES = {
+    web_pools.TOO_LARGE: (
+        413,
+        gettext_lazy("This is larger than %(limit)s, the most that is taken here. Nothing was saved."),
+    ),
+    web_pools.SIGN_IN_FIRST: (
+        413,
+        gettext_lazy("You aren't signed in, so this file wasn't taken. Sign in (or send a valid token) and try again."),
+    ),
+    web_pools.TOO_MANY: (
+        503,
+        gettext_lazy("Too many uploads are on their way. Nothing was saved. Try again in half a minute."),
+    ),
+    web_pools.CUT_OFF: (
+        400,
+        gettext_lazy("The form was cut off before its end. Nothing was saved and no attempt was used. Send it again."),
+    ),
+}
+"""Status and words for each reason of `web_pools.py`."""
 
 NO_ANSWER = gettext_lazy(
     "The database or file storage isn't responding. Nothing was saved and no attempt was used. Try again in a minute."
@@ -39,6 +62,17 @@ def temporary_failure(error: BaseException) -> tuple[int, str] | None:
     return None
 
 
+def refused_body(request: HttpRequest, reason: str) -> HttpResponse:
+    """The answer to a body that the web server did not take."""
+    status, text = REFUSED_BODIES[reason]
+    message = text % {"limit": size_text(settings.MAX_UPLOAD_BYTES)}
+    if not request.path.startswith("/api/"):
+        return render(request, "400.html", {"why": message, "status": status}, status=status)
+    if reason == web_pools.SIGN_IN_FIRST:
+        status = 401
+    return JsonResponse({"detail": message, "errors": []}, status=status)
+
+
 class NotNowMiddleware:
     """Answers for pages of every audience what no page can do anything about."""
 
@@ -46,7 +80,8 @@ class NotNowMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        reason = request.META.get(web_pools.REFUSAL)
+        return refused_body(request, reason) if reason else self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         found = temporary_failure(error)

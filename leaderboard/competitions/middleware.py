@@ -18,7 +18,6 @@ from django.utils.translation import gettext as _
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from leaderboard.accounts.adapter import needs_second_factor
-from leaderboard.accounts.devices import remember_device
 from leaderboard.common import clock, prometheus_counters
 from leaderboard.common.display_time import viewer_zone
 from leaderboard.common.languages import language_of_request, note_language
@@ -84,7 +83,6 @@ class ViewerMiddleware:
         note_language(request, response)
         if not response.has_header("Cache-Control") and request.user.is_authenticated:
             response["Cache-Control"] = "private, no-store"
-        remember_device(request, response)
         return response
 
     def process_view(self, request: HttpRequest, view: object, *_: object) -> HttpResponse | None:

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from celery.exceptions import TimeLimitExceeded, WorkerLostError
@@ -38,6 +39,8 @@ log = logging.getLogger(__name__)
 
 # Seconds that a swept message lives: the next sweeps send it again, so a long queue does not fill with repetitions.
 SWEEP_MESSAGE_LIFETIME = 20
+# A file that was here before the deadline may wait for a thread, and for the database's writer, before it has a row.
+ROWS_MAY_FOLLOW = timedelta(seconds=45)
 # A worker that was just started has its time to take the first file.
 DEAF_AFTER_SECONDS = 120.0
 _began = time.monotonic()
@@ -261,7 +264,7 @@ def sweep() -> None:
 @app.task(name="leaderboard.competitions.tasks.reveal_due")
 def reveal_due() -> None:
     """Open the private boards whose deadline has passed and whose files all have their scores."""
-    reveal.reveal_due_competitions(database_now())
+    reveal.reveal_due_competitions(database_now() - ROWS_MAY_FOLLOW)
 
 
 @app.task(name="leaderboard.competitions.tasks.launch_due_competitions")

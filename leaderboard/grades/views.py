@@ -17,7 +17,7 @@ from leaderboard.common.storage import TooLarge
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import boards, competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted_data, refuse_too_large
+from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 
 from . import canvas, files, releases, sheets
 from . import rules as rules_module
@@ -138,7 +138,6 @@ def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpRe
     form = GradebookForm(posted_data(request), request.FILES or None)
     status = 422 if request.method == "POST" else 200
     try:
-        refuse_too_large(request)
         if request.POST.get("action") == "download":
             return _filled_gradebook(request, page_context)
         if request.method == "POST" and _do_gradebook_action(request, page_context, form):

@@ -8,8 +8,6 @@ from typing import Any
 
 from django.conf import settings
 
-from leaderboard.common.slow_clients import release_slot_while_waiting
-
 from . import OF_HOSTS, JobFailed, JobTimedOut, run_job
 from .job_slots import KINDS, JobSlot
 from .page_jobs import JOBS
@@ -20,7 +18,7 @@ __all__ = ["JOBS", "KINDS", "OF_HOSTS", "JobFailed", "JobTimedOut", "csv_of", "r
 def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
     """Do a job in a process of its own, as soon as there is a place for one."""
     kind = KINDS.get(job, OF_HOSTS)
-    with release_slot_while_waiting(), JobSlot(job, kind) as place:
+    with JobSlot(job, kind) as place:
         return run_job(job, arguments, kind, place, settings.SCORING_MEMORY_MB)
 
 

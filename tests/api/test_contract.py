@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import schemathesis
 from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from django.test import Client
 from hypothesis import HealthCheck, Phase, given, settings
@@ -17,7 +18,6 @@ from schemathesis import GenerationMode, checks
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.competitions.api import base
 from leaderboard.competitions.models import Competition, Submission
-from leaderboard.wsgi import application
 
 pytestmark = pytest.mark.thorough
 
@@ -96,7 +96,7 @@ def adas(pets: Competition, ada: User) -> str:
 
 @cache
 def schema() -> Any:
-    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", application)
+    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", get_wsgi_application())
 
 
 def hold(

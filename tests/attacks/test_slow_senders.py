@@ -1,8 +1,7 @@
-"""Over real sockets: people who send requests in part do not keep the others waiting."""
+"""Over real sockets: people who send or read slowly, or not at all, do not keep the others waiting."""
 
 from __future__ import annotations
 
-import io
 import os
 import resource
 import signal
@@ -10,46 +9,53 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from django.conf import LazySettings
-from django.core.wsgi import get_wsgi_application
-from django.test import Client, RequestFactory
 
-from leaderboard.accounts.adapter import user_of_request
-from leaderboard.accounts.models import User
-from leaderboard.common.slow_clients import LARGE, LONGEST_SILENCE, LimitSlowClients, MeteredBody
-from leaderboard.competitions.models import Competition, Submission
+from leaderboard.common.web_pools import MAX_STRANGER_BYTES
 from leaderboard.operations.supervisor import children
-from tests.conftest import enter
 from tests.site import free_port, patience, until
 
 HELLO = """
-from leaderboard.common.slow_clients import LimitSlowClients
+import os, time
+from pathlib import Path
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+from leaderboard.common import web_pools
+from leaderboard.common.web_pools import WebPools
+
+web_pools.FREE_SECONDS = web_pools.UNREAD_SECONDS = 3.0
 
 def hello(environ, start_response):
-    environ["wsgi.input"].read()
-    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "5")])
-    return [b"hello"]
+    length = len(environ["wsgi.input"].read())
+    reason = environ.get(web_pools.REFUSAL, "")
+    start_response("413 Too Large" if reason else "200 OK", [("Content-Type", "text/plain")])
+    if environ["PATH_INFO"] == "/large":
+        return environ["wsgi.file_wrapper"](open(os.environ["LARGE"], "rb"))
+    if environ["PATH_INFO"] == "/stuck":
+        time.sleep(3600)
+    return [reason.encode() or b"hello %d" % length]
 
-application = LimitSlowClients(hello, 4, person=lambda environ: environ.get("HTTP_X_PERSON", ""))
+application = WebPools(
+    hello, person_of=lambda environ: environ.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer forged"),
+    folder=Path(os.environ["LARGE"]).parent, max_upload_bytes=2**20, max_spooled_bytes=2**24,
+)
 """
 ROOT = Path(__file__).resolve().parent.parent.parent
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
-HELD_BEFORE = 1024
-"""At so many the web server stopped answering."""
+LARGE_BYTES = 30_000_000
 
 
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
-    """The web server as `up` starts it, with a page that needs nothing."""
+    """The web server as `up` starts it, with a site that needs no database."""
     (tmp_path / "hello.py").write_text(HELLO)
+    (tmp_path / "large").write_bytes(b"x" * LARGE_BYTES)
     port = free_port()
     *command, _application = children.web_process("127.0.0.1", port).command
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "LARGE": str(tmp_path / "large")}
     server = children.spawn_process([*command, "hello:application"], tmp_path / "log", environment)
     try:
         until(lambda: is_open(port), what="the web server")
@@ -64,35 +70,44 @@ def is_open(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def seconds_of_a_page(port: int, source: str) -> float:
+def seconds_of_a_page(port: int, source: str = "127.0.0.1", path: str = "/", expected: bytes = b"hello 0") -> float:
     begun = time.monotonic()
     connection = HTTPConnection("127.0.0.1", port, timeout=20, source_address=(source, 0))
-    connection.request("GET", "/")
-    assert connection.getresponse().read() == b"hello"
+    connection.request("GET", path)
+    assert connection.getresponse().read() == expected
     connection.close()
     return time.monotonic() - begun
 
 
 @contextmanager
-def half_sent(port: int, number: int) -> Iterator[list[socket.socket]]:
-    """So many connections of one address, each with the beginning of a header."""
+def connected(port: int, number: int, beginning: bytes) -> Iterator[list[socket.socket]]:
+    """So many connections of one address, each with the same beginning of a request."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = number + 512
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(wanted, hard)), hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(number + 512, hard)), hard))
     with ExitStack() as held:
         held.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         connections = []
         for _ in range(number):
-            connections.append(held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10)))
-            connections[-1].send(HALF)
+            connections.append(held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20)))
+            connections[-1].sendall(beginning)
         yield connections
+
+
+def request(path: str = "/", length: int = 0, person: str = "", method: str = "POST") -> bytes:
+    token = f"Authorization: Bearer {person}\r\n" if person else ""
+    return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{token}Content-Length: {length}\r\n\r\n".encode()
+
+
+def status_of(connection: socket.socket) -> int:
+    connection.settimeout(30 * patience())
+    return int(connection.recv(9999).split()[1])
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
 @pytest.mark.attack("headers sent in part by the thousand, so that nobody is answered")
 def test_two_thousand_half_sent_headers_of_one_address_leave_pages_to_all(port: int) -> None:
-    with half_sent(port, 2 * HELD_BEFORE + 2):
+    with connected(port, 2050, HALF):
         for source in ("127.0.0.1", "127.0.0.2"):
             assert seconds_of_a_page(port, source) < 2 * patience()
 
@@ -101,111 +116,95 @@ def test_two_thousand_half_sent_headers_of_one_address_leave_pages_to_all(port: 
 @pytest.mark.slow
 @pytest.mark.attack("headers sent in part by the thousand, so that nobody is answered")
 def test_a_connection_without_a_whole_header_ends(port: int) -> None:
-    with half_sent(port, 3) as connections:
+    with connected(port, 3, HALF) as connections:
         for connection in connections:
             connection.settimeout(3 * children.HEADER_MILLISECONDS / 1000)
             assert connection.recv(99) == b""
 
 
-# --- large bodies -------------------------------------------------------------------------------------------------
-
-
-def begin_large(port: int, person: str) -> socket.socket:
-    """A connection with the beginning of a large body, which then falls silent."""
-    connection = socket.create_connection(("127.0.0.1", port), timeout=20 * patience())
-    head = f"POST / HTTP/1.1\r\nHost: localhost\r\nX-Person: {person}\r\nContent-Length: {LARGE}\r\n\r\n"
-    connection.sendall(head.encode() + b"x" * 1000)
-    return connection
-
-
-def is_refused(connection: socket.socket) -> bool:
-    connection.settimeout(0.2)
-    try:
-        return connection.recv(999).split()[1] == b"429"
-    except TimeoutError:
-        return False
+@pytest.mark.slow
+@pytest.mark.attack("bodies sent drop by drop, so that others cannot hand in")
+@pytest.mark.case(112)
+def test_six_hundred_bodies_that_fall_silent_keep_nobody_waiting_and_end(port: int) -> None:
+    with connected(port, 600, request(length=100_000, person="dee") + b"x" * 1000) as connections:
+        assert seconds_of_a_page(port) < 2 * patience()
+        with connected(port, 1, request(length=5, person="bo") + b"whole") as uploads:
+            assert status_of(uploads[0]) == 200
+        assert {status_of(connection) for connection in connections} == {408}
 
 
 @pytest.mark.slow
-# Where connections do not stay open, a request that begins here closes the connection of this test.
-@pytest.mark.sqlite
-@pytest.mark.attack("large files that fall silent on their way, to fill the disk")
-def test_of_one_person_two_large_bodies_are_on_their_way(port: int) -> None:
+@pytest.mark.attack("downloads that nobody reads, so that others get no page")
+def test_five_hundred_unread_downloads_keep_nobody_waiting_and_end(port: int) -> None:
+    with connected(port, 520, request("/large", method="GET")) as connections:
+        assert seconds_of_a_page(port) < 2 * patience()
+        received = 0
+        connections[0].settimeout(30 * patience())
+
+        def is_cut() -> bool:
+            """The rest of it never comes, because the server has closed the connection."""
+            nonlocal received
+            while piece := connections[0].recv(1_000_000):
+                received += len(piece)
+            return True
+
+        until(lambda: seconds_of_a_page(port) < 2 * patience(), what="pages meanwhile")
+        time_until_cut = time.monotonic() + 6 * patience()
+        until(lambda: time.monotonic() > time_until_cut, what="the time that an unread answer has", seconds=60)
+        assert is_cut()
+        assert received < LARGE_BYTES
+
+
+@pytest.mark.slow
+def test_a_large_file_reaches_a_client_that_reads_it(port: int) -> None:
+    assert seconds_of_a_page(port, path="/large", expected=b"x" * LARGE_BYTES) < 20 * patience()
+
+
+@pytest.mark.slow
+@pytest.mark.attack("files of strangers, to fill the disk")
+def test_a_body_is_as_long_as_its_sender_may_send(port: int) -> None:
+    """A stranger 128 kB, a person what the site takes; also where the length is not announced."""
+    cases = [("", MAX_STRANGER_BYTES, 200), ("", MAX_STRANGER_BYTES + 1, 413), ("bo", MAX_STRANGER_BYTES + 1, 200)]
+    cases += [("forged", MAX_STRANGER_BYTES + 1, 413), ("bo", 3 * 2**20, 413)]
+    for person, size, status in cases:
+        body = b"x" * size
+        with connected(port, 1, request(length=size, person=person) + body) as connections:
+            assert status_of(connections[0]) == status, (person, size)
+        token = f"Authorization: Bearer {person}\r\n" if person else ""
+        head = f"POST / HTTP/1.1\r\nHost: localhost\r\n{token}Transfer-Encoding: chunked\r\n\r\n{size:x}\r\n".encode()
+        with connected(port, 1, head + body + b"\r\n0\r\n\r\n") as connections:
+            assert status_of(connections[0]) == status, (person, size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("length", ["many", "-5", "1e3"])
+@pytest.mark.case(110)
+def test_110_a_length_that_is_none_takes_nothing(port: int, length: str) -> None:
+    head = f"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\nabc".encode()
+    with connected(port, 1, head) as connections:
+        assert status_of(connections[0]) == 400
+
+
+@pytest.mark.slow
+@pytest.mark.attack("methods that echo what a browser sends")
+def test_trace_is_refused(port: int) -> None:
+    with connected(port, 1, request(method="TRACE")) as connections:
+        assert status_of(connections[0]) == 405
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_the_pulse_says_when_a_pool_is_stuck(port: int) -> None:
+    """Bo's page is served by half of the readers for the address of a stranger; here all are stuck."""
+    people = [f"p{number}" for number in range(9)]
     with ExitStack() as held:
-        of_bo = [held.enter_context(begin_large(port, "bo")) for _ in range(3)]
-        of_cy = [held.enter_context(begin_large(port, "cy")) for _ in range(2)]
-        until(lambda: any(map(is_refused, of_bo)), what="the third of Bo to be refused")
-        assert not any(map(is_refused, of_cy))
+        for person in people:
+            held.enter_context(connected(port, 1, request("/stuck", person=person, method="GET")))
 
-    def is_taken() -> bool:
-        with begin_large(port, "bo") as connection, suppress(BrokenPipeError, ConnectionResetError):
-            connection.sendall(b"x" * (LARGE - 1000))
-            connection.settimeout(20 * patience())
-            return connection.recv(999).split()[1] == b"200"
-        return False
+        def pulse() -> bytes:
+            connection = HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/healthz")
+            return connection.getresponse().read()
 
-    until(is_taken, what="Bo's next file")
-
-
-# Where connections do not stay open, a request that begins here closes the connection of this test.
-@pytest.mark.sqlite
-@pytest.mark.attack("large files that fall silent on their way, to fill the disk")
-def test_an_upload_that_falls_silent_leaves_the_disk(
-    client: Client, pets: Competition, bo: User, settings: LazySettings, tmp_path: Path
-) -> None:
-    """Bo's upload stops halfway; before and after the watcher looks, the folder for parts is measured."""
-    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
-    enter(pets, bo)
-    client.force_login(bo)
-    found: list[tuple[str, int]] = []
-    site = LimitSlowClients(get_wsgi_application(), 2, person=user_of_request)
-
-    def held() -> int:
-        return sum(path.stat().st_size for path in tmp_path.iterdir() if path.is_file())
-
-    class Silent(io.BytesIO):
-        """After two megabytes a minute of silence, then the rest."""
-
-        is_silent = False
-
-        def read(self, size: int | None = -1) -> bytes:
-            if self.tell() > 2_000_000 and not self.is_silent:
-                self.is_silent = True
-                found.append(("comes in", held()))
-                site.give_up_late_bodies(time.monotonic() + LONGEST_SILENCE + 1)
-                found.append(("given up", held()))
-            return super().read(size)
-
-    boundary = "xxx"
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
-    body = head.encode() + b"1,cat\n" * 500_000 + f"\r\n--{boundary}--\r\n".encode()
-    environ = RequestFactory().post("/c/pets/submit/").environ | {
-        "wsgi.input": Silent(body),
-        "CONTENT_LENGTH": str(len(body)),
-        "CONTENT_TYPE": f"multipart/form-data; boundary={boundary}",
-        "HTTP_COOKIE": f"sessionid={client.cookies['sessionid'].value}; csrftoken={'x' * 32}",
-        "HTTP_X_CSRFTOKEN": "x" * 32,
-    }
-    statuses: list[str] = []
-    b"".join(site(environ, lambda status, headers: statuses.append(status[:3])))
-    assert found[0][1] > 1_000_000
-    assert found[1] == ("given up", 0)
-    assert statuses == ["400"]
-    assert held() == 0
-    assert not Submission.objects.exists()
-
-
-@pytest.mark.parametrize("size", [100, 65536])
-def test_a_large_body_that_comes_in_time_is_read_whole(size: int) -> None:
-    data = os.urandom(300_000)
-    body = MeteredBody(io.BytesIO(data), "bo")
-    assert b"".join(iter(lambda: body.read(size), b"")) == data
-    assert not body.takes_too_long(body.heard + LONGEST_SILENCE - 1)
-
-
-def test_a_body_that_crawls_takes_too_long_after_the_first_minute() -> None:
-    body = MeteredBody(io.BytesIO(b"x" * 1_000_000), "bo")
-    body.received, body.heard = 300_000, body.begun + 70
-    assert not body.takes_too_long(body.begun + 70)
-    body.heard = body.begun + 80
-    assert body.takes_too_long(body.begun + 80)
+        assert pulse() == b"ok"
+        until(lambda: b"readers" in pulse(), what="the pulse to say so", seconds=40)

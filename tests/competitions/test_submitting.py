@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, timedelta
 from typing import Any
 
@@ -78,43 +78,12 @@ def test_nothing_is_taken_after_the_deadline(pets: Competition, bo: User) -> Non
     assert not Submission.objects.exists()
 
 
-def test_a_file_whose_last_byte_comes_after_the_deadline_is_refused(pets: Competition, bo: User) -> None:
-    enter(pets, bo)
-
-    def slow_chunks() -> object:
-        yield answers()
-        close(pets)
-
-    with pytest.raises(SubmissionRefused, match="The deadline passed before your upload finished"):
-        submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())  # type: ignore[arg-type]
-    assert not Submission.objects.exists()
-    assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
-
-
 STOPS: dict[str, Callable[[Competition, User, Team], None]] = {
     "paused": lambda competition, ada, _team: competitions.pause_competition(
         competition=competition, user=ada, reason="Wrong truth."
     ),
     "disqualified": lambda _competition, ada, team: extensions.disqualify_team(team=team, user=ada, reason="Copied."),
 }
-
-
-@pytest.mark.parametrize("stop", STOPS)
-def test_a_file_on_its_way_is_refused_when_its_host_stops_files_before_the_last_byte(
-    pets: Competition, ada: User, bo: User, stop: str
-) -> None:
-    team = enter(pets, bo).team
-
-    def slow_chunks() -> Iterator[bytes]:
-        yield answers()
-        STOPS[stop](pets, ada, team)
-
-    with pytest.raises(SubmissionRefused) as caught:
-        submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=slow_chunks())
-    assert caught.value.code == stop
-    assert not Submission.objects.exists()
-    assert used(team.memberships.get()) == 0
-    assert not [p for p in path_of("").rglob("submissions/**/*") if p.is_file()]
 
 
 @pytest.mark.parametrize("stop", STOPS)

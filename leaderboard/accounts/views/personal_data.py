@@ -17,12 +17,12 @@ from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.shared_cache import count_tries, count_try
 from leaderboard.common.storage import scratch_folder
+from leaderboard.common.wrong_tries import note_wrong_try
 
 from .. import personal_data
 from ..forms import DeleteAccountForm
 
 EXPORTS_PER_HOUR = 5
-PASSWORDS_PER_HOUR = 10
 HOUR = int(timedelta(hours=1).total_seconds())
 
 
@@ -53,10 +53,8 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     user = signed_in_user(request.user)
     form = DeleteAccountForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST":
-        if count_tries("leaving", user.pk) >= PASSWORDS_PER_HOUR:
-            form.add_error(None, _("Too many wrong answers. Try again in an hour."))
-        elif not form.is_valid():
-            count_try("leaving", user.pk, seconds=HOUR)
+        if not form.is_valid():
+            note_wrong_try(request, "leaving", user.pk)
         else:
             try:
                 personal_data.delete_account(account=user, user=user)

@@ -6,7 +6,6 @@ The rules of a competition, and their acceptance.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 
 from django.conf import settings
 from django.contrib import messages
@@ -16,9 +15,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from leaderboard.accounts.adapter import remember_way_in
-from leaderboard.accounts.slow_sign_in import LaneTurn, SlowLane
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.responses import client_address_of, see_other, signed_in_user
+from leaderboard.common.wrong_tries import note_wrong_try
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.student import CodeForm, RulesForm
 from leaderboard.competitions.models import Competition, Membership, Team
@@ -31,8 +30,6 @@ from ..models import RosterEntry, join_card_digest
 WRONG_CODES_PER_PERSON = 10
 # A whole class may sit behind one address.
 WRONG_CODES_PER_ADDRESS = 100
-# A code of the site is one of 31^8, so guessing is hopeless at any pace; one that a host chose may be a word.
-CODES = SlowLane("code", seconds=600, pause=1.0)
 
 
 @open_page_to(SiteAudience.ANYONE)
@@ -51,26 +48,16 @@ def join(request: HttpRequest) -> HttpResponse:
     return render(request, "classroom/join.html", context, status=422 if form.errors else 200)
 
 
-def _limited_tries(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A view that a code or link opens: a right one always does, and after many wrong ones the next is waited for.
-
-    People are counted by themselves, strangers by their address.
-    """
-
-    @wraps(view)
-    def answer(request: HttpRequest, **parts: str) -> HttpResponse:
-        is_known = request.user.is_authenticated
-        sender = request.user.pk if is_known else client_address_of(request)
-        free_tries = WRONG_CODES_PER_PERSON if is_known else WRONG_CODES_PER_ADDRESS
-        with CODES.wait_for_turn(sender, free_tries=free_tries) as turn:
-            return view(request, turn=turn, **parts)
-
-    return answer
+def note_wrong_code(request: HttpRequest) -> None:
+    """Count a wrong code or link: people by themselves, strangers by their address. A right one always opens."""
+    is_known = request.user.is_authenticated
+    sender = request.user.pk if is_known else client_address_of(request)
+    free_tries = WRONG_CODES_PER_PERSON if is_known else WRONG_CODES_PER_ADDRESS
+    note_wrong_try(request, "code", sender, free_tries=free_tries)
 
 
 @open_page_to(SiteAudience.ANYONE)
-@_limited_tries
-def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
+def join_code(request: HttpRequest, code: str) -> HttpResponse:
     """Open without an account: a valid code allows signing up."""
     competition = joining.competition_by_code(code)
     if competition is None and RosterEntry.find_by_join_card(join_card_digest(code), timezone.now()):
@@ -84,7 +71,7 @@ def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
         )
         if early is not None:
             return render(request, "classroom/join_early.html", {"competition": early}, status=404)
-        turn.was_wrong()
+        note_wrong_code(request)
         form = CodeForm({"code": code})
         form.add_error("code", _("No competition has this code. Check it with your teacher."))
         return render(request, "classroom/join.html", {"form": form}, status=404)
@@ -97,13 +84,12 @@ def join_code(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
 
 
 @open_page_to(SiteAudience.ANYONE)
-@_limited_tries
-def join_card(request: HttpRequest, code: str, turn: LaneTurn) -> HttpResponse:
+def join_card(request: HttpRequest, code: str) -> HttpResponse:
     """The one-time link of one person of the roster: an account for whoever has none, then join as that person."""
     digest = join_card_digest(code)
     entry = RosterEntry.find_by_join_card(digest, timezone.now())
     if entry is None or entry.competition.launched_at is None:
-        turn.was_wrong()
+        note_wrong_code(request)
         return render(request, "classroom/join_card.html", {"is_early": entry is not None}, status=404)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, entry.competition), join_card=digest)
@@ -133,11 +119,10 @@ def join_open(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 @open_page_to(SiteAudience.ANYONE)
-@_limited_tries
-def invitation(request: HttpRequest, invitation: str, turn: LaneTurn) -> HttpResponse:
+def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     team = Team.objects.select_related("competition").filter(invitation=invitation).first()
     if team is None or team.competition.launched_at is None:
-        turn.was_wrong()
+        note_wrong_code(request)
         return render(request, "classroom/invitation.html", status=404)
     if request.user.is_anonymous:
         return remember_way_in(_signed_out_page(request, team.competition, is_team=True), invitation=invitation)

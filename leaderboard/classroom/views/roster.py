@@ -17,7 +17,7 @@ from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.services import competitions
-from leaderboard.competitions.views.host_responses import add_refusal, posted_data, refuse_too_large
+from leaderboard.competitions.views.host_responses import add_refusal, posted_data
 from leaderboard.competitions.views.page_tasks import answered_by_worker
 
 from .. import invitations, people, roster, roster_files
@@ -44,7 +44,6 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
     form = RosterForm(posted_data(request), request.FILES or None)
     status = 422 if request.method == "POST" else 200
     try:
-        refuse_too_large(request)
         if request.method == "POST" and form.is_valid():
             name, data = form.list_given
             user = signed_in_user(page_context.user)

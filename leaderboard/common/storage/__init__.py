@@ -16,10 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import IO, Any
+from typing import IO
 
 from django.conf import settings
-from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
 from . import bucket, folder
 from .bucket import StorageUnreachable
@@ -32,7 +31,6 @@ KILOBYTE = 1024
 MAX_STORE_SECONDS = 20.0
 
 __all__ = [
-    "LimitedUploadHandler",
     "StorageUnreachable",
     "StoredFile",
     "TooLarge",
@@ -158,22 +156,3 @@ def clean_name(name: str) -> str:
     name = name.replace("\\", "/").rsplit("/", 1)[-1]
     visible = "".join(c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c)[0] != "C")
     return visible.strip()[:120] or "unnamed.csv"
-
-
-class LimitedUploadHandler(FileUploadHandler):
-    """Stops a request as soon as its files together exceed the site's limit, whatever its headers claim."""
-
-    def __init__(self, request: Any = None) -> None:
-        super().__init__(request)
-        self.received = 0
-
-    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        self.received += len(raw_data)
-        if self.received > settings.MAX_UPLOAD_BYTES:
-            if self.request is not None:
-                self.request.META["leaderboard.too_large"] = True
-            raise StopUpload(connection_reset=False)
-        return raw_data
-
-    def file_complete(self, file_size: int) -> None:
-        return None

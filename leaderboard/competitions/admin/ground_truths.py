@@ -27,7 +27,7 @@ from ..models import Competition, GroundTruth, TruthDraft
 from ..ranking import secondary as secondary_module
 from ..services import competitions, publishing, truth_drafts
 from ..views import truth, truth_metric
-from ..views.host_responses import add_refusal, refuse_too_large
+from ..views.host_responses import add_refusal
 from ..views.truth_reports import BROKEN, draft_of, metric_or_none
 from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
 
@@ -141,7 +141,6 @@ class TruthDraftAdmin(ScopedAdmin):
         """Store and check the file with its metric, as on the host's page; a competition has one draft."""
         secondary, parameters, status = SecondaryForm(request.POST), None, 422
         try:
-            refuse_too_large(request)
             is_valid = form.is_valid()
             if key := form.cleaned_data.get("metric", ""):
                 has_file = bool(request.FILES) or competition is None

@@ -15,7 +15,6 @@ from leaderboard.scoring.job_slots import JobFailed
 
 from ..models import Competition
 from ..services.competitions import CannotHost
-from ..views.host_responses import refuse_too_large
 
 
 class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -60,7 +59,6 @@ class ScopedAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Shows the refusal of a service as a message; the transaction is rolled back by then."""
         try:
-            refuse_too_large(request)
             return super().changeform_view(request, *args, **kwargs)
         except REFUSAL_ERRORS as error:
             for line in error_lines(error):

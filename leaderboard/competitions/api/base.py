@@ -82,7 +82,7 @@ def exception_response(request: HttpRequest, error: Any) -> HttpResponse:
         return error_response(401, NO_TOKEN, headers={"WWW-Authenticate": "Bearer"})
     if isinstance(error, Http404):
         return error_response(404, str(error) or "There is nothing here.")
-    if request.META.get("leaderboard.too_large") or isinstance(error, RequestDataTooBig):
+    if isinstance(error, RequestDataTooBig):
         return error_response(413, f"This site takes files of at most {settings.MAX_UPLOAD_BYTES / 1_048_576:.0f} MB.")
     if isinstance(error, ValidationError):
         return error_response(

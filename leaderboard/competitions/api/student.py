@@ -16,7 +16,7 @@ from ninja.files import UploadedFile
 
 from leaderboard.accounts.models import User
 from leaderboard.common import numbers
-from leaderboard.common.clock import database_now
+from leaderboard.common.clock import database_now, time_since_arrival
 from leaderboard.common.queries import only_row
 from leaderboard.common.responses import as_download, sha256_of
 from leaderboard.common.storage import TooLarge
@@ -221,6 +221,7 @@ def hand_in(
             upload_key=idempotency_key,
             may_repeat=may_repeat,
             membership=membership,
+            waited=time_since_arrival(request),
         )
     except submit_conditions.SubmissionRefused as refused:
         raise refusal_error(refused, competition) from refused

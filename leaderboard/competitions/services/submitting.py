@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -51,6 +51,7 @@ def submit_file(
     may_repeat: bool = True,
     conversion: Conversion | None = None,
     membership: Membership | None = None,
+    waited: timedelta = timedelta(),
 ) -> Submission:
     """Store a file and queue it for scoring; raises `SubmissionRefused` and then keeps nothing.
 
@@ -60,17 +61,17 @@ def submit_file(
     submission and uses no second attempt. A `conversion` says of which earlier file this one was made. `membership` is
     the person's, as `submit_conditions.membership_of` gives it, where it is at hand.
 
-    The receipt is taken when the last byte is stored, and what holds at that moment decides: deadline, pause,
-    disqualification. A file whose beginning already shows that it cannot be read becomes *invalid* at once and uses no
-    attempt.
+    The receipt is the moment when the last byte was on this machine: now, less the time that the request has `waited`
+    since. What holds at that moment decides: deadline, pause, disqualification. A file whose beginning already shows
+    that it cannot be read becomes *invalid* at once and uses no attempt.
     """
     key = f"{user.pk}:{upload_key or uuid.uuid4().hex}"[:64]
     if upload_key and (earlier := _submission_of_upload(competition, key)):
         return earlier
-    begun_at = database_now()
+    received_at = database_now() - waited
     with _log_refusals(competition):
         membership = membership or submit_conditions.membership_of(competition, user)
-        if refusal := submit_conditions.refusal_by_terms(competition, membership, begun_at, closes_at=None):
+        if refusal := submit_conditions.refusal_by_terms(competition, membership, received_at, closes_at=None):
             raise refusal
         assert membership is not None, "who is no member is refused"
         membership.user = user
@@ -88,8 +89,9 @@ def submit_file(
                 sha256=stored.sha256,
                 size=stored.size,
                 upload_key=key,
+                received_at=received_at,
             )
-            submission = _receive(submission, membership, begun_at, conversion)
+            submission = _receive(submission, membership, conversion)
         except BaseException:
             remove_file(stored.key)
             raise
@@ -135,12 +137,10 @@ def _log_refusals(competition: Competition) -> Iterator[None]:
         raise
 
 
-def _receive(
-    submission: Submission, membership: Membership, begun_at: datetime, conversion: Conversion | None
-) -> Submission:
-    """Take the receipt of a stored file; gives the earlier submission where this upload came before."""
+def _receive(submission: Submission, membership: Membership, conversion: Conversion | None) -> Submission:
+    """Write the row of a stored file; gives the earlier submission where this upload came before."""
     competition = membership.competition
-    submission.received_at = received_at = database_now()
+    received_at = submission.received_at
     problems = check_beginning(submission.file_key, submission.size, competition.ground_truth)
     submission.status = Submission.Status.INVALID if problems else Submission.Status.PENDING
     submission.problems = problems
@@ -152,7 +152,7 @@ def _receive(
         with transaction.atomic():
             held = submit_conditions.lock_membership(membership)
             if held.competition.ground_truth_id == competition.ground_truth_id:
-                _use_attempt(submission, held, pause, was_open=begun_at < competition.closes_at)
+                _use_attempt(submission, held, pause)
                 submission.save(force_insert=True)
                 if conversion is not None:
                     conversion.submission = submission
@@ -167,7 +167,7 @@ def _receive(
         held = submit_conditions.reload_membership(membership)
         if held.team_id == membership.team_id:
             raise
-    return _receive(submission, held, begun_at, conversion)  # its beginning is checked by the ground truth of now
+    return _receive(submission, held, conversion)  # its beginning is checked by the ground truth of now
 
 
 def check_beginning(file_key: str, size: int, ground_truth: GroundTruth | None) -> list[dict[str, Any]]:
@@ -200,16 +200,13 @@ def _wake_worker(submission: Submission) -> None:
         tasks.wake_workers(tasks.score_submission, submission.pk, submission.competition.ground_truth_id)
 
 
-def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefused | None, *, was_open: bool) -> None:
+def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefused | None) -> None:
     """Refuse the file, or count it, by what holds at its receipt. Inside the transaction that holds the competition, so
-    that files of the same moment are counted one by one. `was_open` says that the deadline was ahead when it began to
-    arrive."""
+    that files of the same moment are counted one by one."""
     competition, team, received_at = held.competition, held.team, submission.received_at
     day = competition.day_of(received_at)
     limits = effective_limits_of(team.pk, competition, day)
     if refusal := submit_conditions.refusal_by_terms(competition, held, received_at, closes_at=limits.closes_at):
-        if refusal.code == "closed" and was_open:
-            refusal = SubmissionRefused("closed", _("The deadline passed before your upload finished."))
         raise refusal
     if pause:
         raise pause

@@ -15,7 +15,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.host import DataFileForm
 from ..services import competitions, data_files, folders, publishing, submissions_zip
 from ..services.answer_leaks import is_table_unread
-from .host_responses import add_refusal, ask_first, csv_response, is_confirmed, posted_data, refuse_too_large
+from .host_responses import add_refusal, ask_first, csv_response, is_confirmed, posted_data
 from .page_tasks import answered_by_worker
 
 
@@ -97,7 +97,6 @@ def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataF
     """Give students the file of a form, and say so. Gives the status of the answer: 303, or that of a refusal, which
     then stands in the form."""
     try:
-        refuse_too_large(request)
         if not form.is_valid():
             return 422
         file = form.cleaned_data["file"]

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef
 from django.forms import BaseForm
@@ -31,13 +30,6 @@ from ..services.competitions import CannotHost
 def posted_data(request: HttpRequest) -> QueryDict | None:
     """What binds a form: also an empty POST, which then has its mistakes shown."""
     return request.POST if request.method == "POST" else None
-
-
-def refuse_too_large(request: HttpRequest) -> None:
-    """Raise `TooLarge` for an upload that was cut off on its way in."""
-    request.FILES  # noqa: B018 - reading the body is what notices it
-    if request.META.get("leaderboard.too_large"):
-        raise TooLarge(settings.MAX_UPLOAD_BYTES)
 
 
 def csv_response(text: str | bytes, name: str) -> HttpResponse:

@@ -26,7 +26,7 @@ from ..models import Competition, Score, Submission
 from ..models.competition import Split
 from ..ranking import secondary
 from ..services import boards, competitions, scoring_again
-from .host_responses import add_refusal, ask_first, is_confirmed, posted_data, refuse_too_large
+from .host_responses import add_refusal, ask_first, is_confirmed, posted_data
 
 PER_PAGE = 50
 NAMED_FOR_SCORING_AGAIN = 10
@@ -211,7 +211,6 @@ def host_baselines(request: HttpRequest, page_context: PageContext) -> HttpRespo
     form = BaselineForm(posted_data(request), request.FILES or None)
     status = 200 if request.method != "POST" else 422
     try:
-        refuse_too_large(request)
         if form.is_valid():
             name, file = form.cleaned_data["name"], form.cleaned_data["file"]
             boards.add_baseline(

@@ -49,7 +49,7 @@ def answered_by_worker(
         def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if isinstance(request, page_tasks.StoredForm):
                 return view(request, *args, **kwargs)
-            if request.method == "POST" and not (_is_too_large(request) or is_quick(request)):
+            if request.method == "POST" and not is_quick(request):
                 return _hand_over(request)
             if request.method == "GET" and (task := _answered_task(request)):
                 return _answer(request, task)
@@ -59,11 +59,6 @@ def answered_by_worker(
         return answered
 
     return declare
-
-
-def _is_too_large(request: HttpRequest) -> bool:
-    request.FILES  # noqa: B018 - reading the body is what notices it
-    return bool(request.META.get("leaderboard.too_large"))
 
 
 def _hand_over(request: HttpRequest) -> HttpResponseBase:

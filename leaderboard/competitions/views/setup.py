@@ -28,7 +28,7 @@ from ..models import Competition, TruthDraft
 from ..services import competitions, copying, findings, folders, launches, setup_files, truth_drafts
 from ..services.competitions import CannotHost
 from .answer_scale import answer_scales
-from .host_responses import add_refusal, ask_first, is_confirmed, refuse_too_large, save_competition
+from .host_responses import add_refusal, ask_first, is_confirmed, save_competition
 from .page_tasks import answered_by_worker
 from .truth_reports import (
     BROKEN,
@@ -102,7 +102,6 @@ def host_new(request: HttpRequest) -> HttpResponse:
     status = 200
     if request.method == "POST":
         try:
-            refuse_too_large(request)
             files = request.FILES.getlist("files")
             if files or request.POST.get("action") == "empty":
                 return _start(request, files)
@@ -138,7 +137,6 @@ def _import_zip(request: HttpRequest) -> HttpResponse:
     """A draft of a folder that was exported somewhere."""
     form, status = FolderForm(request.POST, request.FILES), 422
     try:
-        refuse_too_large(request)
         if form.is_valid():
             chunks = form.cleaned_data["folder"].chunks()
             # An export of last year's is imported beside it, and nobody can write another address into a zip file here.
@@ -171,7 +169,6 @@ def host_setup(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     if request.POST.get("discard") or is_confirmed(request):
         return _discard(request, page_context)
     try:
-        refuse_too_large(request)
         form = _saved_form(request, page_context)
         if form is not None and form.errors:
             return _setup_page(request, page_context, form, status=422)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from leaderboard.common.clock import time_since_arrival
 from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, signed_in_user
 from leaderboard.common.storage import TooLarge, clean_name, path_of
 from leaderboard.scoring.job_slots import JobFailed
@@ -46,14 +48,12 @@ def submit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     fresh = UploadForm.fresh(note=request.POST.get("note", ""))
     try:
-        if request.META.get("leaderboard.too_large"):
-            raise TooLarge(min(page_context.competition.limits.max_bytes, settings.MAX_UPLOAD_BYTES))
         if "again" in request.POST:
-            submission = _hand_in_again(page_context, DuplicateForm(request.POST))
+            submission = _hand_in_again(page_context, DuplicateForm(request.POST), time_since_arrival(request))
         elif not form.is_valid():
             return _submit_page(request, page_context, form, status=422)
         else:
-            submission = _hand_in(page_context, form)
+            submission = _hand_in(page_context, form, time_since_arrival(request))
     except submit_conditions.DuplicateFile as same:
         question = {"earlier": same.earlier, "form": _form_to_repeat(same.earlier, form)}
         return _submit_page(request, page_context, fresh, same=question, status=409)
@@ -108,7 +108,7 @@ def submission_convert(request: HttpRequest, page_context: PageContext, submissi
     return _see_progress(page_context.competition, submission)
 
 
-def _hand_in(page_context: PageContext, form: UploadForm) -> Submission:
+def _hand_in(page_context: PageContext, form: UploadForm, waited: timedelta) -> Submission:
     file: UploadedFile[Any] = form.cleaned_data["file"]
     return submitting.submit_file(
         competition=page_context.competition,
@@ -118,6 +118,7 @@ def _hand_in(page_context: PageContext, form: UploadForm) -> Submission:
         note=form.cleaned_data["note"],
         upload_key=_upload_key(form, sha256_of(file)),
         may_repeat=False,
+        waited=waited,
     )
 
 
@@ -140,7 +141,7 @@ def _form_to_repeat(earlier: Submission, form: UploadForm) -> DuplicateForm:
     return DuplicateForm(initial=given)
 
 
-def _hand_in_again(page_context: PageContext, form: DuplicateForm) -> Submission:
+def _hand_in_again(page_context: PageContext, form: DuplicateForm, waited: timedelta) -> Submission:
     """The bytes of an earlier submission as a new one, after the person was asked."""
     if not form.is_valid() or page_context.membership is None:
         raise UploadRefused(_("This form is damaged. Choose your file again."), 422)
@@ -160,6 +161,7 @@ def _hand_in_again(page_context: PageContext, form: DuplicateForm) -> Submission
             chunks=iter(partial(file.read, PIECE), b""),
             note=given["note"],
             upload_key=_upload_key(form, earlier.sha256),
+            waited=waited,
         )
 
 

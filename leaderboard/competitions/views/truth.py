@@ -20,7 +20,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import AnswersForm
 from ..models import Competition
 from ..services import competitions, findings, rescoring, truth_drafts
-from .host_responses import add_refusal, refuse_too_large
+from .host_responses import add_refusal
 from .page_tasks import answered_by_worker
 from .truth_metric import publish_checked
 from .truth_reports import BROKEN, draft_of, initial_split, last_check_report, secondary_of
@@ -71,7 +71,6 @@ def _check_answers(request: HttpRequest, page_context: PageContext) -> HttpRespo
     competition = page_context.competition
     form, status = answers_form(competition, request), 422
     try:
-        refuse_too_large(request)
         if form.is_valid():
             _draft_from_form(competition, form)
             return _see_data(competition, "#check")

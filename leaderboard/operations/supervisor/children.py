@@ -29,8 +29,6 @@ CONNECTIONS = 8192
 HEADER_MILLISECONDS = 10_000
 OPEN_FILES = 2 * CONNECTIONS
 
-WEB_THREADS = 512  # started when needed; few of them work at once, the others wait for slow clients
-
 # Prepared statements that SQLite keeps for a thread. With Python's 128 the memory of 37 threads grew by 2.4 % in five
 # minutes of eight uploads a second; with 16 by 0.8 %, from 10 MB less, for 3.5 % more of the processor.
 WEB_STATEMENTS = "16"
@@ -147,10 +145,10 @@ def broker_process(place: SiteFolders, path: Path) -> ManagedProcess:
 
 
 def web_process(host: str, port: int) -> ManagedProcess:
-    command = _python("granian", "--interface", "wsgi", "--host", host, "--port", str(port), "--workers", "1")
-    command += ["--blocking-threads", str(WEB_THREADS), "--log-level", "warning"]
+    command = _python("granian", "--interface", "asginl", "--host", host, "--port", str(port), "--workers", "1")
+    command += ["--log-level", "warning"]
     command += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
-    command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS), "leaderboard.wsgi:application"]
+    command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS), "leaderboard.asgi:application"]
     env = {"SQLITE_STATEMENTS": WEB_STATEMENTS}
     question = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     return ManagedProcess("web", command, Answers((host, port), question, b"HTTP/1.1 200", b"HTTP/1.1 503"), env)
