@@ -226,7 +226,7 @@ LOCALE_PATHS = [VAR_DIR / "locale", folders.PACKAGE / "locale"]
 LANGUAGES = languages_in(LOCALE_PATHS)
 
 STATIC_URL = "static/"
-# Files that the site makes itself: fonts, worked examples.
+# Files that the site makes itself: fonts, worked examples, the home scorer.
 MADE_STATIC_DIR = VAR_DIR / "static"
 MADE_DIR = VAR_DIR / "made"
 STATICFILES_DIRS = [MADE_STATIC_DIR] if MADE_STATIC_DIR.is_dir() else []

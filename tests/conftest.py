@@ -33,6 +33,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
+from leaderboard.common.library_wheel import make_wheel
 from leaderboard.common.worked_examples import make_worked_examples
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Membership, Submission
@@ -237,6 +238,12 @@ def worked_examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     make_worked_examples(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home scorer as `up` builds it."""
+    return make_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture

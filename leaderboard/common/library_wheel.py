@@ -9,45 +9,47 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from functools import cache
 from pathlib import Path
+
+from django.conf import settings
 
 LIBRARY = Path(__file__).parents[2] / "metrics"
 VERSION = tomllib.loads((LIBRARY / "pyproject.toml").read_text())["project"]["version"]
+WHEELS = "classboard_metrics-*.whl"
 _LONG_AGO = "315532800"  # so that the same sources give the same file
 _BUILD = "from setuptools import build_meta; build_meta.build_wheel('built')"
 
 
 def library_version() -> str:
-    """The library's version with a hash of its sources."""
-    return _version(_state())
-
-
-def name_wheel() -> str:
-    """The file's name. Its version ends with a hash of the sources, so pip sees each change."""
-    return f"classboard_metrics-{library_version()}-py3-none-any.whl"
-
-
-def build_wheel() -> bytes:
-    """The file of today's sources."""
-    return _built(library_version())
-
-
-def _state() -> tuple[tuple[Path, int], ...]:
-    files = (path for path in LIBRARY.rglob("*.*") if path.suffix in (".py", ".toml") and "tests" not in path.parts)
-    return tuple((path, path.stat().st_mtime_ns) for path in sorted(files))
-
-
-@cache
-def _version(state: tuple[tuple[Path, int], ...]) -> str:
+    """The library's version with a hash of its sources, so that pip sees each change."""
     digest = hashlib.sha256()
-    for path, _ in state:
+    files = (path for path in LIBRARY.rglob("*.*") if path.suffix in (".py", ".toml") and "tests" not in path.parts)
+    for path in sorted(files):
         digest.update(f"{path.relative_to(LIBRARY)}\0".encode() + path.read_bytes())
     return f"{VERSION}+{digest.hexdigest()[:10]}"
 
 
-@cache
-def _built(version: str) -> bytes:
+def make_wheel(folder: Path) -> Path:
+    """The file of today's sources in a folder, built if it is not there; files of other sources are removed."""
+    version = library_version()
+    wheel = folder / f"classboard_metrics-{version}-py3-none-any.whl"
+    if not wheel.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = wheel.with_suffix(".partial")
+        partial.write_bytes(_build_wheel(version))
+        partial.replace(wheel)
+    for other in folder.glob(WHEELS):
+        if other != wheel:
+            other.unlink(missing_ok=True)
+    return wheel
+
+
+def find_wheel() -> Path | None:
+    """The file that was built before pages were served; None until it is there."""
+    return max(Path(settings.MADE_DIR).glob(WHEELS), default=None)
+
+
+def _build_wheel(version: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project"
         shutil.copytree(LIBRARY, project, ignore=shutil.ignore_patterns("tests", "__pycache__"))

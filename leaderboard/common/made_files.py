@@ -14,11 +14,13 @@ EXAMPLE_SECONDS = "8"
 
 
 def make_files(var: Path) -> None:
-    """Worked examples and fonts. Pages say so or do without while a file is missing."""
+    """Worked examples, the home scorer and fonts. Pages say so or do without while a file is missing."""
     from .fonts import STYLES, make_fonts
+    from .library_wheel import make_wheel
     from .worked_examples import make_worked_examples
 
     make_worked_examples(var / "made")
+    make_wheel(var / "made")
     if not (var / "static" / "fonts" / STYLES).exists():
         make_fonts(var / "static" / "fonts")
 

@@ -36,7 +36,7 @@ from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import SetupLink, User
 from leaderboard.common import folders
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.library_wheel import build_wheel, name_wheel
+from leaderboard.common.library_wheel import find_wheel
 from leaderboard.common.markdown import render_markdown
 from leaderboard.common.responses import see_other
 from leaderboard.competitions.context_processors import THEMES
@@ -278,14 +278,18 @@ CLI = Path(__file__).resolve().with_name("command_line.py")
 @open_page_to(SiteAudience.ANYONE)
 def home_scorer(request: HttpRequest) -> HttpResponseBase:
     """To the file of today; pip reads its name from the address."""
-    return redirect("home_scorer_file", name_wheel())
+    wheel = find_wheel()
+    if wheel is None:
+        raise Http404  # pages of metrics say that it is not ready
+    return redirect("home_scorer_file", wheel.name)
 
 
 @open_page_to(SiteAudience.ANYONE)
 def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    if name != name_wheel():
+    wheel = find_wheel()
+    if wheel is None or name != wheel.name:
         raise Http404(_("This site now scores with a different version. Download the current file."))
-    response = HttpResponse(build_wheel(), content_type="application/zip")
+    response = HttpResponse(wheel.read_bytes(), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 

@@ -158,15 +158,17 @@ def test_the_id_of_somebody_elses_file_opens_nothing(scene: Scene, other: str) -
 
 
 # What is not there on this site or for these arguments: wrong codes, a path for whatever has no page, what needs a
-# setting or a worker, the notice or the form of somebody else, a rescoring while there is none, what hosts of the site
-# open.
+# setting, a worker or a file that `up` makes, the notice or the form of somebody else, a rescoring while there is none,
+# what hosts of the site open.
 NOT_THERE = {
     "bo": {
-        "join_code", "invitation", "setup", "home_scorer_file", "api_nothing", "healthz_deep", "readyz", "prometheus",
+        "join_code", "invitation", "setup", "home_scorer", "home_scorer_file", "api_nothing", "healthz_deep", "readyz",
+        "prometheus",
         "host", "host_restore", "password_link", "page_task",
     },
     "ada": {
-        "join_code", "invitation", "setup", "home_scorer_file", "api_nothing", "healthz_deep", "readyz", "prometheus",
+        "join_code", "invitation", "setup", "home_scorer", "home_scorer_file", "api_nothing", "healthz_deep", "readyz",
+        "prometheus",
         "notice", "api_rescoring", "host_restore", "password_link",
     },
 }  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import metrics
-from leaderboard.common.library_wheel import _built, build_wheel, name_wheel
+from leaderboard.common.library_wheel import make_wheel
 from metrics.tests.test_vectors import CASES
 
 pytestmark = pytest.mark.thorough
@@ -40,7 +40,7 @@ def needed(name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
     """An empty environment with what the wheel asks for and the wheel, installed by pip without a network."""
     folder = tmp_path_factory.mktemp("home")
     venv.create(folder / "venv", with_pip=True, symlinks=True)
@@ -52,8 +52,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             here = Path(str(metadata.distribution(name).locate_file(top)))
             if top != ".." and not (libraries / top).exists():
                 (libraries / top).symlink_to(here)
-    title, data = name_wheel(), build_wheel()
-    (folder / title).write_bytes(data)
+    title = wheel.name
+    (folder / title).write_bytes(wheel.read_bytes())
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
     for command in (["install", "--no-index", str(folder / title)], ["check"]):
         done = subprocess.run([*pip, *command], capture_output=True, text=True, check=False, cwd=folder)
@@ -130,10 +130,12 @@ def test_it_runs_from_the_command_line(home: Path) -> None:
     assert json.loads(done.stdout)["version"] == metrics.get("accuracy").version
 
 
-def test_the_same_sources_give_the_same_file() -> None:
-    title, data = name_wheel(), build_wheel()
-    _built.cache_clear()
-    assert (name_wheel(), build_wheel()) == (title, data)
+def test_the_same_sources_give_the_same_file_and_those_of_others_go(wheel: Path, tmp_path: Path) -> None:
+    (tmp_path / "classboard_metrics-0.0.1+0123456789-py3-none-any.whl").write_bytes(b"old")
+    title, data = wheel.name, wheel.read_bytes()
+    again = make_wheel(tmp_path)
+    assert (again.name, again.read_bytes()) == (title, data)
+    assert list(tmp_path.iterdir()) == [again]
     assert re.fullmatch(r"classboard_metrics-[0-9.]+\+[0-9a-f]{10}-py3-none-any\.whl", title)
     with zipfile.ZipFile(BytesIO(data)) as archive:
         assert archive.testzip() is None

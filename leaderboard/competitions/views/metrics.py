@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 import metrics as library
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_messages import translated_message
-from leaderboard.common.library_wheel import name_wheel
+from leaderboard.common.library_wheel import find_wheel
 from leaderboard.sandbox import outside_metrics
 
 from .examples import (
@@ -174,8 +174,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "settings": [(parameter, params.get(parameter.name)) for parameter in shown.parameters],
         "worked": worked_example_of(shown),
         "is_example_failed": is_example_failed(shown),
-        # pip reads from the file's name what it is.
-        "install": f"pip install {quote(request.build_absolute_uri(reverse('home_scorer_file', args=[name_wheel()])))}",
+        "install": _install_command(request),
         "command": home_command(shown, params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
         "is_from_outside": shown.is_outside,
@@ -184,6 +183,14 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "source": source,
     }
     return render(request, "competitions/metric.html", context)
+
+
+def _install_command(request: HttpRequest) -> str:
+    """How pip takes the home scorer: it reads from the file's name what that is. Empty until the file is built."""
+    wheel = find_wheel()
+    if wheel is None:
+        return ""
+    return f"pip install {quote(request.build_absolute_uri(reverse('home_scorer_file', args=[wheel.name])))}"
 
 
 def _announced(request: HttpRequest, response: HttpResponse, words: str) -> HttpResponse:
