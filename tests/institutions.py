@@ -72,8 +72,13 @@ def real_provider() -> Iterator[RealProvider]:
     ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     provider = RealProvider(f"http://127.0.0.1:{port}")
+
+    def is_up() -> bool:
+        assert process.poll() is None, "the provider has ended"
+        return answers_at(provider.issuer)
+
     try:
-        until(lambda: answers_at(provider.issuer), seconds=30)
+        until(is_up, seconds=30)
         yield provider
     finally:
         process.terminate()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -26,7 +27,8 @@ SILENCE = 5.0
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 Found = TypeVar("Found")
 _own = threading.local()
-_ports = count(20_000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")))
+_ports = count(random.randrange(20_000, 30_000))
+_reserved: list[socket.socket] = []
 
 
 def patience() -> float:
@@ -52,11 +54,22 @@ def until(condition: Callable[[], Found | None], *, seconds: float = 30, every: 
 
 
 def free_port() -> int:
-    """A port that no program gets by asking for any, and no other process of the tests: it stays free until used."""
+    """A port that no program gets by asking for any, and no other tests on this machine get: it stays free until used.
+
+    Several workers and clones look at the same time. So the port of the same number for UDP, which no server of the
+    tests uses, is kept until this process ends.
+    """
     for port in _ports:
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
+        reservation = socket.socket(type=socket.SOCK_DGRAM)
+        try:
+            reservation.bind(("127.0.0.1", port))
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", port))
+        except OSError:
+            reservation.close()
+            continue
+        _reserved.append(reservation)
+        return port
     raise AssertionError("count has no end")
 
 

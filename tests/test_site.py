@@ -1,0 +1,24 @@
+"""Several runs of the tests on one machine do not disturb each other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import count
+
+import pytest
+
+from tests import site
+
+ASK = "from itertools import count; from tests import site; site._ports = count({}); print(site.free_port())"
+
+
+def test_two_runs_that_look_at_the_same_time_get_two_ports(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = site.free_port()
+    monkeypatch.setattr(site, "_ports", count(first))
+    second = site.free_port()
+    assert second != first, "though nothing listens there yet"
+    other = subprocess.run(
+        [sys.executable, "-c", ASK.format(first)], cwd=site.ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert int(other.stdout) not in (first, second)
