@@ -10,26 +10,59 @@ from typing import Any
 
 import pytest
 from django.core.handlers.base import BaseHandler
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Playwright, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.competitions.scoring import score
 from tests.site import CHROMIUM_ARGUMENTS, patience
 
 
+class Chromium:
+    """The browser of a run. One that has died, or did not start, costs the test that meets it and not all others."""
+
+    def __init__(self, playwright: Playwright, path: str) -> None:
+        self._playwright, self._path = playwright, path
+        self._browser: Browser | None = None
+
+    def started(self) -> Browser:
+        """The browser, started anew where it is gone."""
+        if self._browser is None or not is_alive(self._browser):
+            self._browser = self._playwright.chromium.launch(
+                executable_path=self._path, args=CHROMIUM_ARGUMENTS, timeout=30_000 * patience()
+            )
+        return self._browser
+
+    def close(self) -> None:
+        if self._browser is not None and is_alive(self._browser):
+            self._browser.close()
+
+
+def is_alive(browser: Browser) -> bool:
+    try:
+        browser.new_context().close()
+    except Error:
+        return False
+    return True
+
+
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """One browser for the whole run; every test opens contexts of its own."""
+def chromium_of_the_run() -> Iterator[Chromium]:
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     assert path, "The browser tests need Debian's package `chromium`."
-    expect.set_options(timeout=10_000 * patience())
     # Playwright runs an event loop in this thread; Django would take the tests for asynchronous code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
-        yield browser
-        browser.close()
+        chromium = Chromium(playwright, path)
+        yield chromium
+        chromium.close()
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def chromium(chromium_of_the_run: Chromium) -> Browser:
+    """One browser for the whole run; every test opens contexts of its own."""
+    expect.set_options(timeout=10_000 * patience())  # as busy as the machine is now
+    return chromium_of_the_run.started()
 
 
 @pytest.fixture

@@ -42,6 +42,7 @@ SEEN_BY_NOBODY = {
     "favicon": "a picture",
     "robots": "for programs",
     "host_activity": "a part of the dashboard",
+    "page_task": "only until a worker has answered a form",
     "host_join_cards": "takes a POST; pressed below",
     "setup": "only before there is an operator; the short test opens it",
     "account_email_verification_sent": "nobody's address is checked before the first visit",
