@@ -32,7 +32,7 @@ POOL_CHECK_SECONDS = 0.5
 QUEUE = "celery"
 # Tasks that a page waits for go here, so that they and the scoring of files do not wait for each other.
 PAGES_QUEUE = "pages"
-PAGES_THREADS = 2
+PAGES_THREADS = 4
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
 

@@ -50,7 +50,7 @@ from leaderboard.competitions.services import (
 from leaderboard.competitions.views import board_cache
 from leaderboard.operations import consistency
 from leaderboard.scoring import client as scorer_client
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 from metrics.sandbox.processes import explain_missing_sandbox
 from tests import databases
 from tests.recordings import recorded
@@ -266,7 +266,7 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     if request.node.get_closest_marker("slow"):
         return
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", answer_once)
+    monkeypatch.setattr(table_jobs, "run_page_job", answer_once)
     monkeypatch.setattr(scoring, "measure_file", measure_here)
     monkeypatch.setattr(scoring, "start_scorer", lambda: None)
     monkeypatch.setattr(tasks, "wake_workers", answer_forms_at_once)
@@ -318,12 +318,12 @@ def olga(db: None) -> User:
 def answer_once(job: str, **arguments: Any) -> dict[str, Any]:
     """A page's job, here; what is only looked at, and the same in thousands of tests, is looked at once."""
     if job not in ("check_truth", "suggest") or os.environ.get("METRICS_DIR"):
-        return jobs_for_pages.JOBS[job](**arguments)
+        return table_jobs.JOBS[job](**arguments)
     asked = json.dumps([job, arguments, _contents_of(arguments)], sort_keys=True, default=str)
     for path in _paths_in(arguments):
         asked = asked.replace(json.dumps(path), "")
     if asked not in _reports:
-        _reports[asked] = json.dumps(jobs_for_pages.JOBS[job](**arguments))
+        _reports[asked] = json.dumps(table_jobs.JOBS[job](**arguments))
     report: dict[str, Any] = json.loads(_reports[asked])
     return report
 
@@ -363,7 +363,7 @@ def _make_competition(host: User, *, launched: bool, truth: str, **fields: Any) 
             **fields,
         },
     )
-    with patch.object(jobs_for_pages, "run_page_job", answer_once):
+    with patch.object(table_jobs, "run_page_job", answer_once):
         truth_drafts.draft_truth(
             competition=competition,
             metric=metric,

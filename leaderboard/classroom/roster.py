@@ -21,7 +21,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition, Membership
 from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 from metrics.reading.containers import READERS, container_of
 
 from . import roster_files
@@ -80,7 +80,7 @@ class RosterPreview:
 def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
     """Keep a class list until the host has looked at it; nothing on the roster changes. Raises `CannotHost`."""
     if isinstance(data, bytes) and container_of(data[:4096]) in READERS:
-        data = jobs_for_pages.csv_of(data)
+        data = table_jobs.csv_of(data)
         if not data:
             raise CannotHost(
                 _("This Excel or Parquet file can't be read: it is empty, damaged or too large. Save the list as CSV.")

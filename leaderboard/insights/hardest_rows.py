@@ -18,7 +18,7 @@ from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.competitions.services.secondary_metrics import asked_secondary
 from leaderboard.competitions.services.truth_drafts import draft_truth
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 
 TOP_TEAMS = 10
 MOST_SHOWN = 20
@@ -128,7 +128,7 @@ def find_hard_rows(*, competition: Competition) -> RowReport:
     Raises `CannotHost` while no team has a score, and `child.JobFailed`.
     """
     ground_truth = _current_ground_truth(competition)
-    found = jobs_for_pages.run_page_job(
+    found = table_jobs.run_page_job(
         "hardest_rows",
         metric=ground_truth.metric_key,
         truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
@@ -161,7 +161,7 @@ def correct_truth(
         raise CannotHost(_("A correction is pending. Apply or discard it first."))
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "corrected.csv"
-        answer = jobs_for_pages.run_page_job(
+        answer = table_jobs.run_page_job(
             "correct_rows",
             truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),
             id_column=ground_truth.id_column,

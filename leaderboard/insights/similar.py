@@ -14,7 +14,7 @@ from leaderboard.competitions.models import Competition, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services.competitions import CannotHost
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 
 from .activity import files_of_teams
 
@@ -118,7 +118,7 @@ def compare_answers(*, competition: Competition) -> AnswerComparison:
         raise CannotHost(_("At least three teams need a score to estimate chance."))
     files = Submission.objects.in_bulk([one.submission_id for one in chosen])
     ordered = [files[one.submission_id] for one in chosen]
-    found = jobs_for_pages.run_page_job(
+    found = table_jobs.run_page_job(
         "agreement",
         metric=ground_truth.metric_key,
         truth=str(path_of(ground_truth.file_key, ground_truth.sha256)),

@@ -30,7 +30,7 @@ from leaderboard.competitions.views.charts import metric_title
 from leaderboard.competitions.views.page_tasks import answered_by_worker
 from leaderboard.competitions.views.setup import checklist_of
 from leaderboard.notifications import chat_sending
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from . import activity, hardest_rows, similar
 from . import report as report_module

@@ -14,6 +14,9 @@ is checked for its form. `measure_file` is the way in for submissions, `run_job`
 from __future__ import annotations
 
 from leaderboard.scoring.client import (
+    JobFailed,
+    JobLimits,
+    JobTimedOut,
     ScorerDied,
     ScorerInterrupted,
     close_scorer,
@@ -22,19 +25,15 @@ from leaderboard.scoring.client import (
     start_scorer,
     stop_scorer,
 )
-from leaderboard.scoring.job_slots import KINDS, OF_HOSTS, JobFailed, JobSlot, JobTimedOut, NoSlowSlot
 from leaderboard.scoring.process_limits import clean_environment
 from leaderboard.scoring.scorer_answer import ScorerAnswer
 from leaderboard.scoring.truth_spec import MeasuringLimits, TruthSpec
 
 __all__ = [
-    "KINDS",
-    "OF_HOSTS",
     "JobFailed",
-    "JobSlot",
+    "JobLimits",
     "JobTimedOut",
     "MeasuringLimits",
-    "NoSlowSlot",
     "ScorerAnswer",
     "ScorerDied",
     "ScorerInterrupted",

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from . import outside_metrics
-from .job_slots import JobFailed, JobKind, JobSlot, JobTimedOut
 from .messages import Channel, ConnectionEnded, DeadlinePassed, MalformedMessage
 from .process_limits import clean_environment
 from .scorer_answer import ScorerAnswer, not_readable, read_answer
@@ -52,6 +51,23 @@ OWN_SIGNALS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.S
 _PYTHON = (sys.executable, "-s", "-B", "-X", "utf8")
 _PROGRAM = ["-m", "leaderboard.scoring.sealed_process"]
 _ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+class JobFailed(Exception):
+    """The process died, took too long or met a bug; the text is for the log."""
+
+
+class JobTimedOut(JobFailed):
+    """The process took more time than it may."""
+
+
+@dataclass(frozen=True)
+class JobLimits:
+    """How long the process of a job may take: of the processor, and on the wall."""
+
+    processor_seconds: int
+    seconds: float
+    niceness: int = 0
 
 
 class ScorerDied(JobFailed):
@@ -212,22 +228,21 @@ class Scorer:
 # --- jobs of the site: a process for each -------------------------------------------------------------------------
 
 
-def run_job(job: str, arguments: dict[str, Any], kind: JobKind, place: JobSlot, memory_mb: int) -> dict[str, Any]:
+def run_job(job: str, arguments: dict[str, Any], limits: JobLimits, memory_mb: int) -> dict[str, Any]:
     """Have a job done in a process of its own. Raises `JobFailed`, `JobTimedOut`."""
     request = {
         "job": job,
         "arguments": arguments,
-        "processor_seconds": kind.seconds,
+        "processor_seconds": limits.processor_seconds,
         "memory_mb": memory_mb,
-        "niceness": kind.niceness,
+        "niceness": limits.niceness,
     }
     scorer = Scorer()
     try:
         process = scorer.start(request)
         scorer.processes[job, memory_mb] = process  # closed with the scorer
-        until = time.monotonic() + kind.kill_after
+        until = time.monotonic() + limits.seconds
         try:
-            place.wait_for(process.channel, process.pid)
             message = process.channel.receive(until + GRACE_SECONDS)
         except DeadlinePassed:
             raise JobTimedOut(f"{job} took longer than its time") from None

@@ -16,7 +16,7 @@ from bench.pages import Readers, forget
 from leaderboard.accounts.models import User
 from leaderboard.competitions import tasks
 from leaderboard.operations import demo
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 
 from .scene import ROLES, Scene, addresses, ask, filled
 
@@ -38,7 +38,7 @@ ALLOWED = {
 @contextmanager
 def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """What is written, sent and started within the block."""
-    done, really = list[str](), jobs_for_pages.run_page_job
+    done, really = list[str](), table_jobs.run_page_job
 
     def execute(run: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
         if sql.lstrip(" (").upper().startswith(WRITES):
@@ -52,7 +52,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     with monkeypatch.context() as patch, connection.execute_wrapper(execute):
         patch.setattr(Celery, "send_task", lambda app, name, *_, **__: done.append(f"message {name}"))
         patch.setattr(tasks, "wake_workers", lambda task, *_, **__: done.append(f"message {task.name}"))
-        patch.setattr(jobs_for_pages, "run_page_job", run_page_job)
+        patch.setattr(table_jobs, "run_page_job", run_page_job)
         yield done
 
 

@@ -12,8 +12,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Conversion, DailyAttempts, Submission
-from leaderboard.competitions.services import page_tasks, scoring_again
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.competitions.services import converting, page_tasks, scoring_again
+from leaderboard.scoring import table_jobs
 from tests.conftest import answers, close, enter, hand_in
 from tests.pages import signed_in, text_of, upload
 
@@ -69,13 +69,13 @@ def test_asking_twice_hands_in_once_and_uses_one_attempt(bos: Client, pets: Comp
 @pytest.fixture
 def jobs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The jobs that were done from now on."""
-    done, really = list[str](), jobs_for_pages.run_page_job
+    done, really = list[str](), table_jobs.run_page_job
 
     def run(job: str, **arguments: Any) -> Any:
         done.append(job)
         return really(job, **arguments)
 
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", run)
+    monkeypatch.setattr(table_jobs, "run_page_job", run)
     return done
 
 
@@ -98,9 +98,9 @@ def test_a_file_that_takes_too_long_to_convert_is_read_once(
 
     def times_out(job: str, **arguments: Any) -> Any:
         tried.append(job)
-        raise jobs_for_pages.JobTimedOut("10 s")
+        raise table_jobs.JobTimedOut("10 s")
 
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", times_out)
+    monkeypatch.setattr(table_jobs, "run_page_job", times_out)
     for _ in range(3):
         assert bos.post(f"/c/pets/submissions/{only_file(pets).pk}/convert/").status_code == 409
     assert len(tried) == 1
@@ -181,3 +181,30 @@ def test_a_file_that_no_worker_has_read_yet_is_converted_unseen(
     assert page_tasks.answer_next_task("a worker")
     assert "/c/pets/submit/?submission=" in bos.get(waiting)["Location"]
     assert Conversion.objects.get().original == original
+
+
+@pytest.mark.attack("files that take long to convert, so that hosts and others wait")
+def test_files_are_looked_at_one_after_the_other_and_no_thread_waits(
+    bos: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as away:
+        away.setattr(tasks, "wake_workers", lambda *_, **__: False)
+        hand_over(bos, SEMICOLONS)
+        hand_over(bos, SEMICOLONS + b"\n")
+    first, second = Submission.objects.order_by("received_at")
+    really, at_work = table_jobs.run_page_job, list[str]()
+
+    def run(job: str, **arguments: Any) -> Any:
+        at_work.append(job)
+        if len(at_work) == 1:
+            converting.preview_conversion(second.pk)
+            assert len(at_work) == 1, "another thread found this one at work and left"
+        return really(job, **arguments)
+
+    monkeypatch.setattr(table_jobs, "run_page_job", run)
+    converting.preview_conversion(first.pk)
+    assert len(at_work) == 2
+    for submission in (first, second):
+        offer = converting.offer_conversion(submission)
+        assert offer is not None
+        assert offer.changes

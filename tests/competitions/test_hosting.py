@@ -32,7 +32,7 @@ from leaderboard.competitions.services import (
     submitting,
     truth_drafts,
 )
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 from tests.conftest import ANSWERS, TRUTH, answers, close, enter, hand_in, make_competition
 
 BARE = TRUTH.replace(",Public", "").replace(",Private", "").replace(",Usage", "")
@@ -150,7 +150,7 @@ def test_a_draft_without_any_file_is_refused(ada: User, pets: Competition) -> No
         truth_drafts.draft_truth(competition=bare, metric="accuracy", params={})
 
 
-@pytest.mark.parametrize("trouble", [jobs_for_pages.JobFailed("killed"), MemoryError()])
+@pytest.mark.parametrize("trouble", [table_jobs.JobFailed("killed"), MemoryError()])
 def test_a_check_that_breaks_changes_nothing(
     pets: Competition, monkeypatch: pytest.MonkeyPatch, settings: LazySettings, trouble: BaseException
 ) -> None:
@@ -160,7 +160,7 @@ def test_a_check_that_breaks_changes_nothing(
     def broken(*_: object, **__: object) -> None:
         raise trouble
 
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", broken)
+    monkeypatch.setattr(table_jobs, "run_page_job", broken)
     with pytest.raises(type(trouble)):
         truth_drafts.draft_truth(competition=pets, metric="accuracy", params={}, file_name="b.csv", chunks=[b"id,y\n"])
     assert TruthDraft.objects.get().file_name == "a.csv"

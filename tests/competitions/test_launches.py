@@ -34,7 +34,7 @@ from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import boards, competitions, copying, data_files, launches
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import Notice
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 from tests.common.languages import CODE, second_language
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 from tests.pages import signed_in, text_of, tidy, upload
@@ -193,9 +193,9 @@ def test_a_check_that_breaks_loses_nothing(hers: Client, pond: Competition, monk
     look(hers)
 
     def breaks(*_: object, **__: object) -> None:
-        raise jobs_for_pages.JobFailed("it died")
+        raise table_jobs.JobFailed("it died")
 
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", breaks)
+    monkeypatch.setattr(table_jobs, "run_page_job", breaks)
     broken = look(hers, seed="9")
     assert broken.status_code == 503
     assert "no fault of your file" in text_of(broken)
@@ -587,9 +587,9 @@ def test_a_copy_that_fails_midway_leaves_nothing(
     hers: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(*_: object, **__: object) -> None:
-        raise jobs_for_pages.JobFailed("it died")
+        raise table_jobs.JobFailed("it died")
 
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", breaks)
+    monkeypatch.setattr(table_jobs, "run_page_job", breaks)
     assert hers.post("/host/pets/clone/", {"title": "Again", "slug": "again"}).status_code == 503
     assert Competition.objects.count() == 1
 

@@ -242,3 +242,16 @@ def test_forms_go_after_some_days_and_with_their_account(scored: Competition, de
     delete_account(account=dee, user=dee)
     assert not PageTask.objects.exists()
     assert "page-tasks" not in [key.partition("/")[0] for key, _ in storage.list_stored()]
+
+
+@pytest.mark.attack("files that take long to convert, so that hosts and others wait")
+def test_however_many_students_convert_their_files_ada_finds_a_thread(
+    scored: Competition, ada: User, bo: User, cy: User
+) -> None:
+    enter(scored, cy)
+    for user in (bo, cy):
+        made = hand_in(scored, user, answers().replace(b",", b";"))
+        assert signed_in(user).post(f"/c/pets/submissions/{made.pk}/convert/").status_code == 303
+    find_rows(signed_in(ada))
+    claimed = [page_tasks.claim_next_task(name) for name in ("first", "second", "third")]
+    assert [task and task.user for task in claimed] == [bo, ada, None]

@@ -20,7 +20,7 @@ from leaderboard.competitions.models import Competition, RowReport, Submission, 
 from leaderboard.competitions.scoring import score
 from leaderboard.competitions.services import competitions, publishing, rescoring, truth_drafts
 from leaderboard.insights import hardest_rows
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 from tests.pages import drawing_of, signed_in, text_of
 
@@ -200,9 +200,9 @@ def test_a_look_that_breaks_is_nobodys_fault(
     hers: Client, with_uncertainties: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> Any:
-        raise jobs_for_pages.JobFailed("out of memory")
+        raise table_jobs.JobFailed("out of memory")
 
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", broken)
+    monkeypatch.setattr(table_jobs, "run_page_job", broken)
     response = hers.post(PAGE, {"action": "find"})
     assert response.status_code == 503
     assert "out of memory" not in text_of(response)

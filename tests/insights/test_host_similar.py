@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 from tests.conftest import answers, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, tidy
 
@@ -101,9 +101,9 @@ def test_too_few_teams_and_a_child_that_fails_are_said(
         hand_in(pets, user, answers())
 
     def fail(*_: object, **__: object) -> None:
-        raise jobs_for_pages.JobFailed("died")
+        raise table_jobs.JobFailed("died")
 
-    monkeypatch.setattr(jobs_for_pages, "run_page_job", fail)
+    monkeypatch.setattr(table_jobs, "run_page_job", fail)
     response = signed_in(ada).post("/host/pets/teams/similar/")
     assert response.status_code == 503
     assert "died" not in text_of(response)

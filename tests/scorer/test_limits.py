@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
-import threading
 import tracemalloc
 import zipfile
-from dataclasses import replace
 
 import pytest
 
@@ -16,7 +14,6 @@ from leaderboard.accounts.models import User
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.competitions.models import Competition, DailyAttempts, Submission
 from leaderboard.competitions.services import answer_leaks, competitions, data_files
-from leaderboard.scoring import jobs_for_pages
 
 from ..conftest import TRUTH, answers, enter, hand_in
 
@@ -59,14 +56,6 @@ def test_a_file_that_needs_too_much_memory_is_the_files_fault_and_counts_as_refu
     assert "memory" in submission.problems[0]["message"]
     count = DailyAttempts.objects.get()
     assert (count.used, count.refused) == (0, 1)
-
-
-def test_only_so_many_children_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    places = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(jobs_for_pages, "OF_HOSTS", replace(jobs_for_pages.OF_HOSTS, places=places, patience=0.01))
-    with places, pytest.raises(jobs_for_pages.JobFailed, match="found no place"):
-        jobs_for_pages.run_page_job("sample_submission")
 
 
 def test_a_wide_data_file_is_compared_without_being_kept(pets: Competition) -> None:

@@ -515,11 +515,9 @@ def test_a_file_that_is_gone_after_its_score_holds_up_nobody(measure: Measure, m
 
 JOB = """
 import sys
-from leaderboard.scoring.job_slots import OF_HOSTS, JobSlot
-from leaderboard.scoring.client import run_job
+from leaderboard.scoring.client import JobLimits, run_job
 asked = dict(metric="accuracy", truth=sys.argv[1], params={}, id_column="id", submission=sys.argv[2], target="")
-with JobSlot("convert_submission", OF_HOSTS) as place:
-    run_job("convert_submission", asked, OF_HOSTS, place, 1500)
+run_job("convert_submission", asked, JobLimits(60, 60), 1500)
 """
 
 

@@ -13,14 +13,16 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
+from django.utils.decorators import method_decorator
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
 import metrics
 from leaderboard.common.responses import see_other
 from leaderboard.common.storage import TooLarge
 from leaderboard.sandbox import outside_metrics
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..forms.ground_truth import AnswersForm, ParameterForm, SecondaryForm
 from ..models import Competition, GroundTruth, TruthDraft
@@ -28,6 +30,7 @@ from ..ranking import secondary as secondary_module
 from ..services import competitions, publishing, truth_drafts
 from ..views import truth, truth_metric
 from ..views.host_responses import add_refusal
+from ..views.page_tasks import answered_by_worker
 from ..views.truth_reports import BROKEN, draft_of, metric_or_none
 from .scope import REFUSAL_ERRORS, ScopedAdmin, error_lines
 
@@ -94,6 +97,10 @@ class TruthDraftAdmin(ScopedAdmin):
         view = self.admin_site.admin_view(self.parameters_view)
         return [path("parameters/", view, name="competitions_truthdraft_parameters"), *super().get_urls()]
 
+    @method_decorator(answered_by_worker(gettext_lazy("Publishing the answers")))
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        return super().changelist_view(request, extra_context)
+
     def parameters_view(self, request: HttpRequest) -> HttpResponse:
         """The fields of the metric that was just chosen."""
         competition, key = self._competition_asked(request, None), metric_named(request.GET.get("metric", ""))
@@ -104,6 +111,7 @@ class TruthDraftAdmin(ScopedAdmin):
         context = {"metric": metrics.get(key) if key else None, "parameters": parameters}
         return render(request, "admin/competitions/truthdraft/parameters.html", context)
 
+    @method_decorator(answered_by_worker(gettext_lazy("Checking the answers")))
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 import metrics
 from leaderboard.common.storage import TooLarge
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..models import Competition
 from ..services.competitions import CannotHost

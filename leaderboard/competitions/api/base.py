@@ -171,24 +171,24 @@ def token_owner(request: HttpRequest) -> User:
     return cast(User, request.auth)  # type: ignore[attr-defined]
 
 
-def answered_by_worker(operation: Callable[..., Any]) -> Callable[..., Any]:
+def answered_by_worker(operation: Callable[..., Any], *, is_of_student: bool = False) -> Callable[..., Any]:
     """Have the forms of an operation answered by a pages worker: 202 with where to ask, unless that is done at once."""
 
     @wraps(operation)
     def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         if isinstance(request, page_tasks.StoredForm):
             return operation(request, *args, **kwargs)
-        return hand_over(request)
+        return hand_over(request, is_of_student=is_of_student)
 
     # Its annotations are texts, which ninja would look up in this module.
     answered.__signature__ = inspect.signature(operation, eval_str=True)  # type: ignore[attr-defined]
     return answered
 
 
-def hand_over(request: HttpRequest, *, other_path: str = "") -> HttpResponse:
+def hand_over(request: HttpRequest, *, other_path: str = "", is_of_student: bool = False) -> HttpResponse:
     """Leave the form of a request, or an empty one for another operation, to a worker."""
     try:
-        task = page_tasks.add_task(request, token_owner(request), other_path=other_path)
+        task = page_tasks.add_task(request, token_owner(request), other_path=other_path, is_of_student=is_of_student)
     except page_tasks.TooManyTasks as error:
         words = "Two of your requests aren't done yet. Wait for one of them."
         raise ApiError(429, words, [{"code": "busy", "message": words}], {"Retry-After": "5"}) from error

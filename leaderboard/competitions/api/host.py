@@ -16,7 +16,7 @@ import metrics
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 from leaderboard.common.storage import TooLarge
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..access import PageContext
 from ..models import Competition, GroundTruth, TruthDraft

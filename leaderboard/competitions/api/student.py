@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Annotated, Literal, cast
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from leaderboard.common.clock import database_now, time_since_arrival
 from leaderboard.common.queries import only_row
 from leaderboard.common.responses import as_download, sha256_of
 from leaderboard.common.storage import TooLarge
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..access import PageContext
 from ..models import Competition, DataFile, Membership, PageTask, Submission
@@ -231,7 +232,7 @@ def hand_in(
         raise ApiError(409, "Another file was submitted with this Idempotency-Key.")
     if convert and converting.offer_conversion(submission):
         path = reverse("api_convert", kwargs={"submission_id": submission.pk})
-        return hand_over(request, other_path=f"{path}?or_itself=true")
+        return hand_over(request, other_path=f"{path}?or_itself=true", is_of_student=True)
     converting.request_preview(submission)
     if submission.status == Submission.Status.PENDING:
         return Status(201, submission_out(submission_without_scores(submission), sees_private=False))
@@ -247,7 +248,7 @@ def hand_in(
     auth=Token(Scope.SUBMIT),
     url_name="api_convert",
 )
-@answered_by_worker
+@partial(answered_by_worker, is_of_student=True)
 def convert_submission(
     request: HttpRequest,
     submission_id: UUID,

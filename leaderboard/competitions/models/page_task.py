@@ -33,6 +33,7 @@ class PageTask(models.Model):
     path = models.TextField()
     form = models.JSONField(default=dict)
     """The fields, the stored files, and what of the browser's headers the answer depends on."""
+    is_of_student = models.BooleanField(default=False)
     digest = models.CharField(max_length=64)
     """Of path, fields and files: the same form sent again joins the unfinished one."""
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.WAITING)
@@ -52,6 +53,12 @@ class PageTask(models.Model):
                 fields=["user", "place"], condition=Q(status__in=["waiting", "running"]), name="one_task_in_each_place"
             ),
             models.UniqueConstraint(fields=["user"], condition=Q(status="running"), name="one_running_task_each"),
+            # However many students ask, hosts find a thread free.
+            models.UniqueConstraint(
+                fields=["is_of_student"],
+                condition=Q(status="running", is_of_student=True),
+                name="one_running_of_students",
+            ),
             models.CheckConstraint(condition=Q(place__gte=1, place__lte=MAX_UNFINISHED), name="place_of_task_exists"),
         ]
         indexes = [

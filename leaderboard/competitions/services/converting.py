@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import tempfile
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +20,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 from leaderboard.common.storage import path_of
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 
 from .. import tasks
 from ..models import Conversion, Submission
@@ -60,8 +62,23 @@ def request_preview(submission: Submission) -> None:
         tasks.wake_workers(tasks.preview_conversion, submission.pk)
 
 
+_previews: SimpleQueue[UUID | str] = SimpleQueue()
+_previewing = threading.Lock()
+
+
 def preview_conversion(submission_id: UUID | str) -> None:
-    """In a worker: read a file, and remember what could be done with it."""
+    """In a worker: read a file, and remember what could be done with it. One at a time: a thread that finds another at
+    work leaves the file to it."""
+    _previews.put(submission_id)
+    while not _previews.empty() and _previewing.acquire(blocking=False):
+        try:
+            with suppress(Empty):
+                _remember_preview(_previews.get_nowait())
+        finally:
+            _previewing.release()
+
+
+def _remember_preview(submission_id: UUID | str) -> None:
     found = Submission.objects.select_related("competition__ground_truth").filter(pk=submission_id)
     submission = only_row(found)
     if submission is None or not _may_be_convertible(submission) or caches["default"].get(_answer_key(submission)):
@@ -69,7 +86,7 @@ def preview_conversion(submission_id: UUID | str) -> None:
     try:
         with _converted_file(submission):
             pass
-    except (jobs_for_pages.JobFailed, FileNotFoundError):
+    except (table_jobs.JobFailed, FileNotFoundError):
         log.exception("submission %s could not be read for a conversion", submission_id)
 
 
@@ -131,13 +148,13 @@ def _converted_file(submission: Submission) -> Iterator[tuple[dict[str, Any], Pa
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "converted.csv"
         try:
-            answer = jobs_for_pages.run_page_job(
+            answer = table_jobs.run_page_job(
                 "convert_submission",
                 **measuring.scoring_arguments(ground_truth),
                 submission=str(path_of(submission.file_key, submission.sha256)),
                 target=str(target),
             )
-        except jobs_for_pages.JobTimedOut:
+        except table_jobs.JobTimedOut:
             answer = NOTHING
         caches["default"].set(_answer_key(submission), answer, REMEMBERED_SECONDS)
         yield answer, target

@@ -29,7 +29,7 @@ from leaderboard.common.display_time import known_zones
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.storage import TooLarge, open_stored, size_text
 from leaderboard.common.zip_files import BROKEN_ARCHIVE_ERRORS, StreamingBuffer
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..models import Competition, CoverPicture, GroundTruth
 from ..models.competition_settings import read_setting

@@ -81,7 +81,7 @@ class TooManyTasks(Exception):
 # --- asking -----------------------------------------------------------------------------------------------------
 
 
-def add_task(request: HttpRequest, user: User, *, other_path: str = "") -> PageTask:
+def add_task(request: HttpRequest, user: User, *, other_path: str = "", is_of_student: bool = False) -> PageTask:
     """Store a form for the workers, or an empty one for `other_path`; the unfinished task of the same form, where there
     is one. Raises `TooManyTasks`, `StorageUnreachable`."""
     fields = QueryDict(mutable=True) if other_path else request.POST.copy()
@@ -97,7 +97,7 @@ def add_task(request: HttpRequest, user: User, *, other_path: str = "") -> PageT
         "headers": {name: request.META[name] for name in HEADERS if name in request.META},
         "cookies": {name: request.COOKIES[name] for name in COOKIES if name in request.COOKIES},
     }
-    task = PageTask(user=user, path=path, form=form, digest=digest.hexdigest())
+    task = PageTask(user=user, path=path, form=form, digest=digest.hexdigest(), is_of_student=is_of_student)
     try:
         found = _insert_or_join(task)
     except BaseException:
@@ -164,10 +164,15 @@ def _is_free() -> Q:
 
 
 def waiting_tasks() -> Sequence[PageTask]:
-    """Tasks that can be claimed, in order: people in turns, so that nobody waits for more than one task of another."""
+    """Tasks that can be claimed, in order: people in turns, so that nobody waits for more than one task of another.
+
+    Of students' tasks one runs at a time: however many of them ask, hosts find a thread.
+    """
     free = PageTask.objects.filter(_is_free(), tries__lt=MAX_TRIES)
     running = PageTask.objects.filter(status=PageTask.Status.RUNNING)
     free = free.exclude(Q(status=PageTask.Status.WAITING) & Q(user__in=running.values("user")))
+    if running.filter(is_of_student=True).exists():
+        free = free.exclude(status=PageTask.Status.WAITING, is_of_student=True)
     served = PageTask.objects.filter(user=OuterRef("user")).values("user").annotate(at=Max("started_at")).values("at")
     in_turn = free.annotate(served_at=Subquery(served)).order_by(F("served_at").asc(nulls_first=True), "created_at")
     return list(in_turn.only("tries")[:MAX_WAKE_UPS])
@@ -181,7 +186,7 @@ def claim_of(wake_up_id: str) -> uuid.UUID:
 def claim_next_task(wake_up_id: str) -> PageTask | None:
     """Claim the task whose turn it is, by compare-and-set."""
     for task in waiting_tasks():
-        with suppress(IntegrityError), transaction.atomic():  # another task of the person runs since this moment
+        with suppress(IntegrityError), transaction.atomic():  # another task of the person, or of a student, runs since
             mine = PageTask.objects.filter(_is_free(), pk=task.pk, tries=task.tries)
             if mine.update(
                 status=PageTask.Status.RUNNING,
@@ -250,7 +255,8 @@ class StoredForm(HttpRequest):
         self.task = task
         self.method = "POST"
         self.path = self.path_info = task.path.partition("?")[0]
-        self.META = {**form["headers"], "REQUEST_METHOD": "POST", "QUERY_STRING": task.path.partition("?")[2]}
+        self.META = {"SCRIPT_NAME": "", **form["headers"], "REQUEST_METHOD": "POST"}
+        self.META["QUERY_STRING"] = task.path.partition("?")[2]
         self.GET = QueryDict(self.META["QUERY_STRING"])
         self.POST = QueryDict(form["fields"])
         self.COOKIES = form["cookies"]

@@ -21,7 +21,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import StoredFile, path_of, remove_file, store_as, store_file
 from leaderboard.sandbox import outside_metrics
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 
 from .. import tasks
 from ..models import Competition, GroundTruth, StudentPreview, TruthCheck, TruthDraft
@@ -76,7 +76,7 @@ def publish_draft(
     competition.refresh_from_db()
     try:
         make_sample_submission(ground_truth)
-    except jobs_for_pages.JobFailed:
+    except table_jobs.JobFailed:
         log.exception("sample submission of %s", ground_truth)
     return ground_truth
 
@@ -171,7 +171,7 @@ def make_sample_submission(ground_truth: GroundTruth) -> bytes:
         return sample_submission_of(ground_truth)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "sample.csv"
-        jobs_for_pages.run_page_job(
+        table_jobs.run_page_job(
             "sample_submission",
             **measuring.scoring_arguments(ground_truth),
             target=str(made),

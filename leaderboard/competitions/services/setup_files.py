@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import clean_name, path_of
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 from metrics.reading.headers import USAGE
 
 from ..models import Competition, StudentPreview, TruthDraft
@@ -59,7 +59,7 @@ def add_files(*, competition: Competition, user: User, files: Sequence[tuple[str
         if answers is not None:
             set_answers(competition=competition, user=user, file=answers)
         elif found:
-            with suppress(jobs_for_pages.JobFailed):  # what was found before still stands
+            with suppress(table_jobs.JobFailed):  # what was found before still stands
                 truth_drafts.recheck_draft(competition=competition)
     return refused
 
@@ -150,9 +150,7 @@ def update_students_copy(*, competition: Competition, user: User) -> None:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "students.csv"
         columns = [*chosen["columns"], *([USAGE] if USAGE in truth_drafts.header_of_draft(draft) else [])]
-        jobs_for_pages.run_page_job(
-            "drop_columns", truth=str(path_of(draft.file_key)), columns=columns, target=str(target)
-        )
+        table_jobs.run_page_job("drop_columns", truth=str(path_of(draft.file_key)), columns=columns, target=str(target))
         data_files.add_data_file(competition=competition, file_name=name, chunks=[target.read_bytes()], user=user)
     draft.report["predict"] = {**chosen, "copy": name}
     truth_drafts.note_safe_file(draft)  # its ids are those of the answers
@@ -228,8 +226,8 @@ def _stored(folder: Path, number: int, name: str, chunks: Iterable[bytes]) -> Ne
         for chunk in chunks:
             target.write(chunk)
     try:
-        found = jobs_for_pages.run_page_job("describe_table", truth=str(path))
-    except jobs_for_pages.JobFailed:
+        found = table_jobs.run_page_job("describe_table", truth=str(path))
+    except table_jobs.JobFailed:
         return NewFile(clean_name(name), path)
     return NewFile(clean_name(name), path, tuple(found["columns"]), found["is_sound"])
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.common.storage import clean_name, path_of, remove_file, store_file
-from leaderboard.scoring import jobs_for_pages
+from leaderboard.scoring import table_jobs
 from metrics.core.messages import with_templates
 from metrics.reading.containers import READERS, container_of, read_container
 from metrics.reading.headers import USAGE, read_header
@@ -135,7 +135,7 @@ def _take_file(draft: TruthDraft, chunks: Iterable[bytes] | None, file_name: str
         return
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "unsplit.csv"
-        jobs_for_pages.run_page_job("drop_columns", truth=str(path_of(split)), columns=[USAGE], target=str(target))
+        table_jobs.run_page_job("drop_columns", truth=str(path_of(split)), columns=[USAGE], target=str(target))
         draft.file_key = _store_truth(competition, [target.read_bytes()])
     if split != held:
         remove_file(split)
@@ -225,7 +225,7 @@ def file_to_publish(draft: TruthDraft, folder: Path) -> Path:
     if not draft.group_column or draft.group_column in role_columns(draft):
         return path
     target = folder / "published.csv"
-    jobs_for_pages.run_page_job("drop_columns", truth=str(path), columns=[draft.group_column], target=str(target))
+    table_jobs.run_page_job("drop_columns", truth=str(path), columns=[draft.group_column], target=str(target))
     return target
 
 
@@ -244,7 +244,7 @@ def _columns_but_ids(held: TruthDraft | GroundTruth) -> list[str]:
 def _report_of_check(draft: TruthDraft, truth: Path) -> dict[str, Any]:
     sample, tests = data_files_to_compare(draft.competition)
     counts = _published_split(draft.competition)
-    return jobs_for_pages.run_page_job(
+    return table_jobs.run_page_job(
         "check_truth",
         metric=draft.metric,
         truth=str(truth),
@@ -276,14 +276,14 @@ def _suggest_metrics(draft: TruthDraft) -> list[dict[str, Any]]:
     """Advice: where it cannot be had, the check goes on without."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            answer = jobs_for_pages.run_page_job(
+            answer = table_jobs.run_page_job(
                 "suggest",
                 truth=str(_answers_alone(draft, Path(folder))),
                 id_column=draft.id_column or None,
                 group=draft.group_column or None,
                 sample=data_files_to_compare(draft.competition)[0],
             )
-    except jobs_for_pages.JobFailed:
+    except table_jobs.JobFailed:
         log.exception("no metrics could be suggested for %s", draft.file_key)
         return []
     fits: list[dict[str, Any]] = answer["fits"]
@@ -309,7 +309,7 @@ def _with_split(draft: TruthDraft, folder: Path) -> tuple[Path, list[dict[str, A
         return source, []
     target = folder / "truth.csv"
     published = _published_split(draft.competition)
-    answer = jobs_for_pages.run_page_job(
+    answer = table_jobs.run_page_job(
         "add_split",
         truth=str(source),
         share=draft.public_share,
@@ -333,7 +333,7 @@ def _answers_alone(draft: TruthDraft, folder: Path) -> Path:
     if not left_out:
         return source
     target = folder / "answers.csv"
-    jobs_for_pages.run_page_job("drop_columns", truth=str(source), columns=left_out, target=str(target))
+    table_jobs.run_page_job("drop_columns", truth=str(source), columns=left_out, target=str(target))
     return target
 
 
@@ -367,7 +367,7 @@ def recheck_ground_truth(*, competition: Competition) -> TruthCheck:
         raise CannotHost(_("There are no answers yet."))
     truth = path_of(ground_truth.file_key, ground_truth.sha256)
     sample, tests = data_files_to_compare(competition)
-    report = jobs_for_pages.run_page_job(
+    report = table_jobs.run_page_job(
         "check_truth",
         metric=ground_truth.metric_key,
         truth=str(truth),
@@ -392,7 +392,7 @@ def converted_spreadsheet(chunks: Iterable[bytes]) -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "truth", Path(folder) / "as_meant.csv"
         source.write_bytes(b"".join(plain_csv(chunks)))
-        jobs_for_pages.run_page_job("as_meant", truth=str(source), target=str(target))
+        table_jobs.run_page_job("as_meant", truth=str(source), target=str(target))
         return [target.read_bytes() or source.read_bytes()]
 
 
@@ -401,8 +401,8 @@ def spreadsheet_changes(draft: TruthDraft, target: Path | None = None) -> list[d
     with tempfile.TemporaryDirectory() as folder:
         place = target or Path(folder) / "as_meant.csv"
         try:
-            answer = jobs_for_pages.run_page_job("as_meant", truth=str(path_of(draft.file_key)), target=str(place))
-        except jobs_for_pages.JobFailed:
+            answer = table_jobs.run_page_job("as_meant", truth=str(path_of(draft.file_key)), target=str(place))
+        except table_jobs.JobFailed:
             log.exception("%s could not be read as a spreadsheet's", draft.file_key)
             return []
     changes: list[dict[str, Any]] = answer["changes"]
@@ -414,7 +414,7 @@ def plain_csv(chunks: Iterable[bytes]) -> Iterable[bytes]:
     that the check can name the problem."""
     data = b"".join(chunks)
     if container_of(data[:4096]) in READERS:
-        return [jobs_for_pages.csv_of(data) or data]
+        return [table_jobs.csv_of(data) or data]
     try:
         return [read_container(data, 1 << 30)]
     except metrics.MetricError:

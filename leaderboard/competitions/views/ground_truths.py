@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.common.responses import STOP_POLLING, as_download, see_other, signed_in_user
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import ApplyForm

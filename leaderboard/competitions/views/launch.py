@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common.responses import STOP_POLLING, see_other, signed_in_user
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CloneForm, ReasonForm, ScheduleForm, SlugForm

@@ -36,7 +36,10 @@ def _is_never_quick(_request: HttpRequest) -> bool:
 
 
 def answered_by_worker(
-    heading: Promise = WORKING, *, is_quick: Callable[[HttpRequest], bool] = _is_never_quick
+    heading: Promise = WORKING,
+    *,
+    is_quick: Callable[[HttpRequest], bool] = _is_never_quick,
+    is_of_student: bool = False,
 ) -> Callable[[View], View]:
     """Have the forms of a view answered by a pages worker, but for those that are quick; `heading` is shown meanwhile.
 
@@ -50,7 +53,7 @@ def answered_by_worker(
             if isinstance(request, page_tasks.StoredForm):
                 return view(request, *args, **kwargs)
             if request.method == "POST" and not is_quick(request):
-                return _hand_over(request)
+                return _hand_over(request, is_of_student=is_of_student)
             if request.method == "GET" and (task := _answered_task(request)):
                 return _answer(request, task)
             return view(request, *args, **kwargs)
@@ -61,9 +64,9 @@ def answered_by_worker(
     return declare
 
 
-def _hand_over(request: HttpRequest) -> HttpResponseBase:
+def _hand_over(request: HttpRequest, *, is_of_student: bool) -> HttpResponseBase:
     try:
-        task = page_tasks.add_task(request, signed_in_user(request.user))
+        task = page_tasks.add_task(request, signed_in_user(request.user), is_of_student=is_of_student)
     except page_tasks.TooManyTasks as error:
         messages.warning(request, _("Wait until this is done, then send your last request again. It wasn't saved."))
         return see_other("page_task", task_id=error.first.pk)

@@ -19,7 +19,7 @@ from leaderboard.common.display_time import known_zones, viewer_zone
 from leaderboard.common.names import slug_from_title
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.common.storage import TooLarge
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import AnswersForm

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from leaderboard.common.clock import time_since_arrival
 from leaderboard.common.responses import STOP_POLLING, see_other, sha256_of, signed_in_user
 from leaderboard.common.storage import TooLarge, clean_name, path_of
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.student import DuplicateForm, UploadForm
@@ -90,7 +90,7 @@ def submission_progress(request: HttpRequest, page_context: PageContext, submiss
 
 
 @open_to(Audience.MEMBERS)
-@answered_by_worker(gettext_lazy("Converting your file"))
+@answered_by_worker(gettext_lazy("Converting your file"), is_of_student=True)
 def submission_convert(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
     """Hand in what the offered conversion makes of a file."""
     original = own_submission(page_context, submission_id)

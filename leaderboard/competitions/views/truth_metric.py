@@ -15,7 +15,7 @@ import metrics
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.sandbox import outside_metrics
-from leaderboard.scoring.job_slots import JobFailed
+from leaderboard.scoring import JobFailed
 
 from ..access import Audience, PageContext, open_to
 from ..forms.ground_truth import MetricForm, ParameterForm, PublishForm, SecondaryForm

@@ -1,4 +1,4 @@
-"""Jobs on whole tables that pages ask for: the web server never loads pyarrow or a metric's libraries."""
+"""Jobs on whole tables, each in a sealed process. Only workers ask for them: no request waits for a process."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Any
 
 from django.conf import settings
 
-from . import OF_HOSTS, JobFailed, JobTimedOut, run_job
-from .job_slots import KINDS, JobSlot
+from .client import JobFailed, JobLimits, JobTimedOut, run_job
 from .page_jobs import JOBS
 
-__all__ = ["JOBS", "KINDS", "OF_HOSTS", "JobFailed", "JobTimedOut", "csv_of", "run_page_job"]
+__all__ = ["JOBS", "JobFailed", "JobTimedOut", "csv_of", "run_page_job"]
+
+OF_HOSTS = JobLimits(processor_seconds=120, seconds=120)
+LIMITS = {"convert_submission": JobLimits(processor_seconds=10, seconds=30, niceness=5)}
+"""Of jobs that students ask for."""
 
 
 def run_page_job(job: str, **arguments: Any) -> dict[str, Any]:
-    """Do a job in a process of its own, as soon as there is a place for one."""
-    kind = KINDS.get(job, OF_HOSTS)
-    with JobSlot(job, kind) as place:
-        return run_job(job, arguments, kind, place, settings.SCORING_MEMORY_MB)
+    """Do a job in a process of its own. Raises `JobFailed`, `JobTimedOut`."""
+    return run_job(job, arguments, LIMITS.get(job, OF_HOSTS), settings.SCORING_MEMORY_MB)
 
 
 def csv_of(data: bytes) -> bytes:
