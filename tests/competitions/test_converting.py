@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from django.test import Client
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import tasks
-from leaderboard.competitions.models import Competition, Conversion, DailyAttempts, Submission
+from leaderboard.competitions.models import Competition, Conversion, DailyAttempts, PageTask, Submission
 from leaderboard.competitions.services import converting, page_tasks, scoring_again
 from leaderboard.scoring import table_jobs
 from tests.conftest import answers, close, enter, hand_in
@@ -208,3 +209,21 @@ def test_files_are_looked_at_one_after_the_other_and_no_thread_waits(
         offer = converting.offer_conversion(submission)
         assert offer is not None
         assert offer.changes
+
+
+def test_a_conversion_counts_from_when_bo_asked_for_it(
+    bos: Client, pets: Competition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_over(bos, SEMICOLONS)
+    original = only_file(pets)
+    monkeypatch.setattr(tasks, "wake_workers", lambda *_, **__: False)
+    waiting = bos.post(f"/c/pets/submissions/{original.pk}/convert/")["Location"]
+    asked_at = PageTask.objects.get().created_at
+    close(pets)
+    PageTask.objects.update(created_at=pets.closes_at - timedelta(seconds=5))
+    assert page_tasks.answer_next_task("a worker after the deadline")
+    assert bos.get(waiting)["Location"].startswith("/c/pets/submit/?submission=")
+    made = Conversion.objects.get().submission
+    assert not made.is_late
+    assert abs(made.received_at - (pets.closes_at - timedelta(seconds=5))) < timedelta(seconds=2)
+    assert asked_at > made.received_at

@@ -262,7 +262,7 @@ def convert_submission(
     if original is None:
         raise Http404("No submission of this id is yours.")
     try:
-        converted = _submit_converted(original, user)
+        converted = _submit_converted(original, user, time_since_arrival(request))
     except ApiError as error:
         if not (or_itself and any(problem["code"] == "not_convertible" for problem in error.errors)):
             raise
@@ -361,9 +361,9 @@ def _interval_out(uncertainty: ScoreUncertainty) -> list[float | None]:
     return [numbers.rounded_end(end, uncertainty.error) for end in (uncertainty.low, uncertainty.high)]
 
 
-def _submit_converted(submission: Submission, user: User) -> Submission:
+def _submit_converted(submission: Submission, user: User, waited: timedelta) -> Submission:
     try:
-        return converting.submit_converted(submission=submission, user=user)
+        return converting.submit_converted(submission=submission, user=user, waited=waited)
     except submit_conditions.SubmissionRefused as refused:
         raise refusal_error(refused, submission.competition) from refused
     except JobFailed as error:

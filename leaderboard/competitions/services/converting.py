@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -90,8 +91,9 @@ def _remember_preview(submission_id: UUID | str) -> None:
         log.exception("submission %s could not be read for a conversion", submission_id)
 
 
-def submit_converted(*, submission: Submission, user: User) -> Submission:
+def submit_converted(*, submission: Submission, user: User, waited: timedelta = timedelta()) -> Submission:
     """Submit what the conversion makes of a file; the original stays as it is. Asking twice gives the same submission.
+    It counts from when it was asked for: now, less the time that the request has `waited` since.
 
     Raises `SubmissionRefused`, also where nothing can be converted. What can be known without reading the file is asked
     first, so that pressing the button again costs no work.
@@ -101,11 +103,12 @@ def submit_converted(*, submission: Submission, user: User) -> Submission:
     if earlier is not None:
         return earlier.submission
     membership = membership_of(competition, user)
-    if refusal := refusal_of_submission(competition, membership, database_now()):
+    if refusal := refusal_of_submission(competition, membership, database_now() - waited):
         raise refusal
     known = caches["default"].get(_answer_key(submission)) if _may_be_convertible(submission) else NOTHING
     if known is not None and not known["changes"]:
         raise _not_convertible()
+    asked_at = database_now() - waited
     with _converted_file(submission) as (answer, path):
         if not answer["changes"]:
             raise _not_convertible()
@@ -119,6 +122,7 @@ def submit_converted(*, submission: Submission, user: User) -> Submission:
                 upload_key=f"convert-{submission.pk.hex}",
                 conversion=Conversion(original=submission, changes=answer["changes"]),
                 membership=membership,
+                waited=database_now() - asked_at,
             )
 
 

@@ -36,10 +36,12 @@ from structlog.contextvars import bound_contextvars
 
 from leaderboard.accounts.models import User
 from leaderboard.accounts.viewers import find_viewer
+from leaderboard.common.clock import database_now, time_since_arrival
 from leaderboard.common.display_time import viewer_zone
 from leaderboard.common.error_pages import NotNowMiddleware
 from leaderboard.common.languages import language_of_request
 from leaderboard.common.storage import path_of, remove_file, store_file
+from leaderboard.common.web_pools import RECEIVED_AT
 
 from ..models.page_task import MAX_UNFINISHED, PageTask
 
@@ -98,6 +100,7 @@ def add_task(request: HttpRequest, user: User, *, other_path: str = "", is_of_st
         "cookies": {name: request.COOKIES[name] for name in COOKIES if name in request.COOKIES},
     }
     task = PageTask(user=user, path=path, form=form, digest=digest.hexdigest(), is_of_student=is_of_student)
+    task.created_at = database_now() - time_since_arrival(request)
     try:
         found = _insert_or_join(task)
     except BaseException:
@@ -257,6 +260,8 @@ class StoredForm(HttpRequest):
         self.path = self.path_info = task.path.partition("?")[0]
         self.META = {"SCRIPT_NAME": "", **form["headers"], "REQUEST_METHOD": "POST"}
         self.META["QUERY_STRING"] = task.path.partition("?")[2]
+        # What the view receives it received when the form came in.
+        self.META[RECEIVED_AT] = time.monotonic() - (database_now() - task.created_at).total_seconds()
         self.GET = QueryDict(self.META["QUERY_STRING"])
         self.POST = QueryDict(form["fields"])
         self.COOKIES = form["cookies"]

@@ -99,7 +99,9 @@ def submission_convert(request: HttpRequest, page_context: PageContext, submissi
     if page_context.membership is None or original.team_id != page_context.membership.team_id:
         raise Http404(_("You have no submission with this number."))
     try:
-        submission = converting.submit_converted(submission=original, user=signed_in_user(page_context.user))
+        submission = converting.submit_converted(
+            submission=original, user=signed_in_user(page_context.user), waited=time_since_arrival(request)
+        )
     except submit_conditions.SubmissionRefused as error:
         return _submit_page(request, page_context, UploadForm.fresh(), not_taken=error.message, status=409)
     except JobFailed:
