@@ -11,7 +11,7 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     if arguments[:1] == ["up"]:  # without Django, which would take 30 MB for as long as the site runs
-        from leaderboard.operations.supervisor.supervisor import run_up
+        from leaderboard.operations.supervisor.up import run_up
 
         return run_up(arguments[1:])
     from django.core.management import execute_from_command_line

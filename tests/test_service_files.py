@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.conf import LazySettings
 
-from leaderboard.operations.supervisor import supervisor
+from leaderboard.operations.supervisor import supervisor, up
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "docs" / "examples"
@@ -23,7 +23,7 @@ def test_the_unit_starts_up_with_options_that_it_has_and_leaves_it_time_to_stop(
     unit.read(EXAMPLES / "leaderboard.service")
     service = unit["Service"]
     options = argparse.ArgumentParser()
-    supervisor.add_arguments(options)
+    up.add_arguments(options)
     given = options.parse_args(service["ExecStart"].partition("manage.py up ")[2].split())
     assert (given.host, given.port, given.workers, given.no_browser) == ("127.0.0.1", 8000, 1, True)
     # A signal to every process would cut files off in the middle.

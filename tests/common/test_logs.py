@@ -21,7 +21,7 @@ from redis.exceptions import ConnectionError as BrokerAway
 from structlog.contextvars import bound_contextvars, get_contextvars
 
 from leaderboard.common import logs
-from leaderboard.operations.supervisor import supervisor
+from leaderboard.operations.supervisor import up
 from leaderboard.operations.supervisor.place import SiteFolders
 
 HOSTILE = ["a\nERROR all is well", "a\rb", "a\x1b[31mred", "a\u2028b", "a\x00b", "a\u202egnp.exe", "a\x85b", "a\udcffb"]
@@ -170,8 +170,8 @@ def test_up_says_its_words_in_the_same_form(
     form: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LOG_FORMAT", form)
-    box = supervisor.print_welcome("http://localhost:8000", "secret", SiteFolders(Path("/srv/var")))
-    supervisor.print_text(box)
+    box = up.make_box("http://localhost:8000", "secret", SiteFolders(Path("/srv/var")))
+    up.print_text(box)
     output = capsys.readouterr().out
     if form == "text":
         assert output.strip() == box
@@ -185,9 +185,7 @@ def test_up_says_its_words_in_the_same_form(
 def test_up_says_where_emails_would_hold_no_links(site: str, warns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMAIL_URL", "smtp://mail.example")
     monkeypatch.setenv("SITE_URL", site)
-    assert (
-        "set SITE_URL" in supervisor.print_welcome("http://localhost:8000", None, SiteFolders(Path("/srv/var")))
-    ) is warns
+    assert ("set SITE_URL" in up.make_box("http://localhost:8000", None, SiteFolders(Path("/srv/var")))) is warns
 
 
 def test_a_formatter_is_cheap_enough_for_every_request() -> None:

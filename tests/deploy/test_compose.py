@@ -14,7 +14,7 @@ import pytest
 import yaml
 from django.conf import LazySettings
 
-from leaderboard.operations.supervisor import supervisor
+from leaderboard.operations.supervisor import up as up_module
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -49,11 +49,11 @@ def test_only_the_proxy_is_reached_from_outside() -> None:
 def test_each_part_starts_with_options_that_it_has_after_the_migrations(name: str) -> None:
     up, *words = SERVICES[name]["command"]
     options = argparse.ArgumentParser()
-    supervisor.add_arguments(options)
+    up_module.add_arguments(options)
     given = options.parse_args(words)
     assert (up, given.only, given.no_migrate) == ("up", [name], True)
     assert SERVICES[name]["depends_on"] == {"migrate": {"condition": "service_completed_successfully"}}
-    assert int(SERVICES[name]["stop_grace_period"].removesuffix("s")) > supervisor.SERVICE_TIME_TO_FINISH
+    assert int(SERVICES[name]["stop_grace_period"].removesuffix("s")) > up_module.SERVICE_TIME_TO_FINISH
 
 
 def test_no_secret_has_a_default() -> None:

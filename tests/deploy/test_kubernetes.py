@@ -15,7 +15,7 @@ from django.conf import LazySettings
 from django.test import Client
 
 from leaderboard.operations import prometheus
-from leaderboard.operations.supervisor import supervisor
+from leaderboard.operations.supervisor import up as up_module
 from tests.deploy import manifests
 from tests.deploy.manifests import Document
 
@@ -70,10 +70,10 @@ def test_every_pod_says_what_it_needs(name: str) -> None:
 def test_each_part_starts_with_options_that_it_has_and_time_to_stop(part: str) -> None:
     up, *words = container(f"leaderboard-{part}")["args"]
     options = argparse.ArgumentParser()
-    supervisor.add_arguments(options)
+    up_module.add_arguments(options)
     given = options.parse_args(words)
     assert (up, given.only, given.no_migrate) == ("up", [part], True)
-    assert pod(f"leaderboard-{part}")["terminationGracePeriodSeconds"] > supervisor.SERVICE_TIME_TO_FINISH
+    assert pod(f"leaderboard-{part}")["terminationGracePeriodSeconds"] > up_module.SERVICE_TIME_TO_FINISH
 
 
 @pytest.mark.parametrize("kind", ["startupProbe", "readinessProbe", "livenessProbe"])

@@ -10,24 +10,10 @@ import os
 import socket
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 QUESTION_SECONDS = 5.0  # a server is asked so often, and has so long to answer
 MAX_MISSES = 3
 SILENT_SECONDS = MAX_MISSES * QUESTION_SECONDS
-
-
-class Signs(Protocol):
-    """How a process shows that it lives."""
-
-    def count_anew(self) -> None:
-        """Forget what was counted against the process."""
-
-    def look(self, now: float, leader: int) -> bool:
-        """Look at the process group of `leader`; True once it is at work."""
-
-    def silence(self, now: float) -> str:
-        """Why the process should be ended, or `""`."""
 
 
 class Answers:
@@ -46,10 +32,12 @@ class Answers:
         self.count_anew()
 
     def count_anew(self) -> None:
+        """Forget what counts against the process."""
         self._hang_up()
         self.misses, self.ask_at = 0, 0.0
 
     def look(self, now: float, leader: int) -> bool:
+        """Look at the process `leader` once; whether it is at work."""
         if leader != self.leader:
             self.leader, self.is_ready = leader, False
             self.count_anew()
@@ -66,6 +54,7 @@ class Answers:
         return self.is_ready
 
     def silence(self, now: float) -> str:
+        """Why the process should be ended, or `""`."""
         return f"no answer for {SILENT_SECONDS:g} s" if self.misses >= MAX_MISSES else ""
 
     def _read_reply(self) -> bytes | None:
@@ -133,7 +122,9 @@ class Pulses:
 
 
 def _is_in_session(process: int, leader: int) -> bool:
-    try:
+    with suppress(ProcessLookupError):
         return os.getsid(process) == leader
-    except ProcessLookupError:
-        return False
+    return False
+
+
+Signs = Answers | Pulses

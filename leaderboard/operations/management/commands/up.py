@@ -7,15 +7,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from ...supervisor import supervisor
+from ...supervisor import up
 
 
 class Command(BaseCommand):
-    help = "Start the whole site: database, broker, worker, clock and web server. Ctrl-C stops it."
+    help = "Start the whole site: database, broker, workers and web server. Ctrl-C stops it."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        supervisor.add_arguments(parser)
+        up.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        raise SystemExit(supervisor.run_site(argparse.Namespace(**options)))
+        raise SystemExit(up.run_site(argparse.Namespace(**options)))

@@ -1,0 +1,208 @@
+"""`manage.py up`: prepares a site, starts it and says where it runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from leaderboard.common import child_processes, folders
+
+from . import children
+from .place import SiteFolders, Trouble, allowed_hosts, claim_port, url_of
+from .supervisor import TIME_TO_FINISH, Stopped, Supervisor
+
+PREPARE_WITHIN = 3600.0
+FILES_WITHIN = 10.0
+SERVICE_TIME_TO_FINISH = 25.0  # of the thirty that container platforms give
+PARTS = ("web", "worker")
+NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    port, count = _number(0, 65535), _number(1, 1000)
+    parser.add_argument("--port", type=port, default=8000, help="where the pages are served (default: 8000)")
+    parser.add_argument("--host", default="127.0.0.1", help="0.0.0.0 lets the network in (default: 127.0.0.1)")
+    parser.add_argument("--workers", type=count, default=1, help="submissions scored at once (default: 1)")
+    parser.add_argument("--only", choices=PARTS, action="append", help="run this part alone, as a service (repeatable)")
+    parser.add_argument("--no-migrate", action="store_true", help="leave the database as it is")
+    parser.add_argument("--demo", action="store_true", help="load the demonstration competitions")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+
+
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not between {least} and {most}")
+        return int(text)
+
+    return number
+
+
+def run_up(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        f"{folders.COMMAND} up", description="Start the whole site; Ctrl-C stops it.", allow_abbrev=False
+    )
+    add_arguments(parser)
+    return run_site(parser.parse_args(arguments))
+
+
+def run_site(options: argparse.Namespace) -> int:
+    """Run the site until it is stopped; the exit code. Every foreseeable trouble is printed in words."""
+    os.umask(0o077)
+    place = SiteFolders(is_service=bool(options.only))
+    try:
+        if options.only:
+            check_service()
+        place.make()
+        if warning := place.warning():
+            print_text(warning)
+        if not options.only and not place.take_lock():
+            address = place.read_address()
+            print_text(f"Leaderboard runs already: {address}" if address else "Leaderboard is just starting.")
+            return 0
+        place.rotate_logs()
+        parts = options.only or PARTS
+        if "web" in parts:
+            options.port = claim_port(options.host, options.port)
+        _run(place, options, parts)
+        return 0
+    except Trouble as trouble:
+        print(trouble, file=sys.stderr)
+    except OSError as error:
+        print(f"{error}. Does the disk have room, and can {place.var} be written?", file=sys.stderr)
+    finally:
+        place.leave()
+    return 1
+
+
+def check_service() -> None:
+    """What the parts of a site must have in common. Raises `Trouble`."""
+    if not os.environ.get("REDIS_URL"):
+        raise Trouble("Parts of a site find each other by a broker. Set REDIS_URL, for example redis://HOST:6379/0.")
+    if os.environ.get("DATABASE_URL") and not os.environ.get("SECRET_KEY"):
+        raise Trouble("Parts of a site sign with the same key. Set SECRET_KEY to the same long random text for each.")
+
+
+def _run(place: SiteFolders, options: argparse.Namespace, parts: Collection[str]) -> None:
+    """The whole site, or some parts of it in the foreground, until it is stopped."""
+    began, broker_socket = time.monotonic(), place.socket()
+    supervisor = Supervisor(place, environment(options, place.var, broker_socket), print_text)
+    try:
+        if not os.environ.get("REDIS_URL"):
+            supervisor.add(children.broker_process(place, broker_socket))
+        making_files = start_making_files(supervisor) if "web" in parts else None
+        link = prepare_database(supervisor, options, parts)
+        # The web server looks for fonts at its start alone.
+        supervisor.wait_until(lambda: making_files is None or making_files.returncode is not None, FILES_WITHIN)
+        if "web" in parts:
+            supervisor.add(children.web_process(options.host, options.port))
+        if "worker" in parts:
+            supervisor.add(children.worker_process(place, options.workers), children.pages_process(place))
+        supervisor.wait_for_start()
+        started = f"Started in {time.monotonic() - began:.1f} s."
+        (welcome_service if options.only else welcome)(supervisor, options, link, started)
+        supervisor.keep_running()
+    except Stopped:
+        pass
+    finally:
+        supervisor.stop()
+    print_text("Stopped.")
+
+
+def welcome_service(supervisor: Supervisor, options: argparse.Namespace, link: str | None, started: str) -> None:
+    print_text(f"Running: {', '.join(dict.fromkeys(options.only))}. {started}")
+    if link:
+        url = os.environ.get("SITE_URL") or url_of(options.host, options.port)
+        print_text(f"Not set up yet. This link makes the first administrator: {url.rstrip('/')}/setup/{link}/")
+
+
+def welcome(supervisor: Supervisor, options: argparse.Namespace, link: str | None, started: str) -> None:
+    """Say where the site runs, and do what else a person at a terminal wants of a start."""
+    place, url = supervisor.place, url_of(options.host, options.port)
+    place.note_address(f"{url} (process {os.getpid()})")
+    print_text(f"{make_box(os.environ.get('SITE_URL') or url, link, place)}\n{started}")
+    if options.demo:
+        supervisor.run_once("demo", [sys.executable, "-m", "leaderboard", "demo"], {})
+    if not options.no_browser and has_screen():
+        import webbrowser
+
+        webbrowser.open(f"{url}setup/{link}/" if link else url)
+
+
+def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> dict[str, str]:
+    """The variables of every child. The operator's password is not for them."""
+    env = {**children.THRIFT, **os.environ}
+    env.pop("ADMIN_PASSWORD", None)
+    env.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+    env["VAR_DIR"] = str(var)
+    env["REDIS_URL"] = os.environ.get("REDIS_URL") or "unix://" + quote(str(broker_socket))
+    env[child_processes.STOP_VARIABLE] = str(SERVICE_TIME_TO_FINISH if options.only else TIME_TO_FINISH)
+    env["ALLOWED_HOSTS"] = allowed_hosts(options.host, os.environ.get("ALLOWED_HOSTS", ""))
+    return env
+
+
+def start_making_files(supervisor: Supervisor) -> subprocess.Popen[bytes]:
+    """The process that makes fonts and worked examples where they are missing. Pages do without them."""
+    command = [sys.executable, "-m", "leaderboard.common.made_files", str(supervisor.place.var)]
+    return supervisor.run_once("made-files", command, {})
+
+
+def prepare_database(supervisor: Supervisor, options: argparse.Namespace, parts: Collection[str]) -> str | None:
+    """Bring the database up to date where this start may; the secret of the setup link while the site has no operator,
+    where pages are served."""
+    if options.no_migrate and "web" not in parts:
+        return None
+    password = {"ADMIN_PASSWORD": os.environ.get("ADMIN_PASSWORD", "")}
+    command = [sys.executable, "-m", "leaderboard.operations.supervisor.prepare"]
+    command += ["--no-migrate"] * options.no_migrate
+    process = supervisor.run_once("prepare", command, password, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    with process.stdout:
+        supervisor.wait_until(lambda: process.returncode is not None, PREPARE_WITHIN)
+        answer = process.stdout.read()
+    if process.returncode or not answer:
+        raise supervisor.place.trouble_with("prepare", "The database could not be prepared.")
+    found: dict[str, str | None] = json.loads(answer)
+    if found.get("trouble"):
+        raise Trouble(found["trouble"])
+    return found["link"]
+
+
+def make_box(url: str, link: str | None, place: SiteFolders) -> str:
+    """The box with the address."""
+    url = url.rstrip("/") + "/"
+    lines = [f"Leaderboard runs at {url}", ""]
+    if link:
+        lines += ["Not set up yet. The first person to open this link becomes the administrator:", ""]
+        lines += [f"{url}setup/{link}/", ""]
+    if os.environ.get("EMAIL_URL") and not os.environ.get("SITE_URL"):
+        lines += ["E-mails hold no whole links: set SITE_URL to the address that students type.", ""]
+    lines += [f"Ctrl-C stops it. Data and logs: {place.var}"]
+    width = max(map(len, lines))
+    body = [f"│ {line:{width}} │" for line in lines]
+    return "\n".join(["╭" + "─" * (width + 2) + "╮", *body, "╰" + "─" * (width + 2) + "╯"])
+
+
+def has_screen() -> bool:
+    is_desktop = sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return sys.stdout.isatty() and is_desktop
+
+
+def print_text(text: str) -> None:
+    """Print, also to a terminal that cannot draw boxes or is gone; as one line of JSON where the log is."""
+    if os.environ.get("LOG_FORMAT") == "json":
+        moment = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        text = " ".join(text.translate(NO_BOX).split())
+        text = json.dumps({"timestamp": moment, "level": "info", "logger": "leaderboard.up", "event": text})
+    encoding = sys.stdout.encoding or "ascii"
+    with suppress(OSError):
+        print(text.encode(encoding, "replace").decode(encoding), flush=True)
