@@ -48,11 +48,11 @@ class RealProvider:
     issuer: str
 
     def know(self, subject: str, **claims: Any) -> None:
-        requests.put(f"{self.issuer}/users/{subject}", json=claims, timeout=5).raise_for_status()
+        requests.put(f"{self.issuer}/users/{subject}", json=claims, timeout=60).raise_for_status()
 
     def sign_in(self, address: str, subject: str) -> str:
         """Where the provider sends a person back to who signs in there."""
-        answer = requests.post(address, data={"sub": subject}, allow_redirects=False, timeout=5)
+        answer = requests.post(address, data={"sub": subject}, allow_redirects=False, timeout=60)
         return answer.headers["Location"]
 
 

@@ -24,10 +24,7 @@ from tests import databases
 ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "a-long-one-for-tests-4711"
 SILENCE = 5.0
-CHROMIUM_ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
-    "--disable-dev-shm-usage",  # which in containers has room for one page
-]
+CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 Found = TypeVar("Found")
 _own = threading.local()
 _ports = count(random.randrange(20_000, 30_000))
