@@ -53,13 +53,14 @@ def _set_up_django(**_: object) -> None:
 app = Celery("leaderboard", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # What depends on something outside goes there too.
-FOR_PAGES = (
-    "leaderboard.accounts.tasks.fetch_provider_metadata",
-    "leaderboard.competitions.tasks.answer_page",
-    "leaderboard.competitions.tasks.preview_conversion",
-    "leaderboard.notifications.tasks.send_due_emails",
-)
-app.conf.task_routes = {name: {"queue": PAGES_QUEUE} for name in FOR_PAGES}
+FOR_PAGES = {
+    "leaderboard.accounts.tasks.fetch_provider_metadata": 0,
+    "leaderboard.competitions.tasks.answer_page": 6,
+    "leaderboard.competitions.tasks.preview_conversion": 6,
+    "leaderboard.notifications.tasks.send_due_emails": 0,
+}
+"""Tasks with their priority, 0 before 9: an e-mail goes in seconds however many forms wait."""
+app.conf.task_routes = {name: {"queue": PAGES_QUEUE, "priority": FOR_PAGES[name]} for name in FOR_PAGES}
 if child_processes.current_part() not in ("worker", "pages"):
     # A process that only sends wake-ups waits less for a frozen broker: it tries twice, so an upload is answered
     # within 3 s. A worker listens for a second at a time and needs more than that.

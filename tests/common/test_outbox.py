@@ -120,8 +120,10 @@ def test_a_person_who_waits_is_served_before_notices(site: LazySettings, bo: Use
     assert "password" in mail.outbox[0].body.lower()
 
 
-def test_no_file_waits_for_the_mail_server() -> None:
-    assert app.amqp.router.route({}, send_due_emails.name)["queue"].name == PAGES_QUEUE
+def test_no_file_waits_for_the_mail_server_and_no_email_for_the_forms_of_a_class() -> None:
+    routes = [app.amqp.router.route({}, task.name) for task in (send_due_emails, tasks.answer_page)]
+    assert [route["queue"].name for route in routes] == [PAGES_QUEUE, PAGES_QUEUE]
+    assert routes[0]["priority"] < routes[1]["priority"], "the lower number is taken first"
 
 
 def test_while_one_sends_another_wake_up_ends_at_once(site: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
