@@ -164,12 +164,12 @@ NOT_THERE = {
     "bo": {
         "join_code", "invitation", "setup", "home_scorer", "home_scorer_file", "api_nothing", "healthz_deep", "readyz",
         "prometheus",
-        "host", "host_restore", "password_link", "page_task",
+        "host", "host_restore", "password_link", "page_task", "api_task",
     },
     "ada": {
         "join_code", "invitation", "setup", "home_scorer", "home_scorer_file", "api_nothing", "healthz_deep", "readyz",
         "prometheus",
-        "notice", "api_rescoring", "host_restore", "password_link",
+        "notice", "api_rescoring", "api_task", "host_restore", "password_link",
     },
 }  # fmt: skip
 
