@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from leaderboard.common import child_processes
+from leaderboard.common.request_bodies import BodyLimits
 from leaderboard.common.storage import scratch_folder
 from leaderboard.common.web_pools import WebPools
 
@@ -28,12 +29,13 @@ application = WebPools(
     _site,
     person_of=user_of_request,
     session_cookie=settings.SESSION_COOKIE_NAME,
-    csrf_cookie=settings.CSRF_COOKIE_NAME,
     has_secure_cookies=settings.IS_HTTPS,
     proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
     folder=scratch_folder(),
-    max_upload_bytes=settings.MAX_UPLOAD_BYTES,
-    max_spooled_bytes=settings.MAX_SPOOLED_BYTES or min(2 * 1024**3, shutil.disk_usage(scratch_folder()).free // 10),
+    limits=BodyLimits(
+        settings.MAX_UPLOAD_BYTES,
+        settings.MAX_SPOOLED_BYTES or min(2 * 1024**3, shutil.disk_usage(scratch_folder()).free // 10),
+    ),
     has_bucket=bool(settings.STORAGE_URL),
     readers=settings.WEB_READERS,
     writers=settings.WEB_WRITERS,

@@ -18,8 +18,10 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 from leaderboard.accounts.adapter import user_of_request
+from leaderboard.common.asgi_messages import Receive, Send
+from leaderboard.common.request_bodies import BodyLimits
 from leaderboard.common.storage import scratch_folder
-from leaderboard.common.web_pools import Receive, Send, WebPools
+from leaderboard.common.web_pools import WebPools
 
 HANG_UP = object()
 """Among the pieces of a body: the client closes the connection here."""
@@ -55,8 +57,7 @@ def whole_site(calls: SimpleQueue[Any], folder: Path | None = None) -> WebPools:
         get_wsgi_application(),
         person_of=user_of_request,
         folder=folder or scratch_folder(),
-        max_upload_bytes=settings.MAX_UPLOAD_BYTES,
-        max_spooled_bytes=2**30,
+        limits=BodyLimits(settings.MAX_UPLOAD_BYTES, 2**30),
         new_executor=lambda _: HandedOver(calls),
     )
 
@@ -75,6 +76,8 @@ def send_request(
     thread.start()
     while (call := calls.get(timeout=60)) is not None:
         future, function, arguments, named = call
+        if not future.set_running_or_notify_cancel():
+            continue
         try:
             future.set_result(function(*arguments, **named))
         except Exception as error:

@@ -25,7 +25,6 @@ from django.contrib.auth import SESSION_KEY, update_session_auth_hash
 from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, parse_cookie
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -276,15 +275,12 @@ def own_address(address: str) -> str:
 
 
 def user_of_request(environ: dict[str, Any]) -> str:
-    """The account whose token or session comes with a request; empty for strangers, and while nobody can be asked."""
+    """The account whose token or session comes with a request; empty for strangers. Raises `DatabaseError`."""
     scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme.lower() == "bearer":
+        owner = ApiToken.owner_of(token.strip())
+        return f"account {owner.pk}" if owner else ""
     key = parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME, "")
-    try:
-        if scheme.lower() == "bearer":
-            owner = ApiToken.owner_of(token.strip())
-            return f"account {owner.pk}" if owner else ""
-        session = import_module(settings.SESSION_ENGINE).SessionStore(key) if key else {}
-        number = session.get(SESSION_KEY)
-    except DatabaseError:
-        return ""
+    session = import_module(settings.SESSION_ENGINE).SessionStore(key) if key else {}
+    number = session.get(SESSION_KEY)
     return f"account {number}" if number else ""

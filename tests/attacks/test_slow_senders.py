@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.common.web_pools import MAX_STRANGER_BYTES
+from leaderboard.common.request_bodies import MAX_STRANGER_BYTES
 from leaderboard.operations.supervisor import children
 from tests.site import free_port, patience, until
 
@@ -23,10 +23,11 @@ HELLO = """
 import os, time
 from pathlib import Path
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
-from leaderboard.common import web_pools
+from leaderboard.common import request_bodies, web_pools
+from leaderboard.common.request_bodies import BodyLimits
 from leaderboard.common.web_pools import WebPools
 
-web_pools.FREE_SECONDS = web_pools.UNREAD_SECONDS = 3.0
+request_bodies.FREE_SECONDS = web_pools.UNREAD_SECONDS = 3.0
 
 def hello(environ, start_response):
     length = len(environ["wsgi.input"].read())
@@ -40,7 +41,7 @@ def hello(environ, start_response):
 
 application = WebPools(
     hello, person_of=lambda environ: environ.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer forged"),
-    folder=Path(os.environ["LARGE"]).parent, max_upload_bytes=2**20, max_spooled_bytes=2**24,
+    folder=Path(os.environ["LARGE"]).parent, limits=BodyLimits(2**20, 2**24),
 )
 """
 ROOT = Path(__file__).resolve().parent.parent.parent

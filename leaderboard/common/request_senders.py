@@ -1,0 +1,97 @@
+"""On whose account a request goes: a person's, or a stranger's."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from django.core import signing
+from django.http import parse_cookie
+
+from .asgi_messages import Environ
+from .client_addresses import counted_address
+from .fair_pools import WaitedTooLong
+
+log = logging.getLogger(__name__)
+
+REMEMBERED_SECONDS, MAX_REMEMBERED = 60.0, 20_000
+VISITOR_COOKIE = "visitor"
+
+Credential = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Sender:
+    """A person by account; a stranger by address and visitor cookie. `is_new`: without such a cookie yet."""
+
+    name: str
+    address: str
+    is_person: bool = False
+    is_new: bool = False
+
+
+@dataclass
+class Senders:
+    """The senders of requests. A session or token is a person once a thread has found it valid, which is remembered for
+    a minute; everybody else is a stranger. `ask` has a thread name the account of a request, empty for none."""
+
+    ask: Callable[[Environ, Sender], Awaitable[str]]
+    session_cookie: str
+    proxies: int
+    known: OrderedDict[Credential, tuple[float, str]] = field(default_factory=OrderedDict)
+    being_asked: dict[Credential, asyncio.Task[Sender]] = field(default_factory=dict)
+
+    def find(self, environ: Environ) -> Sender | asyncio.Task[Sender]:
+        """The sender, or the task that finds it: requests with the same credential share one."""
+        cookies = parse_cookie(environ.get("HTTP_COOKIE", ""))
+        visitor, address = visitor_of(cookies), counted_address(environ, self.proxies)
+        stranger = Sender(f"stranger {address} {visitor}", address, is_new=not visitor)
+        credential = environ.get("HTTP_AUTHORIZATION", ""), cookies.get(self.session_cookie, "")
+        if not any(credential):
+            return stranger
+        until, person = self.known.get(credential, (0.0, ""))
+        if time.monotonic() <= until:
+            return Sender(person, address, is_person=True) if person else stranger
+        if credential not in self.being_asked:
+            self.being_asked[credential] = asyncio.create_task(self._ask(credential, environ, stranger))
+        return self.being_asked[credential]
+
+    async def _ask(self, credential: Credential, environ: Environ, stranger: Sender) -> Sender:
+        try:
+            person = await self.ask(environ, stranger)
+        except WaitedTooLong:
+            return stranger
+        except Exception:
+            # The database does not answer, so the site will say so; nobody's file is refused for that.
+            log.exception("the sender of a request could not be found out")
+            return Sender(f"unknown {stranger.address}", stranger.address, is_person=True)
+        finally:
+            del self.being_asked[credential]
+        self.known[credential] = time.monotonic() + REMEMBERED_SECONDS, person
+        self.known.move_to_end(credential)
+        if len(self.known) > MAX_REMEMBERED:
+            self.known.popitem(last=False)
+        return Sender(person, stranger.address, is_person=True) if person else stranger
+
+
+def visitor_of(cookies: dict[str, str]) -> str:
+    """The visitor whom a signed cookie names; empty for none, and for one that is made up."""
+    try:
+        return _signer().unsign(cookies.get(VISITOR_COOKIE, ""))
+    except signing.BadSignature:
+        return ""
+
+
+def new_visitor_cookie(*, is_secure: bool) -> str:
+    """For the header `Set-Cookie`, until the browser is closed."""
+    cookie = f"{VISITOR_COOKIE}={_signer().sign(secrets.token_hex(8))}; Path=/; HttpOnly; SameSite=Lax"
+    return cookie + "; Secure" * is_secure
+
+
+def _signer() -> signing.Signer:
+    return signing.Signer(salt=VISITOR_COOKIE)
