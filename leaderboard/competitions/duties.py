@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from django.db.models.functions import Now
-
 from leaderboard.common.clock import database_now
 
 from .models import Duty
@@ -65,10 +63,10 @@ def begin_due_tasks() -> Iterator[str]:
 
 
 def _note_begin(task: str, begun_at: datetime | None) -> bool:
-    """Whether no other process was faster."""
+    """Whether no other process was faster. SQLite compares moments as texts, and its own `Now` has fewer digits."""
     if begun_at is None:
         return Duty.objects.get_or_create(task=task, defaults={"begun_at": database_now()})[1]
-    return bool(Duty.objects.filter(task=task, begun_at=begun_at).update(begun_at=Now()))
+    return bool(Duty.objects.filter(task=task, begun_at=begun_at).update(begun_at=database_now()))
 
 
 def late_tasks() -> list[str]:

@@ -39,6 +39,14 @@ def test_what_is_due_is_begun_by_one_process_and_the_next_time_by_another(db: No
     assert list(duties.begin_due_tasks()) == OFTEN
 
 
+def test_the_clock_brings_a_task_again_and_again(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = timezone.now()
+    for minutes in (0, 2, 4, 6):
+        moment = now + timedelta(minutes=minutes, microseconds=123_000)
+        monkeypatch.setattr(duties, "database_now", lambda moment=moment: moment)
+        assert list(duties.begin_due_tasks()) == OFTEN
+
+
 def test_two_processes_that_look_at_the_same_moment_do_nothing_twice(db: None) -> None:
     list(duties.begin_due_tasks())
     set_back(OFTEN[0], seconds=20)
