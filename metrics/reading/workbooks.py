@@ -36,8 +36,12 @@ def xlsx_to_csv(data: bytes, limit: int) -> bytes:
             return _first_filled_sheet(workbook, limit)
     except calamine.PasswordError:
         raise Refused(_broken(Message("The Excel file is protected by a password. Save it without one."))) from None
-    except (calamine.CalamineError, OSError, ValueError):
-        raise Refused(_broken(Message("The Excel file cannot be read. Save it as CSV (UTF-8, comma)."))) from None
+    except BaseException as error:
+        # calamine panics at dates that are none; the class, which is no `Exception`, is not to be imported.
+        kinds = (calamine.CalamineError, OSError, ValueError, OverflowError)
+        if isinstance(error, kinds) or type(error).__name__ == "PanicException":
+            raise Refused(_broken(Message("The Excel file cannot be read. Save it as CSV (UTF-8, comma)."))) from None
+        raise
 
 
 def _first_filled_sheet(workbook: CalamineWorkbook, limit: int) -> bytes:

@@ -7,6 +7,7 @@ import io
 import time
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 
 import numpy as np
@@ -170,6 +171,18 @@ def test_what_is_around_the_cells_does_not_matter() -> None:
         ),
     )
     assert read_container(sheet, LIMIT) == b"id,y\n1,0.5\n2,1.5\n3,-2\n"
+
+
+@pytest.mark.parametrize("number", ["1e300", "-1e18", "nan", "99999999999"])
+@pytest.mark.parametrize("form", range(1, 4))
+def test_a_date_that_is_none_is_refused_or_read_and_never_more_than_that(number: str, form: int) -> None:
+    styles = (
+        '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy"/></numFmts><cellXfs><xf numFmtId="0"/>'
+        '<xf numFmtId="14"/><xf numFmtId="46"/><xf numFmtId="164"/></cellXfs></styleSheet>'
+    )
+    data = workbook(f'<row><c r="A1" s="{form}"><v>{number}</v></c></row>', extra=(("xl/styles.xml", styles.encode()),))
+    with suppress(metrics.SubmissionError):
+        assert read_container(data, LIMIT)
 
 
 def test_shared_texts_are_read_where_cells_show_them() -> None:
