@@ -61,6 +61,7 @@ def test_a_frozen_part_is_started_again_and_every_file_gets_its_score(
     os.kill(frozen, signal.SIGSTOP)
     if part != "web":
         submissions = [upload(site, "pets", token) for token in tokens]
+        assert time.monotonic() - begun <= 3 * len(tokens) * patience(), "an upload waits for none of these"
     until(lambda: len(restarts(site)) > len(before), seconds=RESTART_SECONDS, what="the restart")
     assert time.monotonic() - begun <= RESTART_SECONDS * patience()
     until(lambda: not Path(f"/proc/{frozen}").exists(), seconds=5, what="its end")
