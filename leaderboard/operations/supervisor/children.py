@@ -17,7 +17,7 @@ from pathlib import Path
 from leaderboard.common import child_processes, folders
 
 from .place import SiteFolders, Trouble
-from .signs import Answers, Pulses, Signs
+from .signs import Answers, Pulses
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 HEALTHY_AFTER = 60.0
@@ -78,7 +78,7 @@ class ManagedProcess:
 
     name: str
     command: list[str]
-    signs: Signs
+    signs: Answers | Pulses
     env: dict[str, str] = field(default_factory=dict)
     niceness: int = 0
     process: subprocess.Popen[bytes] | None = None
@@ -145,7 +145,19 @@ def broker_process(place: SiteFolders, path: Path) -> ManagedProcess:
 
 
 def web_process(host: str, port: int) -> ManagedProcess:
-    command = _python("granian", "--interface", "asginl", "--host", host, "--port", str(port), "--workers", "1")
+    command = [
+        sys.executable,
+        "-m",
+        "granian",
+        "--interface",
+        "asginl",
+        "--host",
+        host,
+        "--port",
+        str(port),
+        "--workers",
+        "1",
+    ]
     command += ["--log-level", "warning"]
     command += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS), "leaderboard.asgi:application"]
@@ -167,10 +179,6 @@ def _celery_process(place: SiteFolders, name: str, call: str, niceness: int = 0)
     command = [sys.executable, "-c", f"from leaderboard import celery; celery.{call}"]
     env = {child_processes.PULSE_FOLDER: str(place.pulses)}
     return ManagedProcess(name, command, Pulses(place.pulses, name), env, niceness)
-
-
-def _python(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", *arguments]
 
 
 def valkey_server() -> Path:

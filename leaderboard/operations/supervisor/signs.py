@@ -55,7 +55,7 @@ class Answers:
 
     def silence(self, now: float) -> str:
         """Why the process should be ended, or `""`."""
-        return f"no answer for {SILENT_SECONDS:g} s" if self.misses >= MAX_MISSES else ""
+        return f"no answer for {MAX_MISSES * QUESTION_SECONDS:g} s" if self.misses >= MAX_MISSES else ""
 
     def _read_reply(self) -> bytes | None:
         """The beginning of the reply; empty where the connection failed, None while nothing has come."""
@@ -125,6 +125,3 @@ def _is_in_session(process: int, leader: int) -> bool:
     with suppress(ProcessLookupError):
         return os.getsid(process) == leader
     return False
-
-
-Signs = Answers | Pulses
