@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.cookiejar import CookieJar
@@ -13,6 +15,7 @@ from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_o
 import pytest
 
 from tests.competitions.test_setup import ANSWERS, filled_in
+from tests.faults.test_processes import children_of
 from tests.site import PASSWORD, Site, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -29,8 +32,8 @@ class Browser:
         with self.opener.open(self.address + path, timeout=60) as answer:
             return str(answer.read().decode())
 
-    def send(self, path: str, fields: dict[str, str], *, file: str = "") -> str:
-        """Fill in the form of a page; gives the path of the page that follows."""
+    def send(self, path: str, fields: dict[str, str], *, file: str = "", waits: bool = True) -> str:
+        """Fill in the form of a page; gives the path of the page that follows, once a worker has answered it."""
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.get(path))
         assert token, path
         sent = {**fields, "csrfmiddlewaretoken": token[1]}
@@ -40,7 +43,18 @@ class Browser:
         request = Request(self.address + path, request_body, {"Content-Type": kind})
         with self.opener.open(request, timeout=60) as answer:
             answer.read()
-            return str(answer.url).removeprefix(self.address)
+        return self.until_answered(str(answer.url)) if waits else str(answer.url).removeprefix(self.address)
+
+    def until_answered(self, address: str) -> str:
+        """Look at the page of a form again and again, until it leads on."""
+
+        def look() -> str:
+            with self.opener.open(address, timeout=60) as answer:
+                answer.read()
+                return "" if "/tasks/" in answer.url else str(answer.url)
+
+        found = until(look, seconds=120, every=0.5, what="a worker's answer") if "/tasks/" in address else address
+        return found.removeprefix(self.address)
 
 
 def _with_file(fields: dict[str, str], text: str) -> bytes:
@@ -127,3 +141,20 @@ def test_a_planned_launch_without_the_preview_stays_a_draft_and_says_why(site: S
     assert "Missing: Test submission works." in olga.get(page)
     until(lambda: "The scheduled launch of “lake”" in olga.get("/notifications/"), what="the notice")
     assert site.get("/c/lake/")[0] == 404
+
+
+def test_files_whose_worker_was_killed_are_read_by_the_next_one(site: Site, olga: Browser) -> None:
+    """Killed with the answers half read: the form is still there, and a draft is made of it once."""
+    rows = "".join(f"{number},c{number % 7}\n" for number in range(200_000))
+    page = olga.send("/host/new/", {}, file=f"id,animal\n{rows}", waits=False)
+    assert page.startswith("/tasks/")
+    until(lambda: "Working on it." in olga.get(page), what="a worker that reads the files")
+    (pages,) = children_of(site.process.pid, "run_pages_worker")
+    os.kill(pages, signal.SIGKILL)
+    assert olga.until_answered(site.address + page) == "/host/predict-animal/setup/"
+    look = (
+        "from leaderboard.competitions.models import Competition, PageTask\n"
+        "task = PageTask.objects.order_by('created_at').last()\n"
+        "print(task.tries, Competition.objects.filter(slug__startswith='new-competition').count())"
+    )
+    assert site.shell(look).split() == ["2", "0"]

@@ -185,10 +185,12 @@ def answered_by_worker(operation: Callable[..., Any], *, is_of_student: bool = F
     return answered
 
 
-def hand_over(request: HttpRequest, *, other_path: str = "", is_of_student: bool = False) -> HttpResponse:
+def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponse:
     """Leave the form of a request, or an empty one for another operation, to a worker."""
     try:
-        task = page_tasks.add_task(request, token_owner(request), other_path=other_path, is_of_student=is_of_student)
+        task = page_tasks.add_task(
+            request, token_owner(request), path=path, is_empty=bool(path), is_of_student=is_of_student
+        )
     except page_tasks.TooManyTasks as error:
         words = "Two of your requests aren't done yet. Wait for one of them."
         raise ApiError(429, words, [{"code": "busy", "message": words}], {"Retry-After": "5"}) from error

@@ -232,7 +232,7 @@ def hand_in(
         raise ApiError(409, "Another file was submitted with this Idempotency-Key.")
     if convert and converting.offer_conversion(submission):
         path = reverse("api_convert", kwargs={"submission_id": submission.pk})
-        return hand_over(request, other_path=f"{path}?or_itself=true", is_of_student=True)
+        return hand_over(request, path=f"{path}?or_itself=true", is_of_student=True)
     converting.request_preview(submission)
     if submission.status == Submission.Status.PENDING:
         return Status(201, submission_out(submission_without_scores(submission), sees_private=False))

@@ -83,14 +83,19 @@ class TooManyTasks(Exception):
 # --- asking -----------------------------------------------------------------------------------------------------
 
 
-def add_task(request: HttpRequest, user: User, *, other_path: str = "", is_of_student: bool = False) -> PageTask:
-    """Store a form for the workers, or an empty one for `other_path`; the unfinished task of the same form, where there
-    is one. Raises `TooManyTasks`, `StorageUnreachable`."""
-    fields = QueryDict(mutable=True) if other_path else request.POST.copy()
+def add_task(
+    request: HttpRequest, user: User, *, path: str = "", is_empty: bool = False, is_of_student: bool = False
+) -> PageTask:
+    """Store a form for the workers; the unfinished task of the same form, where there is one.
+
+    `path` is another address than that of the request, for the same form, or for one that `is_empty`. Raises
+    `TooManyTasks`, `StorageUnreachable`.
+    """
+    fields = QueryDict(mutable=True) if is_empty else request.POST.copy()
     fields.pop("csrfmiddlewaretoken", None)
-    given = [] if other_path else request.FILES.lists()
+    given = [] if is_empty else request.FILES.lists()
     files = [_stored(name, file) for name, of_field in given for file in of_field]
-    path = other_path or request.get_full_path()
+    path = path or request.get_full_path()
     digest = hashlib.sha256(json.dumps([path, fields.urlencode(), [_facts(file) for file in files]]).encode())
     form = {
         "fields": fields.urlencode(),

@@ -53,7 +53,7 @@ def answered_by_worker(
             if isinstance(request, page_tasks.StoredForm):
                 return view(request, *args, **kwargs)
             if request.method == "POST" and not is_quick(request):
-                return _hand_over(request, is_of_student=is_of_student)
+                return hand_over(request, is_of_student=is_of_student)
             if request.method == "GET" and (task := _answered_task(request)):
                 return _answer(request, task)
             return view(request, *args, **kwargs)
@@ -64,9 +64,10 @@ def answered_by_worker(
     return declare
 
 
-def _hand_over(request: HttpRequest, *, is_of_student: bool) -> HttpResponseBase:
+def hand_over(request: HttpRequest, *, path: str = "", is_of_student: bool = False) -> HttpResponseBase:
+    """Leave the form of a request to a worker, for the view of this address or of another one."""
     try:
-        task = page_tasks.add_task(request, signed_in_user(request.user), is_of_student=is_of_student)
+        task = page_tasks.add_task(request, signed_in_user(request.user), path=path, is_of_student=is_of_student)
     except page_tasks.TooManyTasks as error:
         messages.warning(request, _("Wait until this is done, then send your last request again. It wasn't saved."))
         return see_other("page_task", task_id=error.first.pk)

@@ -9,7 +9,9 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -29,7 +31,7 @@ from ..services import competitions, copying, findings, folders, launches, setup
 from ..services.competitions import CannotHost
 from .answer_scale import answer_scales
 from .host_responses import add_refusal, ask_first, is_confirmed, save_competition
-from .page_tasks import answered_by_worker
+from .page_tasks import answered_by_worker, hand_over
 from .truth_reports import (
     BROKEN,
     draft_of,
@@ -89,13 +91,13 @@ def until_launch(page: str) -> Callable[[PageView], PageView]:
 # --- a new one --------------------------------------------------------------------------------------------------
 
 
-def _has_no_files(request: HttpRequest) -> bool:
-    return not request.FILES
+def _imports_nothing(request: HttpRequest) -> bool:
+    return request.POST.get("action") != "import" and "folder" not in request.FILES
 
 
 @open_page_to(SiteAudience.SITE_HOSTS)
-@answered_by_worker(gettext_lazy("Reading your files"), is_quick=_has_no_files)
-def host_new(request: HttpRequest) -> HttpResponse:
+@answered_by_worker(gettext_lazy("Reading your files"), is_quick=_imports_nothing)
+def host_new(request: HttpRequest) -> HttpResponseBase:
     """Drop files, start empty (`action=empty`) or import a competition (`action=import`)."""
     if request.POST.get("action") == "import" or "folder" in request.FILES:
         return _import_zip(request)
@@ -113,13 +115,15 @@ def host_new(request: HttpRequest) -> HttpResponse:
     return render(request, "competitions/host_new.html", {"folder_form": FolderForm()}, status=status)
 
 
-def _start(request: HttpRequest, files: list[Any]) -> HttpResponse:
+def _start(request: HttpRequest, files: list[Any]) -> HttpResponseBase:
+    """Make the draft at once, so that it is one however often a worker begins to read its files."""
     user, zone = signed_in_user(request.user), request.POST.get("zone", "")
     zone = viewer_zone(request) or (zone if zone in known_zones() else "UTC")
     title = copying.NEW_TITLE
     made = copying.create_default_draft(user=user, title=title, slug=copying.free_slug(title), zone=zone)
-    _take_files(request, made, files)
-    return see_other("host_setup", slug=made.slug)
+    if not files:
+        return see_other("host_setup", slug=made.slug)
+    return hand_over(request, path=reverse("host_setup", kwargs={"slug": made.slug}))
 
 
 def _take_files(request: HttpRequest, competition: Competition, files: list[Any]) -> None:
@@ -217,7 +221,7 @@ def _do(request: HttpRequest, competition: Competition) -> str:
     posted, user = request.POST, signed_in_user(request.user)
     if files := request.FILES.getlist("files"):
         _take_files(request, competition, files)
-        return "#files"
+        return "#files" if "title" in posted else ""
     if "drop" in posted:
         setup_files.drop_file(competition=competition, user=user, name=posted["drop"])
         return "#files"
