@@ -6,7 +6,6 @@ import logging
 import shutil
 import sqlite3
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -15,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Count, Max
-from django.db.models.functions import Now
 
 from leaderboard import __version__
 from leaderboard.celery import queue_length
@@ -113,15 +111,15 @@ def _queue_and_workers() -> tuple[PendingFiles, datetime | None]:
 
 
 def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> SiteHealth:
+    """Nothing is written: where the database takes no rows, workers fall silent and their tasks are late."""
     try:
-        _write_to_the_database()
         queue, last = read()
-        heard, late, is_writable = seconds_since(last), tuple(duties.late_tasks()), True
+        heard, late, has_database = seconds_since(last), tuple(duties.late_tasks()), True
     except Exception as error:
-        log.error("the database cannot be written: %s", error)
-        queue, heard, late, is_writable = PendingFiles(0, None, 0), None, (), False
+        log.error("the database does not answer: %s", error)
+        queue, heard, late, has_database = PendingFiles(0, None, 0), None, (), False
     return SiteHealth(
-        database=is_writable,
+        database=has_database,
         storage=can_write(),
         broker=queue_length() is not None,
         worker_heard=heard,
@@ -129,13 +127,6 @@ def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> Si
         in_hand=queue.in_hand,
         late_tasks=late,
     )
-
-
-def _write_to_the_database() -> None:
-    """A row that is taken back at once."""
-    with transaction.atomic():
-        Worker.objects.create(host=f"probe {uuid.uuid4().hex}", process=0, version="", last_seen_at=Now())
-        transaction.set_rollback(True)
 
 
 # --- the operator's page ----------------------------------------------------------------------------------------

@@ -28,9 +28,6 @@ ALLOWED = {
     "api/v1/": 'UPDATE "accounts_apitoken" SET "last_used_at"',
     # django-allauth's page makes the row of an address that has none, once for each account.
     "accounts/email/": 'INSERT INTO "account_emailaddress"',
-    # A row that is taken back at once says whether the database can be written, once in two seconds.
-    "healthz/deep": 'INSERT INTO "competitions_worker"',
-    "status/": 'INSERT INTO "competitions_worker"',
 }
 """Beginnings of addresses with the beginning of the one statement that they may send."""
 

@@ -176,10 +176,10 @@ def test_a_broker_a_store_or_a_database_that_is_away_is_named(
     settings.FILES_DIR = "/proc/nowhere"
     assert deep(client)[1]["storage"] is False
 
-    def locked() -> None:
-        raise OperationalError("database is locked")
+    def away() -> None:
+        raise OperationalError("the connection was refused")
 
-    monkeypatch.setattr(health, "_write_to_the_database", locked)
+    monkeypatch.setattr(health, "_queue_and_workers", away)
     status, answer = deep(client)
     assert (status, answer["database"]) == (503, False)
 
