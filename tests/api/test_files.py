@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 
 import pytest
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import joining
-from leaderboard.competitions.api import base
 from leaderboard.competitions.models import Admission, Competition, DataFile
 from leaderboard.competitions.services import data_files
 from tests.conftest import answers, enter, make_competition
@@ -84,15 +82,3 @@ def test_another_host_gives_pets_no_files(pets: Competition, otto: User, bo: Use
     make_competition(otto, slug="birds", title="Birds")
     for user in (otto, bo):
         assert Program(user, ApiToken.Scope.HOST).post("competitions/pets/files", TRAIN)[0] == 404
-
-
-def test_a_program_that_asks_without_end_is_told_to_wait(
-    bos_program: Program, monkeypatch: pytest.MonkeyPatch, work: Callable[[], int], cy: User
-) -> None:
-    monkeypatch.setitem(base.PER_MINUTE, ApiToken.Scope.READ, 3)
-    for _ in range(3):
-        assert bos_program.get("competitions")[0] == 200
-    response = bos_program.client.get(ROOT + "competitions", headers=bos_program.headers)
-    assert (response.status_code, response["Retry-After"]) == (429, "60")
-    assert Program(cy).get("competitions")[0] == 200
-    assert bos_program.hand_in(answers())[0] == 201

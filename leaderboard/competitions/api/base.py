@@ -1,4 +1,4 @@
-"""What all operations share: the token of a person, rate limits, declared answers, and one shape for what goes wrong.
+"""What all operations share: the token of a person, declared answers, and one shape for what goes wrong.
 
 An error answers `{"detail": …, "errors": […]}`, whichever layer noticed it:
 
@@ -33,7 +33,6 @@ from ninja.security import HttpBearer
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.common.error_pages import temporary_failure
-from leaderboard.common.shared_cache import count_try
 
 from .. import tasks
 from ..models import PageTask
@@ -46,9 +45,6 @@ NO_TOKEN = "Send a valid API token: “Authorization: Bearer lb_…”. Tokens a
 OUR_FAULT = "Something went wrong on our side. It has been logged; try again later."
 UNREADABLE = "This body cannot be read, or it was cut off on its way. Send multipart/form-data with one file."
 Scope = ApiToken.Scope
-MINUTE = 60
-PER_MINUTE = {Scope.READ: 1200, Scope.SUBMIT: 300, Scope.HOST: 120}
-"""Requests of one person a minute, by what the operation needs; a pupil's loop must not be a class's outage."""
 
 
 class ApiError(Exception):
@@ -143,10 +139,6 @@ class Token(HttpBearer):
         found = ApiToken.find_and_note_use(token)
         if found is None:
             return None
-        # A refusal for more requests than a person's programs need.
-        if count_try(f"api-{self.needs}", found.user.pk, seconds=MINUTE) > PER_MINUTE[self.needs]:
-            words = "Your programs ask too often. Wait a minute, and let them wait between two questions."
-            raise ApiError(429, words, [{"code": "too_often", "message": words}], {"Retry-After": str(MINUTE)})
         if not found.allows(self.needs):
             words = f"This token may not do this: it needs one that may “{self.needs.label.lower()}”. "
             raise ApiError(403, words + "Make it on your account page.", [{"code": "scope", "message": words.strip()}])
