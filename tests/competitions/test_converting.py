@@ -177,6 +177,10 @@ def test_a_file_that_no_worker_has_read_yet_is_converted_unseen(
     page = bos.get(f"/c/pets/submissions/{original.pk}/")
     assert jobs == [], "no page reads a file"
     assert "Did a spreadsheet save this file?" in text_of(page)
+    looks_again = f'hx-get="/c/pets/submissions/{original.pk}/"'
+    assert looks_again in page.content.decode()
+    once_more = bos.get(f"/c/pets/submissions/{original.pk}/", headers={"HX-Request": "true"}).content.decode()
+    assert looks_again not in once_more, "once is enough"
     waiting = bos.post(f"/c/pets/submissions/{original.pk}/convert/")["Location"]
     assert "Converting your file" in text_of(bos.get(waiting))
     assert page_tasks.answer_next_task("a worker")
