@@ -72,8 +72,9 @@ class FairPool:
             job.may_start.set_result(None)
 
     def is_stuck(self) -> bool:
-        """Whether work has waited and none was finished for `STUCK_AFTER_SECONDS`."""
-        if not self.waiting:
+        """Whether all threads were busy and none finished for `STUCK_AFTER_SECONDS`, while work waited. What waits for
+        its own sender's share, beside free threads, is no sign of it."""
+        if not self.waiting or self.running < self.threads:
             return False
         oldest = min(jobs[0].came_at for jobs in self.waiting.values())
         return time.monotonic() - max(self.finished_at, oldest) > STUCK_AFTER_SECONDS

@@ -159,6 +159,22 @@ def test_a_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     run(play)
 
 
+def test_what_waits_for_its_own_share_beside_a_free_thread_makes_no_pool_stuck(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def play() -> None:
+        pool, now = FairPool(Threads(), 2, Counter()), time.monotonic()
+        for number in range(3):
+            ask(pool, "dee", f"dee {number}", dee=1)
+        await settle()
+        monkeypatch.setattr(time, "monotonic", lambda: now + 100)
+        assert pool.waiting
+        assert not pool.is_stuck()
+        monkeypatch.undo()
+
+    run(play)
+
+
 def test_a_pool_is_stuck_when_work_waits_and_none_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     async def play() -> None:
         threads, now = Threads(), time.monotonic()
