@@ -1,0 +1,103 @@
+"""Two hundred students submit in the last second: who sent in time is in time, however long the queue."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import answers
+from tests.site import Site, running_site, until
+from tests.visitors import Visitor, encode_form
+
+pytestmark = [pytest.mark.slow, pytest.mark.long]
+
+STUDENTS = 200
+BEGIN_SECONDS, SURE_SECONDS = 2.0, 0.3
+"""When the first sends before the deadline; and how long before it a file must have been sent to be surely in time."""
+SET_UP = f"""
+import json
+from django.contrib.auth.hashers import make_password
+from django.db import transaction
+from leaderboard.accounts.models import ApiToken, User
+from tests.conftest import enter, make_competition, person
+pets = make_competition(person("ada", can_host=True), is_listed=True)
+secret, tokens = make_password(None), []
+with transaction.atomic():
+    for number in range({STUDENTS}):
+        user = User.objects.create(username=f"s{{number}}", password=secret)
+        enter(pets, user)
+        tokens.append(ApiToken.issue(user, "test")[1])
+print(json.dumps(tokens))
+"""
+DEADLINE = """
+from datetime import timedelta
+from django.utils import timezone
+from leaderboard.competitions.models import Competition
+at = timezone.now() + timedelta(seconds=10)
+Competition.objects.update(closes_at=at)
+print(at.timestamp())
+"""
+
+
+@dataclass
+class Sent:
+    """One file: when its last byte had left, in seconds before the deadline, and what was answered."""
+
+    before: float
+    status: int
+    text: str
+
+
+async def hand_in(site: Site, token: str, deadline: float) -> Sent:
+    host, port = site.address.removeprefix("http://").split(":")
+    body, kind = encode_form({}, ("mine.csv", answers()))
+    head = f"POST /api/v1/competitions/pets/submissions HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: {kind}\r\n"
+    head += f"Authorization: Bearer {token}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(head.encode() + body)
+    await writer.drain()
+    before = deadline - time.time()
+    answer = await asyncio.wait_for(reader.read(), 120)
+    writer.close()
+    return Sent(before, int(answer.split()[1]), answer.decode(errors="replace")[-300:])
+
+
+async def all_at_once(site: Site, tokens: list[str], deadline: float) -> list[Sent]:
+    return list(await asyncio.gather(*(hand_in(site, token, deadline) for token in tokens)))
+
+
+def received(site: Site, condition: str) -> int:
+    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
+        rows = database.execute(f"SELECT count(*) FROM competitions_submission WHERE {condition}")
+        return int(rows.fetchone()[0])
+
+
+@pytest.mark.sqlite
+def test_files_sent_just_before_the_deadline_count_while_two_hundred_wait(tmp_path: Path) -> None:
+    with running_site(tmp_path / "var") as site:
+        tokens = json.loads(site.shell(SET_UP))
+        assert asyncio.run(is_answered(site)) == 200
+        deadline = float(site.shell(DEADLINE))
+        until(lambda: time.time() > deadline - BEGIN_SECONDS, every=0.01, what="the last seconds")
+        sent = asyncio.run(all_at_once(site, tokens, deadline))
+        in_time = [one for one in sent if one.before > SURE_SECONDS]
+        assert len(in_time) > STUDENTS / 2, "too busy a machine to send in time"
+        assert [one.text for one in in_time if one.status != 201] == []
+        until(lambda: received(site, "status = 'pending'") == 0, seconds=60, what="the last score")
+        accepted = sum(one.status == 201 for one in sent)
+        assert received(site, "status = 'scored' AND is_late = 0") == accepted >= len(in_time)
+
+
+async def is_answered(site: Site) -> int:
+    """The code of a page is loaded before the last second, as it is on the day of a deadline."""
+    visitor = Visitor(site.address)
+    page = await visitor.get("/c/pets/")
+    visitor.hang_up()
+    return page.status
