@@ -145,20 +145,8 @@ def broker_process(place: SiteFolders, path: Path) -> ManagedProcess:
 
 
 def web_process(host: str, port: int) -> ManagedProcess:
-    command = [
-        sys.executable,
-        "-m",
-        "granian",
-        "--interface",
-        "asginl",
-        "--host",
-        host,
-        "--port",
-        str(port),
-        "--workers",
-        "1",
-    ]
-    command += ["--log-level", "warning"]
+    command = [sys.executable, "-m", "granian", "--interface", "asginl", "--workers", "1", "--log-level", "warning"]
+    command += ["--host", host, "--port", str(port)]
     command += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS), "leaderboard.asgi:application"]
     env = {"SQLITE_STATEMENTS": WEB_STATEMENTS}
