@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from leaderboard.competitions.duties import SCHEDULES
 from tests.conftest import answers
 from tests.faults import test_processes as processes
 from tests.faults.test_processes import asleep, children_of, scored, scorer, upload, worker
@@ -42,14 +45,22 @@ def restarts(site: Site) -> str:
     return path.read_text() if path.exists() else ""
 
 
+def begun_tasks(site: Site) -> dict[str, str]:
+    """When each of the tasks that are due every five seconds was last begun."""
+    often = [schedule.task for schedule in SCHEDULES if schedule.every.total_seconds() == 5]
+    with closing(sqlite3.connect(site.folder / "leaderboard.sqlite3", timeout=20)) as database:
+        return {task: at for task, at in database.execute("SELECT * FROM competitions_duty") if task in often}
+
+
+@pytest.mark.fault(41, 42, 43, 44)
 @pytest.mark.parametrize(
     ("part", "find"),
     [
-        pytest.param("web", web, marks=pytest.mark.fault(41)),
-        pytest.param("valkey", lambda site: child(site, "valkey-server"), marks=pytest.mark.fault(42)),
-        pytest.param("worker", worker, marks=pytest.mark.fault(44), id="worker"),
-        pytest.param("worker", scorer, marks=pytest.mark.fault(44), id="process of the worker"),
-        pytest.param("pages", lambda site: child(site, "run_pages_worker"), marks=pytest.mark.fault(43)),
+        ("web", web),
+        ("valkey", lambda site: child(site, "valkey-server")),
+        pytest.param("worker", worker, id="worker"),
+        pytest.param("worker", scorer, id="process of the worker"),
+        ("pages", lambda site: child(site, "run_pages_worker")),
     ],
 )
 def test_a_frozen_part_is_started_again_and_every_file_gets_its_score(
@@ -62,6 +73,9 @@ def test_a_frozen_part_is_started_again_and_every_file_gets_its_score(
     if part != "web":
         submissions = [upload(site, "pets", token) for token in tokens]
         assert time.monotonic() - begun <= 3 * len(tokens) * patience(), "an upload waits for none of these"
+        tasks = begun_tasks(site)
+        assert len(tasks) == 3
+        until(lambda: not set(tasks.items()) & set(begun_tasks(site).items()), seconds=12, what="sweep, reveal, launch")
     until(lambda: len(restarts(site)) > len(before), seconds=RESTART_SECONDS, what="the restart")
     assert time.monotonic() - begun <= RESTART_SECONDS * patience()
     until(lambda: not Path(f"/proc/{frozen}").exists(), seconds=5, what="its end")
