@@ -43,6 +43,7 @@ REQUESTS_OF_A_SENDER, HASHES_AT_ONCE = 2, 2
 UPLOADS_TO_BUCKET, SIGN_INS_ELSEWHERE = 4, 2
 HASHING_PATHS = ("/accounts/", "/account/", "/setup/", "/admin/login/")
 INSTITUTION_PATH = "/accounts/oidc/"
+READING = ("GET", "HEAD", "OPTIONS")
 # What the loop and the site tell each other of a request, in its environ.
 RECEIVED_AT, REFUSAL, DELAY = "leaderboard.received_at", "leaderboard.refusal", "leaderboard.delay_seconds"
 
@@ -128,8 +129,8 @@ class WebPools:
         environ["wsgi.input"] = body
 
     async def _ask_for_person(self, environ: Environ, stranger: Sender) -> str:
-        shares = self._shares(stranger, "readers")
-        person: str = await self.pools["readers"].run(stranger.name, shares, self.person_of, environ)
+        name = "readers" if environ["REQUEST_METHOD"] in READING else "writers"
+        person: str = await self.pools[name].run(stranger.name, self._shares(stranger, name), self.person_of, environ)
         return person
 
     def _shares(self, sender: Sender, pool: str) -> dict[str, int]:
@@ -157,7 +158,7 @@ class WebPools:
     def _pool_of(self, environ: Environ) -> str:
         if environ["PATH_INFO"].startswith(INSTITUTION_PATH):
             return "institution"
-        if environ["REQUEST_METHOD"] in ("GET", "HEAD", "OPTIONS"):
+        if environ["REQUEST_METHOD"] in READING:
             return "readers"
         is_upload = self.has_bucket and environ["CONTENT_TYPE"].startswith("multipart/form-data")
         return "uploads" if is_upload else "writers"
