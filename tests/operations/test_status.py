@@ -218,6 +218,8 @@ def test_olga_reads_which_part_was_started_again_and_why(
     place.make()
     assert "Restarted parts" not in status_page(client, olga)
     place.note_restart("web stopped (no answer for 15 s); starting it again in 0.5 s.")
+    with (place.logs / "restarts.log").open("a") as log:
+        log.write("2026-11")
     assert "web stopped (no answer for 15 s)" in status_page(client, olga)
 
 

@@ -145,8 +145,12 @@ def read_restarts(var: Path, number: int) -> list[tuple[datetime, str]]:
     """The last restarts of parts of the site, newest first: when, and the line of the terminal."""
     log = var / "log" / RESTARTS
     lines = log.read_text(errors="replace").splitlines()[-number:] if log.exists() else []
-    found = [line.partition(" ") for line in reversed(lines)]
-    return [(datetime.fromisoformat(moment), words) for moment, _, words in found]
+    found = []
+    for line in reversed(lines):
+        moment, _, words = line.partition(" ")
+        with contextlib.suppress(ValueError):  # the disk was full in the middle of a line
+            found.append((datetime.fromisoformat(moment), words))
+    return found
 
 
 def _permission_advice(path: Path) -> str:
