@@ -134,7 +134,7 @@ async def read_until(site: Site, session: str, token: str, ends_at: float) -> di
     return found
 
 
-@pytest.mark.fault(19)
+@pytest.mark.fault(46)
 @pytest.mark.sqlite
 def test_pages_are_read_while_the_writer_is_held_and_uploads_wait_or_are_told_to_try_again(site: Site) -> None:
     keys, slack = keys_of(site), patience()
@@ -186,6 +186,7 @@ async def is_well(site: Site) -> bool:
     return answer.status == 200
 
 
+@pytest.mark.fault(41)
 def test_a_web_server_whose_reading_threads_are_all_stuck_says_so_and_is_started_again(tmp_path: Path) -> None:
     """Pages of everybody else go on until the last thread is gone; then uploads still do."""
     (tmp_path / "stuck_settings.py").write_text(STUCK)
@@ -250,6 +251,7 @@ async def send_until_answered(visitor: Visitor, form: Form) -> Answer:
         await asyncio.sleep(0.2)
 
 
+@pytest.mark.fault(41)
 def test_a_frozen_web_server_is_started_again_and_the_same_form_gives_the_same_submission(site: Site) -> None:
     session = keys_of(site)[0][0]
 

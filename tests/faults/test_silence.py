@@ -44,6 +44,7 @@ class Stranger:
         return self.ask("POST", path, data={"csrfmiddlewaretoken": found[1], **data})
 
 
+@pytest.mark.fault(45)
 def test_resets_are_answered_while_the_mail_server_is_silent_and_sent_once_there_is_one(tmp_path: Path) -> None:
     with silent_server() as provider, ExitStack() as silence:
         port = silence.enter_context(silent_server())

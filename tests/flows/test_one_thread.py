@@ -125,6 +125,7 @@ def test_every_view_ends_for_clients_at_once_with_one_thread_in_each_pool(scene:
     assert scene.site.get("/healthz")[0] == 200
 
 
+@pytest.mark.fault(48)
 @pytest.mark.attack("a ring of waits that a few clients close, so that the site hangs")
 def test_six_newcomers_open_the_overview_of_a_fresh_site_at_once_with_one_thread_in_each_pool(
     tmp_path_factory: pytest.TempPathFactory,
