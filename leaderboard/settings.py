@@ -66,7 +66,6 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 INSTALLED_APPS = [
     "leaderboard.common",
-    "leaderboard.sandbox",
     "leaderboard.accounts",
     "leaderboard.competitions",
     "leaderboard.notifications",

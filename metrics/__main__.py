@@ -150,7 +150,7 @@ def _score(options: argparse.Namespace) -> int:
         return 0
     for name in _splits(result):
         parts = ", ".join(f"{part} {count:g}" for part, count in result.parts.get(name, {}).items())
-        # A metric from outside has no interval.
+        # A custom metric has no interval.
         known = result.uncertainty.get(name)
         is_known = known is not None and known.standard_error is not None
         interval = f"  95 %: {known.low:.6g} to {known.high:.6g}" if known and is_known else ""
@@ -179,7 +179,7 @@ def _compare(truth: Truth, result: Result, path: str) -> dict[str, dict[str, Any
     for name in _splits(result):
         if name in result.uncertainty:
             found[name] = asdict(compare(result, other, name))
-        else:  # a metric from outside
+        else:  # a custom metric
             difference = getattr(result, name) - getattr(other, name)
             found[name] = {"difference": difference, "low": None, "high": None, "probability": None}
     return found

@@ -5,12 +5,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-
-EXAMPLE_SECONDS = "8"
-"""How long a custom metric may take for its example."""
 
 
 def make_files(var: Path) -> None:
@@ -26,5 +22,4 @@ def make_files(var: Path) -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("METRICS_SECONDS", EXAMPLE_SECONDS)
     make_files(Path(sys.argv[1]))

@@ -3,43 +3,46 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
 import metrics
 from metrics.core.figures import Curve, Grid
-
-from .library_wheel import library_version
 
 FILE_NAME = "worked_examples.json"
 MAX_FIGURE_CELLS = 400
 """Figures with more numbers than this cannot be read by people and are left out."""
 
-log = logging.getLogger(__name__)
-
 
 def make_worked_examples(folder: Path) -> None:
-    """Write the file where it is missing or was made by other code: the library's examples in half a second, then
-    those of custom metrics, each of which may be slow."""
+    """Write the library's examples, in half a second, where the file is missing or was made by other code. A worker
+    adds those of custom metrics, whose code no process of the site runs."""
+    from .library_wheel import library_version  # here, because it loads parts of Django
+
     path = folder / FILE_NAME
     known, sources = _read_file(path), library_version()
     examples = known["examples"] if known.get("sources") == sources else {}
-    missing = [one for one in metrics.catalogue() if examples.get(one.key, {}).get("version") != one.version]
-    for are_custom in (False, True):
-        made = {one.key: _make_entry(one) for one in missing if one.is_outside is are_custom}
-        if made:
-            examples = {**examples, **made}
-            _write_file(path, {"sources": sources, "examples": examples})
+    library = [one for one in metrics.catalogue() if not one.is_custom]
+    missing = [one for one in library if examples.get(one.key, {}).get("version") != one.version]
+    if missing:
+        made = {one.key: make_entry(one) for one in missing}
+        _write_file(path, {"sources": sources, "examples": {**examples, **made}})
+
+
+def add_worked_example(folder: Path, key: str, entry: Mapping[str, Any]) -> None:
+    """Add the entry of a custom metric to the file, if the file is there."""
+    known = _read_file(folder / FILE_NAME)
+    if known:
+        _write_file(folder / FILE_NAME, {**known, "examples": {**known["examples"], key: entry}})
 
 
 def find_worked_example(metric: metrics.Metric) -> dict[str, Any] | None:
     """The entry of a metric in this very version: its `example`, None where its code cannot score it. None until the
     file has it. Reads only what is on the disk."""
+    from django.conf import settings  # here, because a sealed process that makes an entry knows no Django
+
     path = Path(settings.MADE_DIR) / FILE_NAME
     try:
         written_ns = path.stat().st_mtime_ns
@@ -70,16 +73,16 @@ def _write_file(path: Path, content: Mapping[str, Any]) -> None:
     partial.replace(path)
 
 
-def _make_entry(metric: metrics.Metric) -> dict[str, Any]:
+def make_entry(metric: metrics.Metric) -> dict[str, Any]:
+    """The worked example of a metric in this version, computed here."""
     entry: dict[str, Any] = {"version": metric.version, "example": None}
     if not metric.example.truth:
         return entry
     try:
         entry["example"] = _compute_example(metric)
-    except metrics.MetricError as error:
-        if not metric.is_outside:
+    except metrics.MetricError:
+        if not metric.is_custom:
             raise
-        log.warning("no worked example of %s: %s", metric.key, error)
     return entry
 
 

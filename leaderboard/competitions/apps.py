@@ -11,9 +11,11 @@ class CompetitionsConfig(AppConfig):
     def ready(self) -> None:
         from leaderboard.accounts import hooks as accounts
         from leaderboard.accounts import tasks as accounts_tasks
+        from metrics.core import custom
 
         from . import hooks, personal_data
 
+        custom.set_inspector(custom.inspect_later)
         accounts.export.append(personal_data.export)
         accounts.obstacle_to_deleting.append(personal_data.obstacle_to_deleting)
         accounts.leave.append(personal_data.leave)

@@ -45,6 +45,7 @@ SCHEDULES = (
     Schedule("leaderboard.competitions.tasks.launch_due_competitions", timedelta(seconds=5)),
     Schedule("leaderboard.notifications.tasks.notify_due", timedelta(minutes=1)),
     Schedule("leaderboard.operations.tasks.submit_next_of_demo", timedelta(minutes=1)),
+    Schedule("leaderboard.operations.tasks.inspect_custom_metrics", timedelta(minutes=1)),
     Schedule("leaderboard.operations.tasks.check_consistency", at=time(3, 20)),
     Schedule("leaderboard.operations.tasks.sweep_files", at=time(4, 40)),
     Schedule("leaderboard.competitions.tasks.clear_sessions", at=time(5, 10)),

@@ -27,7 +27,7 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_log_faults
 from leaderboard.common.storage import StorageUnreachable, list_stored, open_stored, store_as
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.ranking import standings
-from metrics.sandbox.packages import outside_packages
+from metrics.core.custom_packages import custom_packages
 
 from . import database_dumps
 from .backup_manifest import FILES, METRICS, SECRET_KEY, BackupError, Manifest, copy_file, copy_stream, fingerprint
@@ -113,7 +113,7 @@ def _copy_metrics(folder: Path) -> dict[str, tuple[str, int]]:
     """The operator's metric files: without them scores could not be computed again. Their libraries can be installed
     again, and are made for one machine."""
     copied = {}
-    libraries = outside_packages()
+    libraries = custom_packages()
     for name, variable in METRICS.items():
         root = Path(os.environ.get(variable) or os.devnull)
         found = (path for path in root.rglob("*") if path.is_file() and libraries not in path.parents)

@@ -32,9 +32,9 @@ from leaderboard.competitions.scoring.queue import (
     pending_files,
     seconds_since,
 )
-from leaderboard.sandbox import outside_metrics
+from leaderboard.scoring.custom_metrics import custom_metrics_status
 
-from .models import ConsistencyRun
+from .models import ConsistencyRun, SealTest
 from .supervisor.place import read_restarts
 
 log = logging.getLogger(__name__)
@@ -162,7 +162,8 @@ def site_overview() -> dict[str, Any]:
         "disks": disk_spaces(),
         "restarts": read_restarts(Path(settings.VAR_DIR), SHOWN),
         "versions": software_versions(),
-        "outside": outside_metrics.outside_metrics_status(),
+        "custom": custom_metrics_status(),
+        "seal_tests": list(SealTest.objects.all()),
     }
 
 

@@ -7,6 +7,7 @@ from celery.signals import worker_ready
 from leaderboard.celery import app
 from leaderboard.common import child_processes
 from leaderboard.competitions.tasks import run_command
+from leaderboard.scoring.custom_metrics import find_uninspected
 
 from . import demo
 
@@ -29,8 +30,16 @@ def submit_next_of_demo() -> None:
     demo.submit_next()
 
 
+@app.task(name="leaderboard.operations.tasks.inspect_custom_metrics")
+def inspect_custom_metrics() -> None:
+    """Have new metric files loaded, in processes of their own."""
+    if find_uninspected():
+        run_command("inspect_metrics")
+
+
 @worker_ready.connect
-def _run_sandbox_self_test(**_: object) -> None:
-    """Find out on this machine whether metrics from outside can be locked in, while the first files are scored."""
+def _look_at_this_machine(**_: object) -> None:
+    """Find out what the seal stops here and what new metric files say, while the first files are scored."""
     if child_processes.current_part() != "pages":
         run_command("check_sandbox", "--verbosity=0")
+        run_command("inspect_metrics")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -18,7 +16,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import outside_metrics
 from .messages import Channel, ConnectionEnded, DeadlinePassed, MalformedMessage
 from .process_limits import clean_environment
 from .scorer_answer import ScorerAnswer, not_readable, read_answer
@@ -84,7 +81,6 @@ class SealedProcess:
 
     pid: int
     channel: Channel
-    scratch: str = ""
     is_ready: bool = False
     files: int = 0
     stage: str = ""
@@ -92,8 +88,6 @@ class SealedProcess:
 
     def close(self) -> None:
         self.channel.close()
-        if self.scratch:
-            shutil.rmtree(self.scratch, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -138,7 +132,7 @@ class Scorer:
     def is_alive(self) -> bool:
         return self.owner == os.getpid() and self.process.poll() is None
 
-    def start(self, request: dict[str, Any], scratch: str = "") -> SealedProcess:
+    def start(self, request: dict[str, Any]) -> SealedProcess:
         """Have a process started for a request, without waiting for what it does. Raises `ConnectionEnded`."""
         self._wait_until_ready()
         ours, theirs = Channel.pair()
@@ -151,7 +145,7 @@ class Scorer:
             raise ConnectionEnded from error
         finally:
             theirs.close()
-        return SealedProcess(pid, ours, scratch)
+        return SealedProcess(pid, ours)
 
     def end(self, process: SealedProcess) -> tuple[int, float]:
         """End a process, if it has not ended by itself; how it ended, and the seconds of the processor that it used.
@@ -214,15 +208,13 @@ class Scorer:
         return self.end(process)
 
     def _start_for(self, spec: TruthSpec, limits: MeasuringLimits) -> SealedProcess:
-        scratch = tempfile.mkdtemp(prefix="tables-") if outside_metrics.uses_outside_metric(spec) else ""
         request = {
             "spec": asdict(spec),
             "seconds": limits.seconds,
             "memory_mb": limits.memory_mb,
             "idle_seconds": IDLE_SECONDS,
-            "scratch": scratch,
         }
-        return self.start(request, scratch)
+        return self.start(request)
 
 
 # --- jobs of the site: a process for each -------------------------------------------------------------------------
@@ -374,9 +366,6 @@ def _ask(process: SealedProcess, spec: TruthSpec, file: Path, limits: MeasuringL
         message = process.channel.receive(until)
         if "stage" in message:
             process.stage = "computing" if message["stage"] == "computing" else "reading"
-        elif "run" in message:
-            left = until - time.monotonic()
-            process.channel.send(outside_metrics.run_for_file_process(spec, message, process.scratch, left), until)
         else:
             process.files += 1
             return read_answer(message)

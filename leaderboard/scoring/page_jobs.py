@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -9,18 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import metrics
+from leaderboard.common.worked_examples import make_entry
 from metrics.checks.several_files import find_hardest_rows, find_similar_predictions
 from metrics.checks.splits import compare_truths, correct_answers, remove_columns
+from metrics.core import custom
 from metrics.core.errors import Refused
 from metrics.core.messages import with_templates
 from metrics.reading.containers import read_container
 from metrics.reading.spreadsheet import convert_spreadsheet
 from metrics.reading.tables import read_bytes, read_table
 from metrics.reading.text import LONGEST_MASK_LINE
-from metrics.sandbox.metric_files import outside_folder
 
-from .outside_metrics import is_outside
-from .process_limits import confine, limit_memory, limit_processor_time
+from .probes import try_seal
+from .process_limits import confine, limit_processor_time
 
 PREVIEW_BYTES, PREVIEW_LINES, LONGEST_PREVIEW = 4096, 4, 120
 
@@ -225,6 +227,18 @@ def correct_rows(
     return {"problems": []}
 
 
+def inspect_metric_file(metric: str, truth: str) -> dict[str, Any]:
+    """What a custom metric's file, a copy of which is `truth`, says about itself once it is imported, or the `error`
+    in words."""
+    return custom.inspect_file(metric, Path(truth).read_bytes(), custom.inspect_here)
+
+
+def work_example(metric: str) -> dict[str, Any]:
+    """The worked example of a custom metric."""
+    entry: dict[str, Any] = json.loads(json.dumps(make_entry(metrics.get(metric)), default=lambda one: one.item()))
+    return entry
+
+
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     job.__name__: job
     for job in (
@@ -240,6 +254,9 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         hardest_rows,
         agreement,
         correct_rows,
+        inspect_metric_file,
+        work_example,
+        try_seal,
     )
 }
 
@@ -249,10 +266,7 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
     job, arguments = request["job"], request["arguments"]
     os.nice(request["niceness"])
     read, write = _job_files(job, arguments)
-    if _starts_others(job, arguments):
-        limit_memory(request["memory_mb"])
-    else:
-        confine(request["memory_mb"], read=read, write=write)
+    confine(request["memory_mb"], read=read, write=write)
     limit_processor_time(request["processor_seconds"])
     return {"answer": JOBS[job](**arguments)}
 
@@ -269,11 +283,3 @@ def _job_files(job: str, arguments: dict[str, Any]) -> tuple[list[Path], list[Pa
     for path in write:
         path.touch(mode=0o600)
     return [path for path in read if path.exists()], write
-
-
-def _starts_others(job: str, arguments: dict[str, Any]) -> bool:
-    """Whether a metric from outside takes part, or may have to be looked at: these run in processes of their own."""
-    if outside_folder() is None:
-        return False
-    keys = [arguments.get("metric"), *(key for key, _ in arguments.get("secondary", ()))]
-    return job == "suggest" or any(is_outside(key) for key in keys if key)

@@ -10,32 +10,34 @@ from contextlib import suppress
 from pathlib import Path
 
 import metrics
-from metrics.sandbox.isolation import ProcessLimits, limit_process, seal_process
-from metrics.sandbox.kernel import NoSandbox
-from metrics.sandbox.packages import import_folders
+from metrics.core.custom_packages import import_folders
+
+from .seal import NoSandbox, ProcessLimits, limit_process, seal_process
 
 FILE_MB = 1024
-"""The largest file that a job may write: a truth with its split, a sample, a table for a metric from outside."""
+"""The largest file that a job may write: a truth with its split, a sample."""
 
 MAX_PROCESSOR_SECONDS = 86_400
 """Of one process in its life, beside the limits of each file."""
 
+_OF_CUSTOM_METRICS = ("METRICS_DIR", "METRICS_CACHE")
 _PASSED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "ARROW_IO_THREADS")
 
 
 def clean_environment(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """No variable of the site but where metric files from outside lie and what they may use: no password, no address
+    """No variable of the site but where custom metric files lie and what they may use: no password, no address
     of a database. One thread per library, so that nothing else runs when a process forks. Folders of packages in
     `PYTHONPATH` go along, but for those around the site or its state, because sealed processes may read them."""
     packages = os.pathsep.join(import_folders(environment))
-    passed = [name for name in environment if name.startswith("METRICS_") or name == "TRUST_METRICS"]
+    passed = [name for name in environment if name.startswith("METRICS_")]
     return {
         **{name: environment[name] for name in (*_PASSED_VARIABLES, *passed) if environment.get(name)},
         **({"PYTHONPATH": packages} if packages else {}),
         **dict.fromkeys(_THREADS, "1"),
         "JE_ARROW_MALLOC_CONF": "background_thread:false",
         "MALLOC_ARENA_MAX": "1",
+        "JOBLIB_MULTIPROCESSING": "0",  # else joblib finds out by itself, with a warning, that it may start none
         "PATH": os.defpath,
         "HOME": "/nonexistent",
         "LANG": "C.UTF-8",
@@ -51,18 +53,13 @@ def limit_processor_time(seconds: float) -> None:
 
 
 def confine(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
-    """Limit this process for the rest of its life and, where the kernel can, seal it: it opens these files and the
-    libraries and nothing else, and starts no process."""
-    limits = limit_memory(memory_mb)
-    try:
-        seal_process(read=[Path(metrics.__file__).parent, *read], write=write)
-    except NoSandbox:
-        limit_process(limits._replace(processes=0))  # which the seal includes
-
-
-def limit_memory(memory_mb: int) -> ProcessLimits:
-    """Limit what this process uses, and let it end with its parent. One that has to start others (a metric from
-    outside has its own sandbox) is not sealed."""
+    """Limit this process for the rest of its life and, where the kernel can, seal it: it opens these files, the
+    libraries and custom metric files and nothing else, and starts no process."""
     limits = ProcessLimits(MAX_PROCESSOR_SECONDS, memory_mb, FILE_MB, processes=1)
     limit_process(limits)
-    return limits
+    custom = [Path(os.environ[name]) for name in _OF_CUSTOM_METRICS if os.environ.get(name)]
+    files = [Path(metrics.__file__).parent, *(path for path in (*read, *custom) if path.exists())]
+    try:
+        seal_process(read=files, write=write)
+    except NoSandbox:
+        limit_process(limits._replace(processes=0))  # which the seal includes

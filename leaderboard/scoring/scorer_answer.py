@@ -24,7 +24,7 @@ _LONGEST_TEXT = 8000
 @dataclass(frozen=True)
 class ScorerAnswer:
     """A result with warnings, or all problems of the file, or a `failure` that is not the file's, in words for the log
-    that quote no value. `host_details` is what a metric from outside said about it, for the host alone; `details` say
+    that quote no value. `host_details` is what a custom metric said about it, for the host alone; `details` say
     where it arose."""
 
     result: metrics.Result | None = None

@@ -17,16 +17,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-import metrics
 from leaderboard.common import child_processes
-from metrics.sandbox.isolation import prepare_seal
-from metrics.sandbox.runner import set_outside_runner
 
 from . import page_jobs
 from .messages import Channel, ConnectionEnded
-from .outside_metrics import ask_worker
 from .process_limits import confine, limit_processor_time
 from .scorer_answer import failure_of, score_bytes
+from .seal import prepare_seal
 from .truth_spec import TruthSpec
 
 PRELOADED = ("numpy", "numpy.random", "pyarrow", "pyarrow.csv", "pyarrow.compute")
@@ -118,14 +115,7 @@ def score_files(asker: Channel, request: dict[str, Any]) -> None:
     Sealed before anything is read: of all files of the site this process can open its own ground truth alone.
     """
     spec, memory_mb = TruthSpec(**request["spec"]), int(request["memory_mb"])
-    scratch = [Path(request["scratch"])] if request["scratch"] else []
-    if scratch:
-        set_outside_runner(ask_worker(asker, scratch[0]))
-    for key in spec.metric_keys:
-        metrics.get(key)  # one that was not inspected yet is inspected now, in a process of its own
-    metric_files = [Path(os.environ[name]) for name in ("METRICS_DIR", "METRICS_CACHE") if os.environ.get(name)]
-    read = [path for path in (Path(spec.truth), *metric_files) if path.exists()]
-    confine(memory_mb, read=read, write=scratch)
+    confine(memory_mb, read=[Path(spec.truth)])
     limit_processor_time(request["seconds"])
     truth = spec.prepared()
     gc.collect()

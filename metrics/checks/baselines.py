@@ -69,7 +69,7 @@ class Baselines:
 def baselines_of(truth: Truth) -> Baselines:
     """Measure the files. In seconds, whatever the size of the truth."""
     small = _fewer(truth)
-    if small.metric.is_outside:
+    if small.metric.is_custom:
         small = small.some(small.scored)
     if small.problems or unscorable_parts(small):
         return Baselines([], 0, {})
@@ -90,7 +90,7 @@ def baselines_of(truth: Truth) -> Baselines:
 def apart_of(truth: Truth) -> dict[str, float]:
     """How far two good files must be apart, per split, without measuring files that know nothing."""
     small = _fewer(truth)
-    if truth.metric.is_outside or small.problems or unscorable_parts(small):
+    if truth.metric.is_custom or small.problems or unscorable_parts(small):
         return {}
     perfect = [list(cells) for cells in zip(*small.perfect_columns(), strict=True)]
     return _apart(truth, _Measured(small), perfect, _random_rows(small))
@@ -155,7 +155,7 @@ class _Measured:
     def file(self, name: str, says: str, rows: Sequence[Sequence[str]], places: np.ndarray) -> ReferenceScore | None:
         """One line of the table, or ``None`` where the metric refuses the file."""
         result = None
-        if self.truth.metric.is_outside:
+        if self.truth.metric.is_custom:
             # It runs in another process and reads whole files.
             ids = pick(self.truth.ids.array, self.truth.scored).to_pylist()
             cells = ([one, *rows[place]] for one, place in zip(ids, places.tolist(), strict=True))
@@ -236,7 +236,7 @@ def _text(number: float) -> str:
 def _takes_quantities(truth: Truth, answers: set[float]) -> bool:
     """Whether a submission consists of quantities, of which a mean makes sense, and not of labels. A metric from
     outside does not say so: few whole numbers may be names of classes, but 0 and 1 have a probability."""
-    if not truth.metric.is_outside:
+    if not truth.metric.is_custom:
         return isinstance(reading_of(truth, [truth.dull_cells])[0], np.ndarray)
     are_whole = all(number.is_integer() for number in answers)
     return not are_whole or len(answers) > _MOST_CLASSES or answers == {0.0, 1.0}
@@ -258,7 +258,7 @@ def _apart(
     close (``find_indistinguishable``). Each is right on three rows of four and random elsewhere. They are measured with
     errors of their own; files that err alike on two thirds of the rows differ by the root of a third of that.
     """
-    prediction = None if truth.metric.is_outside else measured.read([*perfect, *wild])
+    prediction = None if truth.metric.is_custom else measured.read([*perfect, *wild])
     if prediction is None:
         return {}
     results = []

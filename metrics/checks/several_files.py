@@ -196,7 +196,7 @@ def _outliers(truth: Truth, rows: np.ndarray, off: np.ndarray, files: Sequence[S
 
 def _why_not(truth: Truth) -> str:
     metric = truth.metric
-    if metric.is_outside:
+    if metric.is_custom:
         return Message(
             "{metric} was added by the operator as a whole; nobody knows what a row contributes to it.",
             metric=metric.title,

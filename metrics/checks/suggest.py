@@ -245,7 +245,7 @@ class _File:
             same += [name for name in self.free if role in name.casefold()]
             params[role] = same[0] if same else params[role]
         for role in metric.roles:
-            if params[role] not in self.free and not metric.is_outside:
+            if params[role] not in self.free and not metric.is_custom:
                 params[role] = self._spare(metric, role, params) or params[role]
         return params
 
@@ -304,7 +304,7 @@ def _is_meant(metric: Metric, nature: Nature, targets: Sequence[str]) -> bool:
 
 def _tried(truth: Truth) -> list[Problem]:
     """Why a perfect file does not get the best value; on a thousand rows, and not where a metric runs elsewhere."""
-    if truth.metric.is_outside:
+    if truth.metric.is_custom:
         return []
     small = truth.some(truth.scored[np.sort(truth.buckets("").order[:_TRIED_ROWS])])
     if unscorable_parts(small):

@@ -133,8 +133,8 @@ def check_truth(
         self_test, failed = _self_test(prepared)
         seconds = time.perf_counter() - began
         reports, doubtful = _secondary_reports(prepared, is_quick=is_quick)
-        # A metric from outside that could not score a perfect file would take its whole time for each further one.
-        is_hopeless = metric.is_outside and any(finding.blocking for finding in failed)
+        # A custom metric that could not score a perfect file would take its whole time for each further one.
+        is_hopeless = metric.is_custom and any(finding.blocking for finding in failed)
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
         findings = failed + doubtful + _files(prepared, sample, tests or {}) + findings
         findings += _best_for_nothing(prepared, measured) + suspicions(prepared)
@@ -229,7 +229,7 @@ _NOT_BEST = {
 
 def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     """What a perfect submission scores, and what is wrong with that."""
-    if truth.metric.is_outside:
+    if truth.metric.is_custom:
         return _test_outside_metric(truth)
     best = truth.metric.best_with(truth.params)
     try:
@@ -251,11 +251,11 @@ def _not_best(part: str, value: float, best: float) -> Finding:
     return Finding("self_test", Message(_NOT_BEST[part], value=f"{value}", best=f"{best}"))
 
 
-# --- metrics from outside ---------------------------------------------------------------------------------------
+# --- custom metrics ---------------------------------------------------------------------------------------
 
 
 def _test_outside_metric(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
-    """The self-test of a metric from outside. Its best value may be unknown and its direction a guess, so a perfect
+    """The self-test of a custom metric. Its best value may be unknown and its direction a guess, so a perfect
     submission is held against the sample, which knows nothing. Only the host reads this, so it says what the metric
     said."""
     best = truth.metric.best if truth.metric.has_best else None

@@ -179,7 +179,7 @@ class Metric:
     """A metric as its file declares it.
 
     ``best`` and ``worst`` are the ends of its scale; ``worst`` is ``None`` where there is no end. ``best`` is infinite
-    where the best value of a metric from outside is not known. ``truth`` and ``submission`` name the kinds of column on
+    where the best value of a custom metric is not known. ``truth`` and ``submission`` name the kinds of column on
     both sides, ``roles`` further truth columns.
 
     ``figures(truth, prediction, **params)`` draws what helps to understand a small file: a matrix, a curve.
@@ -204,17 +204,16 @@ class Metric:
     figures: Callable[..., list[Figure]] | None = None
 
     @property
-    def is_outside(self) -> bool:
-        """Whether its file was added by the operator: it runs in another process, for about a second each time, and
-        knows no contributions of rows and no uncertainty."""
+    def is_custom(self) -> bool:
+        """Whether its file was added by the operator: it knows no contributions of rows and no uncertainty."""
         return False
 
-    def score_elsewhere(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
-        """Score the rows ``places`` of a submission's ``table``, one for each scored row, in another process."""
-        raise NotImplementedError(f"{self.key} is computed here")
+    def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
+        """Score the rows ``places`` of a submission's ``table``, one for each scored row, as a custom file does it."""
+        raise NotImplementedError(f"{self.key} is no custom metric")
 
-    def refuse_elsewhere(self, truth: Truth, table: Table) -> None:
-        """Raise what a metric from outside says against a submission, without a look at the truth."""
+    def refuse_custom(self, truth: Truth, table: Table) -> None:
+        """Raise what a custom metric says against a submission, without a look at the truth."""
 
     @property
     def has_best(self) -> bool:

@@ -76,7 +76,7 @@ class _FileError(MetricError):
 class SubmissionError(_FileError):
     """The submission cannot be scored; ``problems`` holds every reason at once. Which files are refused, and in which
     words, follows from the file, the truth's ids and the sample submission alone: it tells of no answer and no split.
-    Only a metric file from outside may refuse a file for the answers' sake. Its words are ``host_details``, for the
+    Only a custom metric file may refuse a file for the answers' sake. Its words are ``host_details``, for the
     host alone.
     """
 

@@ -1,19 +1,19 @@
 """Every file at the top of the library without an underscore is a metric; nothing else is touched to add one.
 
-Files of the folder ``METRICS_DIR`` follow, which the operator may fill; they never run in this process
-(``metric_files``).
+Files of the folder ``METRICS_DIR`` follow, which the operator may fill (``custom``).
 """
 
 from __future__ import annotations
 
+import os
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..sandbox.metric_files import outside_folder
 from .contract import Metric
 from .errors import UnknownMetric
 from .parameters import complete
@@ -49,24 +49,36 @@ def _load(name: str) -> Metric:
     return metric
 
 
-def add(key: str, metric: Metric) -> None:
-    """Let this process know a metric whose file is elsewhere."""
+@contextmanager
+def added(key: str, metric: Metric) -> Iterator[None]:
+    """Within the block this process knows a metric whose file is elsewhere."""
     _ADDED[key] = metric
+    try:
+        yield
+    finally:
+        del _ADDED[key]
+
+
+def custom_folder() -> Path | None:
+    """The folder of custom metric files, if the environment names one that exists."""
+    name = os.environ.get("METRICS_DIR", "")
+    path = Path(name) if name else None
+    return path if path is not None and path.is_dir() else None
 
 
 def catalogue() -> tuple[Metric, ...]:
-    """All metrics, sorted by group and title; those from outside come last."""
-    outside: Sequence[Metric] = ()
-    if outside_folder() is not None:
-        from ..sandbox.outside_metric import usable
+    """All metrics, sorted by group and title; custom ones come last."""
+    custom: Sequence[Metric] = ()
+    if custom_folder() is not None:
+        from .custom import usable
 
-        outside = usable()
+        custom = usable()
     ours = sorted(built_in().values(), key=lambda metric: (metric.group, metric.title))
-    return (*ours, *sorted(outside, key=lambda metric: (metric.group, metric.title)))
+    return (*ours, *sorted(custom, key=lambda metric: (metric.group, metric.title)))
 
 
 def get(key: str) -> Metric:
-    """The metric with this key; ``key@version`` asks for an earlier version of a file from outside.
+    """The metric with this key; ``key@version`` asks for an earlier version of a custom file.
 
     Versions of built-in metrics come with the library, so there the version is not looked at. Raises ``UnknownMetric``
     (a ``KeyError``).
@@ -76,8 +88,8 @@ def get(key: str) -> Metric:
         return _ADDED[name]
     if name in _names():
         return _load(name)
-    if outside_folder() is not None:
-        from ..sandbox.outside_metric import find
+    if custom_folder() is not None:
+        from .custom import find
 
         if (found := find(name, version)) is not None:
             return found

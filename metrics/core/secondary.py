@@ -134,8 +134,8 @@ def _read(
             )
         )
     try:
-        if truth.metric.is_outside:
-            return secondary_metric.value(truth.metric.score_elsewhere(truth, table, places))
+        if truth.metric.is_custom:
+            return secondary_metric.value(truth.metric.score_custom(truth, table, places))
         if truth.reading not in cache:  # metrics that read alike share what they read
             cache[truth.reading] = truth.read_prediction(table, main)
         prediction, problems = cache[truth.reading]

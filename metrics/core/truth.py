@@ -203,9 +203,9 @@ class Truth:
         import pyarrow as pa
 
         prediction, table, places = self.read_submission(submission)
-        if self.metric.is_outside:
+        if self.metric.is_custom:
             _call(when_read)
-            result = self.metric.score_elsewhere(self, table, places)
+            result = self.metric.score_custom(self, table, places)
             return replace(result, secondary=secondary_values(self, read_secondary(self, table, places)))
         read = read_secondary(self, table, places)
         _call(when_read)
@@ -224,7 +224,7 @@ class Truth:
         """The warnings about a submission, which is read and not measured. Raises ``SubmissionError`` as ``evaluate``
         does, and never because of an answer."""
         prediction, table, _ = self.read_submission(submission)
-        self.metric.refuse_elsewhere(self, table)
+        self.metric.refuse_custom(self, table)
         return self._warnings(prediction)
 
     def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
@@ -366,8 +366,8 @@ def prepare(
     if problems or prepared is None:
         raise GroundTruthError(problems)
     truths = [prepared, *(secondary_metric.truth for secondary_metric in prepared.secondary if secondary_metric.truth)]
-    # The process of a metric from outside gets the whole table, and several metrics may share one.
-    unneeded = () if any(one.metric.is_outside for one in truths) else (USAGE,)
+    # A custom metric gets the whole table, and several metrics may share one.
+    unneeded = () if any(one.metric.is_custom for one in truths) else (USAGE,)
     for one in truths:
         one.table.let_go(unneeded if one.has_split else ())
     pa.default_memory_pool().release_unused()  # a million rows of text stay below 250 MB

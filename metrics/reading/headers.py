@@ -262,7 +262,7 @@ def layout_of(
     unscored: tuple[str, ...] = ()
     if metric is not None and params is not None:
         roles = _roles_of(metric, table, name, params)
-        if not metric.is_outside:
+        if not metric.is_custom:
             unscored = _unscored_of(params, (name, USAGE, *roles.values()))
     targets = tuple(column for column in table.names if column not in (name, USAGE, *roles.values(), *unscored))
     if not targets:

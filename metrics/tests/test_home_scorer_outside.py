@@ -82,7 +82,7 @@ def printed(out: str) -> dict[str, float]:
 def test_bo_reads_the_scores_of_both_parts(capsys: pytest.CaptureFixture[str], key: str) -> None:
     status, out, _ = run(capsys, key, "truth.csv", "near.csv")
     assert (status, printed(out)) == (0, SPLITS)
-    assert ("95 %" in out) == (not metrics.get(key).is_outside)
+    assert ("95 %" in out) == (not metrics.get(key).is_custom)
 
 
 @EVERY_KIND
@@ -108,7 +108,7 @@ def test_bo_writes_what_each_row_says(
         (*"4", "Private", *"45"),
     ]
     # Contributions are known where the metric is built in.
-    assert ("rows" in rows[0]) == (not metrics.get(key).is_outside)
+    assert ("rows" in rows[0]) == (not metrics.get(key).is_custom)
 
 
 @EVERY_KIND
@@ -134,7 +134,7 @@ def test_a_program_compares_two_files(capsys: pytest.CaptureFixture[str], key: s
     assert gaps == {"overall": -3.25, "public": -3.5, "private": -3.0}
     assert {tuple(compared) for compared in found["compare"].values()} == {("difference", "low", "high", "probability")}
     is_known = [compared["probability"] is not None for compared in found["compare"].values()]
-    assert set(is_known) == {not metrics.get(key).is_outside}
+    assert set(is_known) == {not metrics.get(key).is_custom}
 
 
 @EVERY_KIND

@@ -16,7 +16,6 @@ import metrics
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Baseline, Competition, DataFile, GroundTruth, Submission, TruthDraft
 from leaderboard.competitions.services import boards, data_files, publishing, truth_drafts
-from leaderboard.sandbox import outside_metrics
 from tests.competitions.test_host import FILLED
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.pages import signed_in, text_of, upload
@@ -127,7 +126,7 @@ def test_the_metric_is_searched_and_none_is_chosen_before(hers: Client, draft: C
     assert "value=" not in field
     assert 'list="metrics"' in field
     options = page.partition('<datalist id="metrics">')[2].partition("</datalist>")[0]
-    assert options.count("<option") == len(outside_metrics.selectable_metrics())
+    assert options.count("<option") == len(metrics.catalogue())
     assert 'name="parameters_of"' not in page
     assert hers.post(ADD, draft_fields(draft, metric="")).status_code == 422
     assert hers.post(ADD, draft_fields(draft, metric="no such")).status_code == 422

@@ -258,7 +258,7 @@ def test_a_competition_whose_metric_is_gone_still_opens(client: Client, ada: Use
 class Outside(metrics.Metric):
     """A metric that runs in another process."""
 
-    is_outside = True
+    is_custom = True
     version = "1" * 12
 
 

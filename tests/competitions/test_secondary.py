@@ -25,7 +25,6 @@ from leaderboard.competitions.services import (
 )
 from leaderboard.competitions.services.receipts import build_receipt
 from leaderboard.operations import consistency
-from leaderboard.sandbox import outside_metrics
 from tests.conftest import enter, hand_in, make_competition
 
 TRUTH = "id,y,w,Usage\n" + "".join(
@@ -122,16 +121,6 @@ def test_what_cannot_be_asked_for_is_refused_at_once(
     with pytest.raises(competitions.CannotHost) as refused:
         truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=asked)
     assert refused.value.details == [words]
-
-
-def test_a_metric_that_is_off_cannot_stand_beside_another(tides: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
-    truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
-    monkeypatch.setattr(outside_metrics, "why_metric_is_off", lambda key: "It is off." if key == "r2" else "")
-    with pytest.raises(competitions.CannotHost, match="It is off"):
-        publishing.publish_draft(competition=tides, user=None)
-    with pytest.raises(competitions.CannotHost) as refused:
-        truth_drafts.draft_truth(competition=tides, metric="mae", params={}, secondary=ASKED)
-    assert refused.value.details == ["It is off."]
 
 
 def test_a_new_ground_truth_may_have_others_and_measures_every_file_with_them(

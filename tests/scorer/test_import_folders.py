@@ -19,7 +19,7 @@ def test_the_processes_of_the_scorer_reach_the_same_packages(tmp_path: Path) -> 
     assert "METRICS_DIR" not in environment, "an empty one would be the folder of the site"
     code = """if True:
         import contextlib, pathlib, metrics
-        from metrics.sandbox.isolation import NoSandbox, seal_process
+        from leaderboard.scoring.seal import NoSandbox, seal_process
         with contextlib.suppress(NoSandbox):
             seal_process(read=[pathlib.Path(metrics.__file__).parent])
         import scales

@@ -17,20 +17,18 @@ from typing import Any
 
 import pytest
 
-import metrics
 from leaderboard import scoring
 from leaderboard.scoring import (
     MeasuringLimits,
     ScorerAnswer,
     TruthSpec,
     client,
+    custom_metrics,
     messages,
-    outside_metrics,
     scorer_answer,
 )
-from metrics.sandbox import landlock
-from metrics.sandbox import processes as processes_module
-from metrics.sandbox.processes import explain_missing_sandbox
+from leaderboard.scoring.seal import available, landlock
+from metrics.core import custom
 from metrics.tests import test_workbooks as workbooks
 from tests.conftest import TRUTH, answers
 from tests.scorer_in_process import measure_here
@@ -318,7 +316,7 @@ def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path:
     found = message(measure("tell"))
     assert found.pop("a fork") != "done"
     assert found.pop("a program") != "done"
-    if explain_missing_sandbox():
+    if available():
         pytest.skip("this kernel has no sandbox; the limits hold")
     assert "done" not in found.values(), found
 
@@ -326,7 +324,7 @@ def test_a_child_that_was_taken_over_reaches_nothing(measure: Measure, tmp_path:
 def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_of_this_truth(
     ground_truth: TruthSpec, tmp_path: Path
 ) -> None:
-    if explain_missing_sandbox():
+    if available():
         pytest.skip("this kernel has no sandbox; the limits hold")
     files = tmp_path / "files"
     files.mkdir()
@@ -559,7 +557,7 @@ def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatc
     assert measure(answers()).result is not None
 
 
-# --- metrics from outside ---------------------------------------------------------------------------------------
+# --- custom metrics ---------------------------------------------------------------------------------------
 
 GAP = '''"""Mean gap. Lower is better."""
 
@@ -573,15 +571,13 @@ def score(solution, submission, row_id_column_name):
 '''
 
 
-def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
+def test_a_custom_metric_runs_in_the_sealed_process(
     measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metrics_folder = tmp_path / "metrics"
     metrics_folder.mkdir()
     (metrics_folder / "gap.py").write_text(GAP)
     monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
-    if explain_missing_sandbox():
-        monkeypatch.setenv("TRUST_METRICS", "1")
     scoring.close_scorer()
     (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
     gap = TruthSpec("gap", "gap", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("rmse", {})])
@@ -592,46 +588,39 @@ def test_a_metric_from_outside_runs_beside_the_child_that_read_the_file(
     (problem,) = measure(b"id,y\n4,4\n3,-3\n2,3\n1,1\n", by=gap).problems
     assert problem["message"] == "Gaps need numbers from 0 on."
     assert measure(b"id,y\n4,4\n", by=gap).problems
-    processes_module.close()
 
 
-def test_a_secondary_metric_that_hangs_costs_no_score(
-    measure: Measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+HOSTILE = {
+    "import time; time.sleep(60)": "Loading it took longer than 8 s.",
+    "import os; os._exit(3)": "Loading it ended its process",
+    "import os; os.abort()": "Loading it ended its process",
+    "big = [b'x' * 50_000_000 for _ in range(10_000)]": "MemoryError",
+    "import socket; socket.create_connection(('127.0.0.1', 9))": "PermissionError",
+    "open('/etc/passwd')": "PermissionError",
+    "import os; os.fork()": "PermissionError",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.fault(47)
+@pytest.mark.attack("code in a custom metric")
+def test_47_a_file_that_hangs_dies_or_reaches_out_while_it_is_loaded_is_only_not_offered(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may run for as long as a file may take, and another one next to it too; the score has its own time."""
+    if HOSTILE[text] == "PermissionError" and available():
+        pytest.skip("this kernel has no sandbox; the limits hold")
     metrics_folder = tmp_path / "metrics"
     metrics_folder.mkdir()
-    hanging = GAP.replace("def score(", "import time\n\n\ndef score(").replace(
-        "    if ", "    time.sleep(60)\n    if ", 1
-    )
-    assert hanging.count("sleep") == 1
-    (metrics_folder / "gap.py").write_text(hanging)
+    (metrics_folder / "bad.py").write_text(text)
+    (metrics_folder / "gap.py").write_text(GAP)
     monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
-    monkeypatch.setenv("METRICS_SECONDS", "60")
-    if explain_missing_sandbox():
-        monkeypatch.setenv("TRUST_METRICS", "1")
-    scoring.close_scorer()
-    (tmp_path / "gaps.csv").write_text("id,y,Usage\n1,1,Public\n2,2,Private\n3,3,Public\n4,4,Private\n")
-    mae = TruthSpec("mae", "mae", str(tmp_path / "gaps.csv"), {}, "id", secondary=[("gap", {}), ("rmse", {})])
-    result = measure(b"id,y\n4,4\n3,3\n2,3\n1,1\n", MeasuringLimits(seconds=12, memory_mb=1500), mae).result
-    assert result is not None
-    assert (result.public, result.private) == (0.0, 0.5)
-    assert [bool(one.problem) for one in result.secondary] == [True, False]
-    assert os.environ["METRICS_SECONDS"] == "60"
-    processes_module.close()
-
-
-def test_a_child_that_was_taken_over_opens_no_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(
-        "leaderboard.scoring.outside_metrics.run_outside", lambda job, metric, request, write: asked.append(request)
-    )
-    monkeypatch.setattr(outside_metrics, "_metric", lambda key: metrics.get("accuracy"))
-    ours = TruthSpec("gap", "accuracy", "", {})
-    honest = {"id_column": "id", "ids_are_text": True, "params": {}, "parts": ["public"]}
-    said_to_user = {"run": "kaggle", "key": "accuracy", "request": {**honest, "seal": "no", "limits": {}, "bait": {}}}
-    outside_metrics.run_for_file_process(ours, said_to_user, str(tmp_path), 100)
-    assert asked == [honest]
-    for job in ("attempt", "inspect", "serve"):
-        with pytest.raises(messages.MalformedMessage):
-            outside_metrics.run_for_file_process(ours, {**said_to_user, "run": job}, str(tmp_path), 100)
+    monkeypatch.setattr(custom, "_inspector", [custom.inspect_later])
+    custom._facts.clear()
+    assert [file.key for file in custom_metrics.find_uninspected()] == ["bad", "gap"]
+    for file in custom_metrics.find_uninspected():
+        monkeypatch.setattr(custom_metrics, "INSPECT_SECONDS", 8 if file.key == "bad" and "sleep" in text else 60)
+        custom.inspect_file(file.key, file.data, custom_metrics.inspect_sealed)
+    assert custom_metrics.find_uninspected() == []
+    status = custom_metrics.custom_metrics_status()
+    assert [file.key for file in status["offered"]] == ["gap"]
+    assert HOSTILE[text] in status["unfit"][0].error

@@ -21,7 +21,6 @@ from django.utils.translation import gettext_lazy
 import metrics
 from leaderboard.common.responses import see_other
 from leaderboard.common.storage import TooLarge
-from leaderboard.sandbox import outside_metrics
 from leaderboard.scoring import JobFailed
 
 from ..forms.ground_truth import AnswersForm, ParameterForm, SecondaryForm
@@ -76,7 +75,7 @@ class TruthForm(AnswersForm):
 def metric_named(text: str) -> str:
     """The key of the metric with this title or key; empty where there is none."""
     wanted = text.strip().casefold()
-    found = (one.key for one in outside_metrics.selectable_metrics() if wanted in (one.key, str(one.title).casefold()))
+    found = (one.key for one in metrics.catalogue() if wanted in (one.key, str(one.title).casefold()))
     return next(found, "")
 
 
@@ -190,7 +189,7 @@ class TruthDraftAdmin(ScopedAdmin):
             "parameters": parameters,
             "metric": metrics.get(parameters.key) if parameters else None,
             "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
-            "metrics": outside_metrics.selectable_metrics(),
+            "metrics": metrics.catalogue(),
         }
         return render(request, "admin/competitions/truthdraft/change_form.html", context, status=status)
 

@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy as _
 import metrics
 from leaderboard.common.form_widgets import LongSelect
 from leaderboard.common.library_messages import translated_message
-from leaderboard.sandbox import outside_metrics
 
 from ..models.ground_truth import MOST_SECONDARY
 
@@ -115,7 +114,7 @@ class MetricForm(forms.Form):
     metric = forms.ChoiceField(
         label=_("Metric"),
         widget=forms.RadioSelect,
-        choices=lambda: [(metric.key, metric.title) for metric in outside_metrics.selectable_metrics()],
+        choices=lambda: [(metric.key, metric.title) for metric in metrics.catalogue()],
     )
 
 
@@ -205,7 +204,7 @@ class SecondaryForm(forms.Form):
         """`held` are those of a draft or a ground truth."""
         super().__init__(*args, **kwargs)
         groups: dict[str, list[tuple[str, str]]] = {}
-        for metric in outside_metrics.selectable_metrics():
+        for metric in metrics.catalogue():
             group = groups.setdefault(translated_message(metric.group), [])
             group.append((metric.key, translated_message(metric.title)))
         known = [("", gettext("None")), *groups.items()]

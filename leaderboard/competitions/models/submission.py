@@ -155,7 +155,7 @@ class Submission(models.Model):
     # What looks wrong in a file that was scored.
     warnings = models.JSONField(default=list)
     failure = models.CharField(max_length=500, blank=True)
-    # What a metric from outside said when it broke. It may quote the truth: only hosts and operators read it.
+    # What a custom metric said when it broke. It may quote the truth: only hosts and operators read it.
     host_details = models.TextField(blank=True)
     claim = models.UUIDField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False)

@@ -18,7 +18,6 @@ from django.utils.translation import gettext_noop
 import metrics
 from leaderboard import scoring
 from leaderboard.common.storage import StorageUnreachable, path_of
-from leaderboard.sandbox import outside_metrics
 
 from ..models import GroundTruth, Submission
 from .queue import MAX_DEATHS, OUR_FAULT, TOO_LONG
@@ -105,9 +104,6 @@ def _retry_temporary_errors() -> Iterator[None]:
 
 
 def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: float, alone: bool) -> MeasuringOutcome:
-    if reason := outside_metrics.why_metric_is_off(ground_truth.metric_key):
-        log.error("submission %s under %s: %s", submission.pk, ground_truth.pk, reason)
-        return MeasuringOutcome(failure=OUR_FAULT, host_details=reason)
     file, spec = _verified_path(submission), truth_spec_of(ground_truth)
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(spec.truth).open("rb").close()

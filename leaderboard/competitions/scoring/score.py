@@ -282,7 +282,7 @@ def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result
             )
             uncertainties.append(result.uncertainty.get(split.value))
     Score.objects.bulk_create(rows)
-    # Metrics from outside have no uncertainty.
+    # Custom metrics have no uncertainty.
     known = [(score, found) for score, found in zip(rows, uncertainties, strict=True) if found is not None]
     Uncertainty.objects.bulk_create(Uncertainty.from_result(score, found) for score, found in known)
     return [score.value for score in rows if score.split == Split.PUBLIC]

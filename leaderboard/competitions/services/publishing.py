@@ -20,7 +20,6 @@ from leaderboard.common.library_messages import stored_text, translated_message
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.storage import StoredFile, path_of, remove_file, store_as, store_file
-from leaderboard.sandbox import outside_metrics
 from leaderboard.scoring import table_jobs
 
 from .. import tasks
@@ -49,9 +48,6 @@ def publish_draft(
     draft = TruthDraft.objects.filter(competition=competition).first()
     if draft is None:
         raise CannotHost(_("Upload the answer file first."))
-    keys = [draft.metric, *(one["key"] for one in draft.secondary)]
-    if reasons := [reason for key in keys if (reason := outside_metrics.why_metric_is_off(key))]:
-        raise CannotHost(reasons[0])
     question = translated_message(metrics.get(draft.metric).confirmation(draft.params))
     if question and not is_confirmed:
         raise CannotHost(_("Please confirm this choice."), [question])

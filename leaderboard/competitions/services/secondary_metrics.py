@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.common.library_messages import translated_message
-from leaderboard.sandbox import outside_metrics
 
 from ..models import GroundTruth, TruthDraft
 from ..models.ground_truth import MOST_SECONDARY
@@ -25,8 +24,6 @@ def clean_secondary(asked: Iterable[MetricWithParams]) -> list[dict[str, Any]]:
     for key, params in asked:
         try:
             found.append({"key": key, "params": metrics.clean_params(key, params)})
-            if reason := outside_metrics.why_metric_is_off(key):
-                faults.append(reason)
         except metrics.UnknownMetric as error:
             faults.append(str(error))
         except metrics.ParameterError as error:

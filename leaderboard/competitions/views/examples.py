@@ -95,8 +95,8 @@ def _number_cell(label: str, value: float) -> WorkedCell:
 
 
 def best_value_text(metric: metrics.Metric, params: dict[str, Any]) -> str:
-    """The best value in words; a metric from outside may have none."""
-    is_unknown = metric.is_outside and not metric.has_best
+    """The best value in words; a custom metric may have none."""
+    is_unknown = metric.is_custom and not metric.has_best
     return _("not known") if is_unknown else end_of_scale(metric.best_with(params))
 
 

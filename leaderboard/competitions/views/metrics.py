@@ -20,7 +20,7 @@ import metrics as library
 from leaderboard.common.access import SiteAudience, open_page_to
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.library_wheel import find_wheel
-from leaderboard.sandbox import outside_metrics
+from leaderboard.scoring.custom_metrics import custom_metrics_status
 
 from .examples import (
     best_value_text,
@@ -108,7 +108,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     text, direction = request.GET.get("q", "").strip()[:100], request.GET.get("direction", "")
     direction = direction if direction in DIRECTIONS else ""
     found = [m for m in matching_metrics(library.catalogue(), text) if direction in ("", m.direction)]
-    # Metrics from outside stand at the end of the catalogue, whatever their group.
+    # Custom metrics stand at the end of the catalogue, whatever their group.
     found.sort(key=lambda m: m.group)
     groups = [(name, slugify(name), list(members)) for name, members in groupby(found, key=lambda m: m.group)]
     groups.sort(key=lambda group: GROUPS.index(group[0]) if group[0] in GROUPS else len(GROUPS))
@@ -118,7 +118,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         "direction": direction,
         "directions": [("", _("All")), *DIRECTIONS.items()],
         "number": len(found),
-        "outside": outside_metrics.outside_metrics_status() if getattr(request.user, "is_staff", False) else None,
+        "custom": custom_metrics_status() if getattr(request.user, "is_staff", False) else None,
     }
     response = render(request, "competitions/metrics.html", context)
     return _announced(request, response, _("%(number)s found.") % {"number": len(found)})
@@ -177,7 +177,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "install": _install_command(request),
         "command": home_command(shown, params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
-        "is_from_outside": shown.is_outside,
+        "is_from_outside": shown.is_custom,
         "best": best_value_text(shown, params),
         "worst": end_of_scale(shown.worst),
         "source": source,

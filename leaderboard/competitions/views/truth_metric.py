@@ -14,7 +14,6 @@ from django.utils.translation import gettext_lazy
 import metrics
 from leaderboard.common.library_messages import translated_message
 from leaderboard.common.responses import see_other, signed_in_user
-from leaderboard.sandbox import outside_metrics
 from leaderboard.scoring import JobFailed
 
 from ..access import Audience, PageContext, open_to
@@ -184,7 +183,6 @@ def _metric_page(
         "parameters": parameters,
         "form": form,
         "secondary": secondary or SecondaryForm(held=held.secondary if held else ()),
-        "outside_off": outside_metrics.why_outside_metrics_are_off(),
         "groups": _metric_groups(parameters.key),
         "fits": fitting_metrics(draft, parameters.key),
         "chosen": parameters.key,
@@ -198,6 +196,6 @@ def _metric_groups(chosen: str) -> list[tuple[str, bool, list[metrics.Metric]]]:
     """All metrics of the chooser by their groups: title, whether it stands open, because it has the chosen one, and
     the metrics."""
     groups: dict[str, list[metrics.Metric]] = {}
-    for metric in outside_metrics.selectable_metrics():
+    for metric in metrics.catalogue():
         groups.setdefault(metric.group, []).append(metric)
     return [(title, any(one.key == chosen for one in members), members) for title, members in groups.items()]

@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy
 
 import metrics
 from leaderboard.common.library_messages import stored_text, translated_message
-from leaderboard.sandbox import outside_metrics
 
 from ..models import Competition, GroundTruth, TruthCheck, TruthDraft
 from ..services import truth_drafts
@@ -128,7 +127,7 @@ def fitting_metrics(draft: TruthDraft | None, chosen: str) -> dict[str, Any] | N
     best: list[tuple[metrics.Metric, str]] = []
     others: list[tuple[metrics.Metric, str]] = []
     unfit: list[tuple[metrics.Metric, str]] = []
-    known = {metric.key: metric for metric in outside_metrics.selectable_metrics()}
+    known = {metric.key: metric for metric in metrics.catalogue()}
     for fit in found:
         if fit["key"] not in known:
             continue

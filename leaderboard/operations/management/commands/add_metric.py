@@ -1,4 +1,4 @@
-"""`manage.py add_metric [FILE]`: check a metric file from outside and put it into METRICS_DIR, or list those there."""
+"""`manage.py add_metric [FILE]`: check a custom metric file and put it into METRICS_DIR, or list those there."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from metrics.sandbox.metric_files import (
-    OutsideFile,
-    add_outside_file,
-    list_outside_files,
-    read_outside_file,
-    read_outside_settings,
+from leaderboard.scoring.custom_metrics import inspect_sealed
+from metrics.core.custom import (
+    CustomFile,
+    add_custom_file,
+    list_custom_files,
+    read_custom_file,
+    read_custom_settings,
+    set_inspector,
 )
 
 
@@ -33,6 +35,13 @@ class Command(BaseCommand):
         parser.add_argument("--columns", metavar="A,B", help="A submission's columns, if not the truth's.")
 
     def handle(self, **options: Any) -> None:
+        before = set_inspector(inspect_sealed)
+        try:
+            self._check(options)
+        finally:
+            set_inspector(before)
+
+    def _check(self, options: dict[str, Any]) -> None:
         path: Path | None = options["file"]
         if not os.environ.get("METRICS_DIR") and not options["check"]:
             raise CommandError("METRICS_DIR names no folder. Set it for the web server and the workers alike.")
@@ -41,7 +50,7 @@ class Command(BaseCommand):
             return
         if not path.is_file():
             raise CommandError(f"There is no file {path}.")
-        file = read_outside_file(path, {**read_outside_settings(path.stem), **_metric_options(options)}, again=True)
+        file = read_custom_file(path, {**read_custom_settings(path.stem), **_metric_options(options)}, again=True)
         self._print_check(file)
         if file.error:
             raise CommandError("It was not added.")
@@ -50,14 +59,14 @@ class Command(BaseCommand):
         if file.direction[1] == "guess":
             raise CommandError("Nothing says whether higher or lower is better: give --direction. It was not added.")
         try:
-            add_outside_file(file)
+            add_custom_file(file)
         except OSError as error:
             raise CommandError(f"It could not be added: {error}") from error
         self.stdout.write(f"Added. Hosts can choose {file.key} now.")
 
     def _list(self) -> None:
         # What is broken is looked at once more: a library may have been installed since.
-        files = [read_outside_file(f.path, again=True) if f.error else f for f in list_outside_files()]
+        files = [read_custom_file(f.path, again=True) if f.error else f for f in list_custom_files()]
         for file in files:
             self._print_check(file)
             self.stdout.write("")
@@ -66,7 +75,7 @@ class Command(BaseCommand):
             raise CommandError(f"{broken} of {len(files)} files cannot be offered.")
         self.stdout.write(f"{len(files)} files, all of them can be offered.")
 
-    def _print_check(self, file: OutsideFile) -> None:
+    def _print_check(self, file: CustomFile) -> None:
         self.stdout.write(f"{file.key} (version {file.version})")
         if file.error:
             self.stdout.write(f"  cannot be offered: {file.error}")
@@ -81,7 +90,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  note: {note}")
         self._print_doctests(file)
 
-    def _print_doctests(self, file: OutsideFile) -> None:
+    def _print_doctests(self, file: CustomFile) -> None:
         tried, failed = file.doctest["tried"], file.doctest["failed"]
         if not tried:
             self.stdout.write("  doctests: it has none")

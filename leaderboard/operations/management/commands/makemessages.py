@@ -32,7 +32,7 @@ def entries() -> Iterator[str]:
     """What the metrics of the library say of themselves as entries for translators: each text once, with its files."""
     found: dict[str, list[str]] = {}
     for metric in metrics.catalogue():
-        if not metric.is_outside:
+        if not metric.is_custom:
             for text in filter(None, dict.fromkeys(own_texts(metric))):
                 found.setdefault(text, []).append(f"metrics/{metric.key}.py")
     for text, places in found.items():

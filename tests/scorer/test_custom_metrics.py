@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,8 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, ladder
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import competitions, publishing, truth_drafts
-from metrics.sandbox import metric_files, processes
+from leaderboard.scoring import custom_metrics
+from metrics.core import custom
 from tests.conftest import enter, hand_in, make_competition
 from tests.pages import tidy
 from tests.scorer_in_process import forget
@@ -52,19 +53,13 @@ def score(solution, submission, row_id_column_name, power: float = 1.0):
 Drop = Callable[[str, str], Path]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_waiting_process() -> Iterator[None]:
-    yield
-    processes.close()
-
-
 @pytest.fixture
 def metrics_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of files from outside."""
     folder = tmp_path / "metrics"
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
-    metric_files._facts.clear()
+    custom._facts.clear()
     forget()
     (folder / "gap.py").write_text(GAP)
     return folder
@@ -152,21 +147,6 @@ def test_what_it_says_of_itself_reaches_ada_alone(
         assert "canary" not in page_of(bo, f"/c/gaps/{url}")
 
 
-def test_one_that_never_ends_gives_the_attempt_back(
-    metrics_folder: Path, ada: User, bo: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (metrics_folder / "slow.py").write_text(
-        GAP.replace("    return", "    while (submission.y == 17).any(): pass\n    return")
-    )
-    competition = make_competition(ada, metric="slow", truth=TRUTH)
-    enter(competition, bo)
-    monkeypatch.setenv("METRICS_SECONDS", "1")
-    mine = hand_in(competition, bo, MINE.replace(b"\n1,2", b"\n1,17"))
-    assert mine.status == "failed"
-    assert "1 s" in mine.host_details
-    assert used(bo) == 0
-
-
 def test_a_ground_truth_goes_on_being_scored_by_the_version_it_was_published_with(
     gaps: Competition, metrics_folder: Path, ada: User, bo: User
 ) -> None:
@@ -245,7 +225,7 @@ EXAMPLE = "example = {'truth': 'id,y\\n1,2\\n2,4\\n', 'submission': 'id,y\\n1,3\
 
 
 @pytest.mark.parametrize("takes_for_ever", [False, True])
-def test_its_example_is_computed_once_before_pages_are_served(
+def test_a_worker_has_a_new_file_loaded_and_its_example_computed(
     metrics_folder: Path, tmp_path: Path, settings: LazySettings, monkeypatch: pytest.MonkeyPatch, takes_for_ever: bool
 ) -> None:
     text = GAP.replace("class Part", EXAMPLE + "\n\nclass Part")
@@ -253,9 +233,11 @@ def test_its_example_is_computed_once_before_pages_are_served(
         text = text.replace("    return", "    while True: pass\n    return")
     (metrics_folder / "gap.py").write_text(text)
     settings.MADE_DIR = tmp_path / "made"
-    assert "isn't ready" in Client().get("/metrics/gap/").content.decode()
-    monkeypatch.setenv("METRICS_SECONDS", "1")
+    monkeypatch.setattr(custom, "_inspector", [custom.inspect_later])
     make_worked_examples(settings.MADE_DIR)
+    assert Client().get("/metrics/gap/").status_code == 404
+    monkeypatch.setattr(custom_metrics, "INSPECT_SECONDS", 15 if takes_for_ever else 60)
+    call_command("inspect_metrics")
     page = Client().get("/metrics/gap/").content.decode()
     assert ("can't score its example" in page) is takes_for_ever
     assert ('class="sum-line"' in page) is not takes_for_ever

@@ -1,4 +1,4 @@
-"""What a metric's file says about itself. Used in the process in which such a file runs (``child_process``)."""
+"""What a custom metric's file says about itself, once it is imported."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from dataclasses import asdict, replace
 from types import ModuleType
 from typing import Any
 
-from ..core.contract import Metric
-from ..core.parameters import Parameter, parameter_of
+from .contract import Metric
+from .parameters import Parameter, parameter_of
 
 FIRST_THREE = ["solution", "submission", "row_id_column_name"]
 

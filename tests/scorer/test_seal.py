@@ -1,6 +1,6 @@
-"""The sandbox: whoever is in it gets at nothing but its own folder and the libraries; without one, Olga reads why.
+"""The seal: a process in it gets at nothing but its own folder and the libraries; without one, Olga reads why.
 
-Each way out is tried in a process of its own, sealed as a metric's is. On a kernel without Landlock or seccomp the same
+Each way out is tried in a process of its own. On a kernel without Landlock or seccomp the same
 tests look at the words instead.
 """
 
@@ -13,6 +13,7 @@ import mmap
 import os
 import platform
 import resource
+import secrets
 import signal
 import socket
 import subprocess
@@ -22,19 +23,23 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from metrics.sandbox import isolation, self_test, system_calls
-from metrics.sandbox import kernel as kernel_module
-from metrics.sandbox import landlock as landlock_module
-from metrics.sandbox import processes as processes_module
-from metrics.sandbox import seccomp as seccomp_module
-from metrics.sandbox.escapes import ATTEMPTS
-from metrics.sandbox.isolation import ProcessLimits
-from metrics.tests.patience import patience
+from leaderboard.operations import seal_test
+from leaderboard.operations.models import SealTest
+from leaderboard.scoring import clean_environment
+from leaderboard.scoring import seal as isolation
+from leaderboard.scoring.seal import ProcessLimits, system_calls
+from leaderboard.scoring.seal import kernel as kernel_module
+from leaderboard.scoring.seal import landlock as landlock_module
+from leaderboard.scoring.seal import seccomp as seccomp_module
+from tests.scorer.escapes import ATTEMPTS
+from tests.site import patience
 
 pytestmark = pytest.mark.thorough
 
@@ -47,10 +52,32 @@ TRIES = {one.__name__.strip("_"): one for attempt in ATTEMPTS.values() for one i
 del TRIES["endless"], TRIES["own_environment"]
 
 
+def _listening(stack: ExitStack, family: int, address: Any) -> socket.socket:
+    one = stack.enter_context(socket.socket(family, socket.SOCK_STREAM))
+    one.bind(address)
+    one.listen()
+    return one
+
+
 @pytest.fixture(scope="module")
 def bait() -> Iterator[dict[str, Any]]:
-    with self_test._bait() as laid_out:
-        yield laid_out
+    """Things that a sealed process should not get at: files, sockets, memory, an open file."""
+    secret = secrets.token_hex(8)
+    memory = ctypes.create_string_buffer(secret.encode())
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bait-")))
+        for name in ("truth", "secrets", "spare"):
+            (folder / name).write_text(secret)
+        left_open = os.open(folder / "secrets", os.O_RDONLY)
+        stack.callback(os.close, left_open)
+        os.set_inheritable(left_open, True)
+        port = _listening(stack, socket.AF_INET, ("127.0.0.1", 0)).getsockname()[1]
+        _listening(stack, socket.AF_UNIX, str(folder / "socket"))
+        if sys.platform == "linux":
+            _listening(stack, socket.AF_UNIX, f"\0{secret}")
+        files = {name: str(folder / name) for name in ("truth", "secrets", "spare", "socket")}
+        numbers = {"port": port, "process": os.getpid(), "address": ctypes.addressof(memory), "endless": 5.0}
+        yield {**files, **numbers, "folder": str(folder), "home": str(Path.home()), "secret": secret}
 
 
 def inside(
@@ -113,7 +140,7 @@ def says_why(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("name", TRIES)
-@pytest.mark.attack("code in a metric from outside")
+@pytest.mark.attack("code in a custom metric")
 def test_no_way_leads_out(tmp_path: Path, bait: dict[str, Any], name: str) -> None:
     if says_why(tmp_path):
         return
@@ -169,7 +196,7 @@ def test_a_library_that_may_be_read_is_not_changed_or_kept_from_others(
 NUMBERS = {name: numbers for name, numbers in system_calls.REFUSED.items()}
 
 
-@pytest.mark.attack("code in a metric from outside")
+@pytest.mark.attack("code in a custom metric")
 def test_every_call_of_the_list_is_refused(tmp_path: Path) -> None:
     if says_why(tmp_path):
         return
@@ -278,49 +305,15 @@ def test_it_works_in_its_own_folder(tmp_path: Path) -> None:
 
 def test_libraries_that_nobody_loaded_before_can_be(tmp_path: Path) -> None:
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom metrics.sandbox import isolation\n"
+        "import os, sys\nfrom pathlib import Path\nfrom leaderboard.scoring import seal as isolation\n"
         "isolation.limit_process(isolation.ProcessLimits(60, 1024, 16))\n"
         "isolation.available() or isolation.seal_process(write=[Path.cwd()])\n"
         "import numpy, pandas, scipy.stats, sklearn.metrics\n"
         "print(sklearn.metrics.f1_score([1, 0, 1], [1, 0, 0]), scipy.stats.rankdata([3, 1]), len(pandas.DataFrame()))"
     )
-    environment = {**processes_module._environment(tmp_path), "PYTHONPATH": str(Path(isolation.__file__).parents[2])}
+    environment = {**clean_environment(), "PYTHONPATH": str(Path(isolation.__file__).parents[3])}
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (run.stdout, run.stderr) == ("0.6666666666666666 [2. 1.] 0\n", "")
-
-
-def test_who_forks_reaches_no_more_and_its_children_can_be_sealed_further(tmp_path: Path) -> None:
-    mine, shown, hidden = (tmp_path / name for name in ("mine", "shown", "hidden"))
-    for folder in (mine, shown, hidden):
-        folder.mkdir()
-        (folder / "a").write_text(folder.name)
-    if says_why(mine):
-        return
-
-    def refused(*attempts: Callable[[], object]) -> None:
-        for attempt in attempts:
-            with pytest.raises(PermissionError):
-                attempt()
-
-    def begin() -> str:
-        isolation.seal_process(read=[shown, mine], forks=True)
-        refused((hidden / "a").read_text, lambda: (mine / "a").write_text("b"), socket.socket)
-        refused(lambda: os.execv("/bin/true", ["true"]))
-        if landlock_module._version() >= 6:
-            refused(lambda: os.kill(os.getppid(), 0))
-        ours, theirs = socket.socketpair()
-        child = os.fork()
-        if not child:
-            isolation.limit_process(AMPLE)
-            isolation.seal_process(read=[shown])
-            refused((mine / "a").read_text, (hidden / "a").read_text, os.fork, lambda: theirs.send(b"a"))
-            os.write(theirs.fileno(), (shown / "a").read_text().encode())
-            os._exit(0)
-        theirs.close()
-        told = ours.recv(100).decode()
-        return f"{told} {os.waitpid(child, 0)[1]}"
-
-    assert inside(mine, begin, limits=None, sealed=False) == "did shown 0"
 
 
 def test_only_what_is_named_can_be_read(tmp_path: Path) -> None:
@@ -412,51 +405,34 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     assert time.monotonic() - began < 20 * patience()
 
 
-# --- the self-test ----------------------------------------------------------------------------------------------
+# --- the probes of a running site -----------------------------------------------------------------------------------
 
 
-@pytest.mark.attack("code in a metric from outside")
-def test_all_eighteen_ways_are_stopped() -> None:
-    found = self_test.try_escapes()
-    if not HAS_CAGE:
-        assert (found.missing, found.reason, found.outcomes) == (isolation.available(), isolation.available(), [])
-        return
-    assert [one.name for one in found.outcomes] == list(ATTEMPTS)
-    assert len(ATTEMPTS) == 18
-    assert [(one.name, one.how) for one in found.outcomes if one.outcome != "stopped"] == []
-    assert (found.broken, found.reason, found.as_dict()["reason"]) == ("", "", "")
-
-
-@pytest.mark.attack("code in a metric from outside")
-def test_without_the_cage_they_lead_out(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.attack("code in a custom metric")
+def test_without_the_seal_they_lead_out(tmp_path: Path, bait: dict[str, Any]) -> None:
     """What the system itself keeps apart for users without rights, such as debuggers, is left out here."""
-    monkeypatch.setattr(self_test, "_PATIENCE", 10)
-    found = self_test.try_escapes(seal="no")
-    escaped = {one.name for one in found.outcomes if one.outcome == "ESCAPED"}
-    surely = {"truth", "secrets", "home", "environment", "network", "exec", "processes", "signals", "writing", "links"}
-    assert surely <= escaped
-    if sys.platform == "linux":
-        assert escaped >= {"unix_socket", "abstract_socket", "memory", "descriptors"}
-    assert "endless" not in escaped  # the parent's own limit stops it all the same
-    assert "does not hold on this machine: Read the truth of another competition; Read the secrets" in found.reason
+    surely = {"truth", "secrets", "home", "network", "processes", "signals", "writing", "links"}
+    for name in surely:
+        came = inside(tmp_path, partial(ATTEMPTS[name].leads_to, bait), limits=None, sealed=False)
+        assert came.startswith("did "), name
 
 
-def test_a_variable_that_leaks_is_noticed(monkeypatch: pytest.MonkeyPatch, bait: dict[str, Any]) -> None:
-    clean = processes_module._environment
-    monkeypatch.setattr(processes_module, "_environment", lambda folder: {**clean(folder), "KEY": bait["secret"]})
-    monkeypatch.setattr(processes_module, "_forked", lambda folder, load: None)
-    assert self_test._outcome("environment", bait, "may").how == "own environment"
+@pytest.mark.parametrize("is_sealed", [True, False])
+def test_a_worker_tries_three_ways_out_and_olga_reads_what_came_of_it(
+    db: None, is_sealed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_sealed:
+        monkeypatch.setattr(seal_test, "available", lambda: "")
+        monkeypatch.setattr(seal_test, "try_seal", lambda *_: {"probes": ESCAPED})
+    elif says_why(Path.cwd()):
+        return
+    test = seal_test.run_seal_test()
+    assert [one["outcome"] for one in test.report["probes"]] == (["stopped"] * 3 if is_sealed else ["ESCAPED"])
+    assert test.reason == ("" if is_sealed else "A sealed process of this machine could read a file of the site.")
+    assert SealTest.objects.get().reason == test.reason
 
 
-def test_a_cage_in_which_nothing_works_is_no_cage(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ended(*_: object) -> None:
-        raise processes_module.ProcessStopped("ended without an answer (exit status 1)")
-
-    monkeypatch.setattr(self_test, "available", lambda: "")
-    monkeypatch.setattr(self_test, "run", ended)
-    found = self_test.try_escapes()
-    assert found.outcomes == []
-    assert found.reason == "In the sandbox a metric could not run at all: it ended without an answer (exit status 1)."
+ESCAPED = [{"title": "read a file of the site", "outcome": "ESCAPED"}]
 
 
 # --- kernels without it -----------------------------------------------------------------------------------------
@@ -490,7 +466,6 @@ def test_olga_reads_which_part_is_missing(
     monkeypatch.setattr(kernel_module, "machine", lambda: "x86_64")
     assert isolation.available().startswith(words)
     assert inside(tmp_path, lambda: True).startswith(f"no cage: NoSandbox: {words}")
-    assert self_test.try_escapes().reason.startswith(words)
 
 
 def test_other_systems_and_processors_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -500,44 +475,3 @@ def test_other_systems_and_processors_are_told_apart(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     assert "processors of the kind riscv64" in isolation.available()
-
-
-WITHOUT = """
-import sys
-from metrics.sandbox import seccomp as seccomp_module
-seccomp_module._install(seccomp_module._program([], [444, 445, 446], [], None))  # as on a kernel without Landlock
-import os, metrics
-from metrics.sandbox.metric_files import list_outside_files, read_outside_file
-files = b"id,y\\n1,1\\n", b"id,y\\n1,1\\n"
-print(list_outside_files()[0].error)
-os.environ["TRUST_METRICS"] = "1"
-print(read_outside_file(list_outside_files()[0].path, again=True).error)
-print(metrics.evaluate("one", *files).overall)
-del os.environ["TRUST_METRICS"]
-try:
-    metrics.evaluate("one", *files)
-except metrics.MetricFailed as error:
-    print(error)
-"""
-
-
-@pytest.mark.slow
-def test_without_a_cage_nothing_from_outside_runs_unless_olga_trusts_it(tmp_path: Path) -> None:
-    (tmp_path / "one.py").write_text(
-        "direction = 'maximize'\ndef score(solution, submission, row_id_column_name): return 1.5"
-    )
-    environment = {name: value for name, value in os.environ.items() if name != "TRUST_METRICS"}
-    run = subprocess.run(
-        [sys.executable, "-c", WITHOUT],
-        env={**environment, "METRICS_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if says_why(tmp_path):
-        return
-    off, trusted, value, failed = run.stdout.splitlines()
-    assert off.startswith("It was not run, because metrics from outside are off: This kernel has no Landlock")
-    assert off.endswith(processes_module.TRUST_HELP)
-    assert (trusted, value) == ("", "1.5")
-    assert failed.startswith("The metric one was not run, because metrics from outside are off: This kernel has no")

@@ -14,8 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from metrics.core.custom_packages import import_folders
+
 from .kernel import NoSandbox, no_new_privileges, syscall
-from .packages import import_folders
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = (1 << bit for bit in range(6))
 _MAKE_DIR, _MAKE_REG, _TRUNCATE = 1 << 7, 1 << 8, 1 << 14

@@ -1,6 +1,6 @@
-"""Libraries for metric files from outside: a folder of their own, which no other process of the site reads.
+"""Libraries for custom metric files: a folder of their own, which no other process of the site reads.
 
-It is ``packages`` in ``METRICS_DIR``. The metric's process finds it behind the libraries of the site, so nothing in it
+It is ``packages`` in ``METRICS_DIR``. Such a file finds it behind the libraries of the site, so nothing in it
 can replace a library that the site has, such as pandas.
 
 Which folders of ``PYTHONPATH`` a process without a site's secrets may know and read. Standard library only.
@@ -30,8 +30,8 @@ _DISTRIBUTIONS = {
 """What pip calls a library, where that is not the name that a file imports."""
 
 
-def outside_packages() -> Path | None:
-    """The folder of libraries for metrics from outside, if there is one."""
+def custom_packages() -> Path | None:
+    """The folder of libraries for custom metrics, if there is one."""
     path = Path(os.environ.get("METRICS_DIR") or os.devnull) / NAME
     return path if path.is_dir() else None
 

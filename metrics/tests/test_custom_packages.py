@@ -8,15 +8,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import metrics
-from metrics.sandbox.metric_files import OutsideFile, read_outside_file
-
-pytestmark = [pytest.mark.thorough, pytest.mark.takes(0.5)]  # each starts processes
+from metrics.core.custom import CustomFile, read_custom_file
 
 NEEDY = """
 '''Share of what a library says. Higher is better.
@@ -38,21 +37,22 @@ TRUTH = b"id,y\n1,1\n2,2\n"
 VERSION = (
     "def score(solution, submission, row_id_column_name):\n    import pandas\n    raise Exception(pandas.__version__)\n"
 )
-WRITER = "def score(solution, submission, row_id_column_name):\n    open({place!r}, {mode!r})\n    return 1.0\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """METRICS_DIR."""
     home = tmp_path / "metric files"
     home.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(home))
-    return home
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    yield home
+    sys.modules.pop("oddlibrary", None)
 
 
-def put(folder: Path, key: str, text: str) -> OutsideFile:
+def put(folder: Path, key: str, text: str) -> CustomFile:
     (folder / f"{key}.py").write_text(text)
-    return read_outside_file(folder / f"{key}.py", again=True)
+    return read_custom_file(folder / f"{key}.py", again=True)
 
 
 def wheel(folder: Path) -> None:
@@ -80,12 +80,9 @@ def test_olga_runs_the_command_that_she_reads_and_the_metric_is_there(folder: Pa
     command = [*command_in(file.error), "--no-index", "--find-links", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    file = read_outside_file(file.path, again=True)
+    file = read_custom_file(file.path, again=True)
     assert (file.error, file.doctest["tried"], file.doctest["failed"]) == ("", 1, 0)
     assert metrics.evaluate("needy", TRUTH, TRUTH).overall == 42.0
-    # Nobody else on the site finds it.
-    assert importlib.util.find_spec("oddlibrary") is None
-    assert str(folder / "packages") not in sys.path
 
 
 def test_a_library_that_is_missed_while_scoring_is_named_to_ada(folder: Path) -> None:
@@ -97,7 +94,7 @@ def test_a_library_that_is_missed_while_scoring_is_named_to_ada(folder: Path) ->
     assert sys.executable not in failed.value.host_details
 
 
-@pytest.mark.attack("a library for metrics from outside that takes the place of the site's")
+@pytest.mark.attack("a library for custom metrics that takes the place of the site's")
 def test_nothing_in_the_folder_replaces_what_the_site_has(folder: Path) -> None:
     (folder / "packages" / "pandas").mkdir(parents=True)
     (folder / "packages" / "pandas" / "__init__.py").write_text("__version__ = 'another'\n")
@@ -108,25 +105,8 @@ def test_nothing_in_the_folder_replaces_what_the_site_has(folder: Path) -> None:
     assert pd.__version__ in failed.value.host_details
 
 
-@pytest.mark.attack("a library for metrics from outside that takes the place of the site's")
-def test_a_metric_reads_the_folder_and_changes_nothing_in_it(folder: Path) -> None:
-    (folder / "packages").mkdir()
-    (folder / "packages" / "data.txt").write_text("tables of a library")
-    put(folder, "reads", WRITER.format(place=str(folder / "packages" / "data.txt"), mode="r"))
-    assert metrics.evaluate("reads", TRUTH, TRUTH).overall == 1.0
-    for key, place, mode in (
-        ("writes", "packages/data.txt", "w"),
-        ("adds", "packages/new.py", "x"),
-        ("peeps", "reads.py", "r"),
-    ):
-        put(folder, key, WRITER.format(place=str(folder / place), mode=mode))
-        with pytest.raises(metrics.MetricFailed) as failed:
-            metrics.evaluate(key, TRUTH, TRUTH)
-        assert "PermissionError" in failed.value.host_details
-
-
 @pytest.mark.parametrize("name", ["x; rm -rf ~", "--index-url=https://elsewhere", "a b", "x" * 100, "é"])
-@pytest.mark.attack("a library for metrics from outside that takes the place of the site's")
+@pytest.mark.attack("a library for custom metrics that takes the place of the site's")
 def test_no_file_puts_words_into_the_command(folder: Path, name: str) -> None:
     file = put(folder, "forged", f"raise ModuleNotFoundError('gone', name={name!r})\n")
     assert "ModuleNotFoundError: gone" in file.error

@@ -23,7 +23,7 @@ from . import landlock
 from . import seccomp as seccomp_module
 from .kernel import NoSandbox, prctl, syscall
 
-__all__ = ["NoSandbox", "ProcessLimits", "available", "limit_process", "prepare_seal", "seal_forked", "seal_process"]
+__all__ = ["NoSandbox", "ProcessLimits", "available", "limit_process", "prepare_seal", "seal_process"]
 
 _PR_SET_PDEATHSIG = 1
 _CAPABILITY_VERSION = 0x20080522
@@ -63,13 +63,11 @@ def limit_process(limits: ProcessLimits) -> None:
             _most("RLIMIT_NPROC", 0)
 
 
-def seal_process(*, read: Sequence[Path] = (), write: Sequence[Path] = (), forks: bool = False) -> None:
+def seal_process(*, read: Sequence[Path] = (), write: Sequence[Path] = ()) -> None:
     """Let this process touch nothing but the files below ``read`` and ``write`` and the libraries of Python.
 
-    No other process, no program, no socket, no change of owners and rights. Descriptors that are open stay open. One
-    that ``forks`` may start processes like itself, which are sealed as it is and can be sealed further, and may speak
-    through the sockets that it has; before Linux 6.12 it could also end other processes of its user. Raises
-    ``NoSandbox`` where the kernel lacks a part of this, and ``OSError`` where a path does not exist.
+    No other process, no program, no socket, no change of owners and rights. Descriptors that are open stay open.
+    Raises ``NoSandbox`` where the kernel lacks a part of this, and ``OSError`` where a path does not exist.
     """
     if reason := available():
         raise NoSandbox(reason)
@@ -77,14 +75,6 @@ def seal_process(*, read: Sequence[Path] = (), write: Sequence[Path] = (), forks
         raise NoSandbox("Other threads run in this process already, and Landlock would leave them out.")
     _give_up_capabilities()
     landlock.restrict(read, write)
-    seccomp_module.restrict(forks=forks)
-
-
-def seal_forked() -> None:
-    """Seal a process that was forked from a sealed one that ``forks``: from now on it starts no process and speaks
-    through no socket, but for reading and writing what is open. Raises ``NoSandbox``."""
-    if reason := available():
-        raise NoSandbox(reason)
     seccomp_module.restrict()
 
 

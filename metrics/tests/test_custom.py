@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import pickle
 import random
 import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +17,12 @@ import pytest
 
 import metrics
 from metrics.__main__ import main
-from metrics.sandbox import kaggle_metric_utilities as stand_in
-from metrics.sandbox import metric_files, outside_metric
-from metrics.sandbox import processes as processes_module
-from metrics.sandbox.metric_files import OutsideFile, list_outside_files, read_outside_file
+from metrics.core import custom
+from metrics.core import kaggle_metric_utilities as stand_in
+from metrics.core.custom import CustomFile, list_custom_files, read_custom_file
 from metrics.tests.answer_files import split_table
-from metrics.tests.patience import patience
 
-pytestmark = [pytest.mark.thorough, pytest.mark.takes(0.5)]  # each starts processes
-Drop = Callable[[str, str], OutsideFile]
+Drop = Callable[[str, str], CustomFile]
 
 CLASSES = '''
 """Macro-averaged area under the ROC curve; classes that nobody has are left out. Higher is better."""
@@ -100,29 +92,19 @@ TRUTH = "id,y,Usage\n" + "".join(f"{i},{i % 5},{'Public' if i % 3 else 'Private'
 MINE = "id,y\n" + "".join(f"{i},{i % 4}\n" for i in range(12, 0, -1))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_waiting_process() -> Iterator[None]:
-    """It is started among secrets."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("SECRET_KEY", "DATABASE_URL", "REDIS_URL"):
-            patch.setenv(name, "canary")
-        yield
-    processes_module.close()
-
-
 @pytest.fixture
 def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drop:
     """Olga's hand: puts a file into the folder and looks at what the site makes of it."""
     folder = tmp_path / "metrics"
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
-    metric_files._facts.clear()
-    outside_metric._metrics.clear()
+    custom._facts.clear()
+    custom._metrics.clear()
 
-    def put(key: str, text: str) -> OutsideFile:
+    def put(key: str, text: str) -> CustomFile:
         path = folder / f"{key}.py"
         path.write_text(text)
-        return read_outside_file(path)
+        return read_custom_file(path)
 
     return put
 
@@ -150,8 +132,8 @@ def test_a_kaggle_file_in_the_folder_is_a_metric(drop: Drop) -> None:
     metric = metrics.get("class_auc")
     assert (metric.title, metric.direction, metric.parameters) == ("Class auc", "maximize", ())
     assert metric.summary.startswith("Macro-averaged area under the ROC curve")
-    assert metric.version == file.version == metric_files._hash(CLASSES.encode())[:12]
-    assert metric.is_outside
+    assert metric.version == file.version == custom._hash(CLASSES.encode())[:12]
+    assert metric.is_custom
     assert not metric.has_best
     assert metric.source_path.read_text() == CLASSES
 
@@ -238,7 +220,6 @@ def test_without_usage_there_is_one_value(drop: Drop) -> None:
 def test_dice_fall_the_same_way_in_every_process(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
     drop("coin", body("return random.random() + np.random.rand() + hash('x') % 7", "import random\nimport numpy as np"))
     first = score("coin")
-    monkeypatch.setattr(processes_module, "_forked", lambda folder, load: None)
     assert score("coin") == first
 
 
@@ -454,149 +435,7 @@ def test_only_one_finite_number_is_a_score(drop: Drop) -> None:
 # --- files that mean no good ------------------------------------------------------------------------------------
 
 
-def test_an_endless_loop_is_ended(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
-    drop("endless", body("while True: pass"))
-    drop("sleeping", body("import time\ntime.sleep(1000)"))
-    monkeypatch.setenv("METRICS_SECONDS", "1")
-    began = time.monotonic()
-    assert failure("endless").reason in ("took longer than 1 s", "used more than 1 s of processor time")
-    assert failure("sleeping").reason == "took longer than 1 s"
-    assert time.monotonic() - began < 10 * patience()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="nobody can count them elsewhere")
-@pytest.mark.parametrize("waits", [True, False], ids=["forked", "alone"])
-def test_nobody_takes_the_machines_room_for_threads(drop: Drop, waits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tens of thousands fit into the memory of one metric, and no system has room for more."""
-    if not waits:
-        monkeypatch.setattr(processes_module, "_forked", lambda folder, load: None)
-    lock = "lock = threading.Lock()\nlock.acquire()"
-    crowd = "while lock.locked():\n    threading.Thread(target=lock.acquire).start()"
-    drop("crowd", body(crowd, f"import threading\nthreading.stack_size(32768)\n{lock}"))
-    assert failure("crowd").reason == "started more than 500 threads"
-    drop(
-        "few",
-        body(
-            crowd.replace("lock.locked()", "threading.active_count() < 100") + "\nos._exit(7)",
-            f"import os, threading\n{lock}",
-        ),
-    )
-    assert failure("few").reason == "ended without an answer (exit status 7)"
-
-
-def test_the_check_of_a_truth_does_not_wait_for_it_once_more(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
-    drop("endless", body("while True: pass") + 'direction = "maximize"\n')
-    monkeypatch.setenv("METRICS_SECONDS", "1")
-    began = time.monotonic()
-    report = metrics.check_truth("endless", TRUTH.encode())
-    assert [finding.code for finding in report.findings if finding.blocking] == ["self_test"]
-    assert "than 1 s" in report.findings[0].message
-    assert (report.baselines, report.ok) == ([], False)
-    assert time.monotonic() - began < 5 * patience()
-
-
-def test_a_file_that_hangs_while_it_is_loaded_is_not_offered(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("METRICS_SECONDS", "1")
-    assert "Loading it took longer than 1 s" in drop("hanging", "import time\ntime.sleep(1000)").error
-
-
-def test_a_memory_eater_is_ended(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("METRICS_MEMORY_MB", "512")
-    drop("hungry", body("return float(len(bytearray(3 * 2 ** 30)))"))
-    assert failure("hungry").reason == "needed more than 512 MB of memory in line 3"
-
-
-def test_what_it_starts_ends_with_it(drop: Drop, tmp_path: Path) -> None:
-    lines = (
-        "import os, time\n"
-        "try:\n"
-        "    pid = os.fork()\n"
-        "except OSError:\n"
-        "    return 0.0\n"
-        "if not pid:\n"
-        "    time.sleep(1000)\n"
-        "return float(pid)"
-    )
-    drop("forking", body(lines))
-    started = int(score("forking", "id,y\n1,1\n", "id,y\n1,1\n").overall)
-    until = time.monotonic() + 20
-    while started and _lives(started) and time.monotonic() < until:  # for root the system knows no limit of processes
-        time.sleep(0.01)
-    assert not (started and _lives(started))
-
-
-def test_a_large_file_is_not_written_and_small_ones_go_with_it(drop: Drop) -> None:
-    lines = "import os\nopen('left', 'w').write(os.getcwd())\nopen('big', 'wb').write(bytes(50 * 2**20))\nreturn 1.0"
-    drop("writing", body(lines))
-    found = failure("writing")
-    assert found.reason == "raised OSError in line 5"
-    drop("where", body("import os\nraise Exception(os.getcwd())"))
-    told = failure("where").host_details
-    assert not Path(told.partition("Exception: ")[2].partition(" (")[0]).exists()
-
-
-def test_it_sees_no_secret_of_the_site(drop: Drop) -> None:
-    lines = "import os, sys\nraise Exception([dict(os.environ), sys.argv, sys.path, list(sys.modules)])"
-    drop("reading", body(lines))
-    told = failure("reading").host_details
-    assert "PYTHONHASHSEED" in told
-    for word in ("canary", "DATABASE_URL", "django", "leaderboard.settings"):
-        assert word not in told.replace(str(Path(metrics.__file__).parent.parent), "")
-
-
-def test_what_it_prints_goes_nowhere(drop: Drop, capfd: pytest.CaptureFixture[str]) -> None:
-    lines = "import sys\nfor _ in range(300): print('canary' * 1000); print('x' * 1000, file=sys.stderr)\nreturn 0.5"
-    drop("talking", body(lines))
-    result = score("talking")
-    assert result.overall == 0.5
-    assert "canary" not in json.dumps(result.as_dict())
-    assert "canary" not in "".join(capfd.readouterr())
-
-
 AND_GO = "import os\ntry: {}\nexcept OSError: pass\nos._exit(0)"
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ("import os; os._exit(3)", "ended without an answer (exit status 3)"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by the system (SIGKILL)"),
-        ("import sys; sys.exit(0)", "raised SystemExit in line 3"),
-        ("raise KeyboardInterrupt", "raised KeyboardInterrupt in line 3"),
-        (AND_GO.format("os.mkfifo('answer.json')"), "ended without an answer"),
-        (AND_GO.format("os.symlink('/etc/hostname', 'answer.json')"), "ended without an answer"),
-        ("open('answer.json', 'w').write('[1]'); import os; os._exit(0)", "ended without an answer"),
-        ("open('answer.json', 'w').write('{\"values\": 5}'); import os; os._exit(0)", "an answer that cannot be read"),
-    ],
-)
-def test_however_it_ends_the_site_lives(drop: Drop, line: str, words: str) -> None:
-    drop("ending", body(line))
-    assert words in failure("ending").reason
-
-
-def test_one_that_kills_the_waiting_process_harms_nobody(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
-    drop("patricide", body("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\nreturn 1.0"))
-    drop("count", body("return len(solution)"))
-    # Without the waiting process it would end this one.
-    monkeypatch.setattr(processes_module, "_alone", lambda folder: 1)
-    with suppress(metrics.MetricFailed):
-        score("patricide")
-    assert score("count").overall == 12.0
-
-
-@pytest.mark.slow
-def test_it_ends_with_the_process_that_asked(drop: Drop) -> None:
-    home = drop("endless", body("while True: pass")).path.parent
-    code = "import metrics\nmetrics.evaluate('endless', b'id,y\\n1,1\\n', b'id,y\\n1,1\\n')"
-    asking = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "METRICS_DIR": str(home)})
-    until = time.monotonic() + 60
-    while len(started := _below(asking.pid)) < 2 and time.monotonic() < until:
-        time.sleep(0.05)
-    asking.kill()
-    asking.wait()
-    while any(map(_lives, started)) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert [len(started), *map(_lives, started)] == [2, False, False]
 
 
 def _below(parent: int) -> list[int]:
@@ -613,15 +452,6 @@ def _lives(process: int) -> bool:
     return state != "Z"
 
 
-def test_nothing_of_it_is_loaded_here(drop: Drop) -> None:
-    drop("loaded", body("return 1.0", "import sys\nsys.canary = True"))
-    score("loaded")
-    metrics.get("loaded").parameters  # noqa: B018
-    assert "metrics.loaded" not in sys.modules
-    assert not hasattr(sys, "canary")
-    assert importlib.util.find_spec("kaggle_metric_utilities") is None
-
-
 # --- broken files, doctests -------------------------------------------------------------------------------------
 
 
@@ -631,7 +461,6 @@ BROKEN = {
     "x = 1": "neither a function score(solution, submission, row_id_column_name)",
     "def score(y_true, y_pred): return 1": "must begin with the parameters solution, submission, row_id_column_name",
     "raise SystemExit(0)": "SystemExit",
-    "import os; os._exit(0)": "Loading it ended without an answer",
     "broken = 1 / 0": "ZeroDivisionError",
 }
 
@@ -644,8 +473,8 @@ def test_a_broken_file_is_told_to_olga(drop: Drop) -> None:
 def test_a_broken_file_is_offered_to_nobody(drop: Drop) -> None:
     drop("fine", body("return 1.0"))
     drop("broken", "def score(:")
-    assert {file.key: bool(file.error) for file in list_outside_files()} == {"broken": True, "fine": False}
-    assert [metric.key for metric in metrics.catalogue() if metric.is_outside] == ["fine"]
+    assert {file.key: bool(file.error) for file in list_custom_files()} == {"broken": True, "fine": False}
+    assert [metric.key for metric in metrics.catalogue() if metric.is_custom] == ["fine"]
     with pytest.raises(metrics.UnknownMetric):
         metrics.get("broken")
     assert score("fine").overall == 1.0
@@ -653,7 +482,7 @@ def test_a_broken_file_is_offered_to_nobody(drop: Drop) -> None:
 
 def test_a_file_cannot_take_the_name_of_a_built_in_metric(drop: Drop) -> None:
     assert "A metric of this site is called accuracy" in drop("accuracy", body("return 1.0")).error
-    assert not metrics.get("accuracy").is_outside
+    assert not metrics.get("accuracy").is_custom
     assert "begin with a letter" in drop("9lives", body("return 1.0")).error
 
 
@@ -673,17 +502,6 @@ def score(solution, submission, row_id_column_name):
     os.mkdir("closed/empty", 0)
     return 1.0
 """
-
-
-def test_whatever_folders_a_metric_makes_none_of_them_stays(
-    drop: Drop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = tmp_path / "here"
-    here.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(here))
-    drop("deep", DEEP)
-    assert score("deep").overall == 1.0
-    assert list(here.iterdir()) == []
 
 
 def test_failed_doctests_are_shown_and_forbid_nothing(drop: Drop) -> None:
@@ -852,15 +670,34 @@ def test_a_text_that_was_tampered_with_is_not_the_earlier_version(drop: Drop, tm
 def test_what_was_inspected_is_not_inspected_again(drop: Drop, monkeypatch: pytest.MonkeyPatch) -> None:
     drop("one", body("return 1.0"))
     drop("broken", "x = 1")
-    metric_files._facts.clear()
+    custom._facts.clear()
 
     def no_process(*_: object, **__: object) -> dict[str, Any]:
         raise AssertionError
 
-    monkeypatch.setattr(metric_files, "run", no_process)
-    assert [metric.key for metric in metrics.catalogue() if metric.is_outside] == ["one"]
+    monkeypatch.setattr(custom, "_inspector", [no_process])
+    assert [metric.key for metric in metrics.catalogue() if metric.is_custom] == ["one"]
     with pytest.raises(AssertionError):
-        read_outside_file(Path(os.environ["METRICS_DIR"]) / "one.py", again=True)
+        read_custom_file(Path(os.environ["METRICS_DIR"]) / "one.py", again=True)
+
+
+def test_a_process_that_loads_no_file_says_so_until_another_one_has(
+    drop: Drop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As the site's web server: what the file does at its import happens elsewhere."""
+    monkeypatch.setattr(custom, "_inspector", [custom.inspect_later])
+    mark = tmp_path / "loaded"
+    file = drop("one", body("return 1.0", f"open({str(mark)!r}, 'w').close()"))
+    assert file.error == custom.NOT_INSPECTED
+    assert not mark.exists()
+    with pytest.raises(metrics.UnknownMetric):
+        metrics.get("one")
+    custom.inspect_file("one", file.data, custom.inspect_here)
+    assert mark.exists()
+    custom._facts.clear()  # this process has seen nothing of it
+    mark.unlink()
+    assert metrics.get("one").key == "one"
+    assert not mark.exists()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"stamp": "old", "facts": {}}', "\0"])
@@ -868,7 +705,7 @@ def test_a_spoiled_memory_is_made_anew(drop: Drop, tmp_path: Path, text: str) ->
     drop("one", body("return 1.0"))
     for path in (tmp_path / "metrics" / ".inspected").glob("*.json"):
         path.write_text(text)
-    metric_files._facts.clear()
+    custom._facts.clear()
     assert metrics.get("one").title == "One"
 
 
@@ -883,8 +720,8 @@ def test_what_is_spoiled_takes_no_other_metric_along(drop: Drop, tmp_path: Path)
             {"best": "high", "title": 5, "direction": "up", "submission_columns": 5, "group": "Numbers", "more": 1}
         )
     )
-    metric_files._facts.clear()
-    assert [(metric.key, metric.group) for metric in metrics.catalogue() if metric.is_outside] == [("two", "Numbers")]
+    custom._facts.clear()
+    assert [(metric.key, metric.group) for metric in metrics.catalogue() if metric.is_custom] == [("two", "Numbers")]
     assert (metrics.get("two").title, metrics.get("two").has_best) == ("Two", False)
     with pytest.raises(metrics.UnknownMetric):
         metrics.get("one")
@@ -901,8 +738,8 @@ def test_a_folder_that_cannot_be_written_costs_only_time(
 
 def test_without_a_folder_nothing_is_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("METRICS_DIR", str(tmp_path / "nowhere"))
-    assert list_outside_files() == ()
-    assert not any(metric.is_outside for metric in metrics.catalogue())
+    assert list_custom_files() == ()
+    assert not any(metric.is_custom for metric in metrics.catalogue())
 
 
 # --- our own format, the home scorer, the stand-in --------------------------------------------------------------

@@ -18,11 +18,6 @@ from typing import Final, NamedTuple
 from .kernel import AUDIT, X86_64, NoSandbox, machine, no_new_privileges, syscall
 from .system_calls import NEWEST, REFUSED, UNKNOWN
 
-_OF_A_PARENT: Final = frozenset(
-    ("fork", "vfork", "socketpair", "sendto", "sendmsg", "recvfrom", "recvmsg", "capset", "seccomp")
-)
-"""What a process needs that forks others, speaks with them and has them seal themselves further."""
-
 _CLONE_THREAD: Final = 0x10000
 _SHARED, _NAMELESS, _STACK = 0x1, 0x20, 0x100
 _UNCOUNTED: Final = (_SHARED | _NAMELESS, _STACK, _STACK | _SHARED, _STACK | _NAMELESS, _STACK | _SHARED | _NAMELESS)
@@ -31,8 +26,6 @@ _CUT, _NEITHER, _CUT_OR_WRITE = 0o1000, 0o3, 0o1003
 
 _SEALED_OPTIONS: Final = (3, 15, 16, 21, 23, 29, 30, 39, 0x53564D41)
 """Names of threads, slack of timers, names of memory, and questions. Above all not: whom this process ends with."""
-_OPTIONS_OF_A_PARENT: Final = (*_SEALED_OPTIONS, 1, 38)
-"""Its children say that they end with it, and that they want no new privileges."""
 _FOR_OTHERS: Final = (8, 15, 1024, 1026)
 """Whom a file sends signals to, making others wait before they write, and watching a folder."""
 _QUESTIONS: Final = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x802C542A)
@@ -54,7 +47,8 @@ _THREADS_ONLY: Final = _Rule((56, 220), 0, (_CLONE_THREAD,), _CLONE_THREAD)
 _PROCESSES: Final = {name: numbers for name, numbers in REFUSED.items() if name in ("fork", "vfork")}
 
 
-_RULES_FOR_ALL: Final = (
+_PRCTL: Final = (157, 167)
+_RULES: Final = (
     _Rule((72, 25), 1, _FOR_OTHERS, is_allowed=False),  # fcntl
     _Rule((16, 29), 1, _QUESTIONS),  # ioctl
     # Memory shared with nobody, and memory that is said to be a stack, are not counted as data of this process.
@@ -62,19 +56,17 @@ _RULES_FOR_ALL: Final = (
     # Older kernels let a file that may be read be cut.
     _Rule((2, None), 1, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # open
     _Rule((257, 56), 2, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # openat
+    _THREADS_ONLY,
+    _Rule(_PRCTL, 0, _SEALED_OPTIONS),
 )
 
-_PRCTL: Final = (157, 167)
-_RULES: Final = (*_RULES_FOR_ALL, _THREADS_ONLY, _Rule(_PRCTL, 0, _SEALED_OPTIONS))
-_RULES_OF_A_PARENT: Final = (*_RULES_FOR_ALL, _Rule(_PRCTL, 0, _OPTIONS_OF_A_PARENT))
 
-
-def _own_rules(process: int, *, forks: bool = False) -> list[_Rule]:
-    """Calls that are refused for others than this process; who forks ends its children."""
+def _own_rules(process: int) -> list[_Rule]:
+    """Calls that are refused for others than this process."""
     own, none_or_own = (process,), (0, process)
-    signals = [_Rule((62, 129), 0, own), _Rule((234, 131), 0, own)]  # kill, tgkill
     return [
-        *([] if forks else signals),
+        _Rule((62, 129), 0, own),  # kill
+        _Rule((234, 131), 0, own),  # tgkill
         _Rule((302, 261), 0, none_or_own),  # prlimit64
         _Rule((203, 122), 0, none_or_own),  # sched_setaffinity
         _Rule((144, 119), 0, none_or_own),  # sched_setscheduler
@@ -95,11 +87,10 @@ def missing() -> str:
     return ""
 
 
-def restrict(*, forks: bool = False) -> None:
-    """Refuse everything of the list to this process; who ``forks`` may do that, speak through the sockets that it has,
-    and be sealed further. Raises ``NoSandbox`` where that is not possible."""
-    own = chain.from_iterable(map(_by_argument, _own_rules(os.getpid(), forks=forks)))
-    _take(_listed(forks) + _code([*own, _GRANTED]))
+def restrict() -> None:
+    """Refuse everything of the list to this process. Raises ``NoSandbox`` where that is not possible."""
+    own = chain.from_iterable(map(_by_argument, _own_rules(os.getpid())))
+    _take(_listed() + _code([*own, _GRANTED]))
 
 
 def refuse_processes() -> None:
@@ -112,17 +103,14 @@ def refuse_processes() -> None:
 def get_ready() -> None:
     """Build what all sealed processes have in common, so that those forked from this one need not."""
     if not missing():
-        _listed(False)
-        _listed(True)
+        _listed()
 
 
 @cache
-def _listed(forks: bool) -> bytes:
+def _listed() -> bytes:
     """The filter without what depends on the process, and without its end."""
     column = _column()
-    refused = {name: numbers for name, numbers in REFUSED.items() if not (forks and name in _OF_A_PARENT)}
-    rules = _RULES_OF_A_PARENT if forks else _RULES
-    return _code(_program(_numbers(refused, column), _numbers(UNKNOWN, column), rules, NEWEST)[:-1])
+    return _code(_program(_numbers(REFUSED, column), _numbers(UNKNOWN, column), _RULES, NEWEST)[:-1])
 
 
 def _column() -> int:

@@ -1,6 +1,6 @@
 """Stands in for Kaggle's module ``kaggle_metric_utilities``, which many of its metric files import.
 
-Only files from ``METRICS_DIR`` meet it, under Kaggle's name and in a process of their own (``child_process``). Written
+Only files from ``METRICS_DIR`` meet it, under Kaggle's name. Written
 from what those functions are documented to do: errors of a library are shown to participants only where their words
 cannot tell anything about the solution.
 """

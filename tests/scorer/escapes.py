@@ -148,7 +148,7 @@ def _spawn(_: Bait) -> object:
 def _exec(_: Bait) -> object:
     # Where it works nothing of this process is left, so the program gives the answer.
     words = """echo '{"escaped": "exec"}' > answer.json"""
-    os.execv("/bin/sh", ["sh", "-c", words])  # noqa: S606
+    os.execv("/bin/sh", ["sh", "-c", words])
 
 
 # --- ways to talk -----------------------------------------------------------------------------------------------

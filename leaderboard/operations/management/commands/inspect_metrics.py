@@ -1,0 +1,28 @@
+"""`manage.py inspect_metrics`: have the new files of METRICS_DIR loaded by sealed processes, one after the other."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from leaderboard.common import child_processes
+from leaderboard.common.worked_examples import add_worked_example, find_worked_example
+from leaderboard.scoring.custom_metrics import find_uninspected, inspect_sealed, work_example
+from metrics.core import custom
+
+
+class Command(BaseCommand):
+    help = "Load the new metric files of METRICS_DIR in sealed processes and keep what they say about themselves."
+
+    def handle(self, **options: Any) -> None:
+        if child_processes.current_part():  # a worker started it and may be killed; files are scored meanwhile
+            child_processes.die_with(os.getppid())
+            os.nice(10)
+        for file in find_uninspected():
+            custom.inspect_file(file.key, file.data, inspect_sealed)
+        for metric in custom.usable():
+            if metric.example.truth and find_worked_example(metric) is None:
+                add_worked_example(settings.MADE_DIR, metric.key, work_example(metric))

@@ -1,0 +1,469 @@
+"""Metric files that the operator puts into the folder ``METRICS_DIR``: Kaggle's, unchanged, or in our own format.
+
+Such a file is the operator's trusted code. The scorer at home imports it; a site does so in its sealed processes alone,
+never in the web server or a worker. What it says about itself is kept beside its text under the hash of that text, in
+``METRICS_CACHE`` (by default ``.inspected`` in the folder), so that a catalogue costs a look at the folder. A text that
+was once inspected is kept there: a ground truth goes on being scored with the version it was published with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..reading.columns import Kind
+from .arrays import Answers
+from .contract import Example, Metric, Role, Rules, SubmissionFormat, WholeColumn
+from .custom_columns import AnyColumns
+from .custom_packages import how_to_install, import_folders, is_module
+from .custom_scoring import KaggleRun, error_facts, in_words, load_module, score_kaggle, score_ours
+from .evaluate import Result
+from .lazy import cached_property
+from .messages import Message
+from .parameters import Parameter
+from .registry import custom_folder
+
+if TYPE_CHECKING:
+    from ..reading.tables import Table
+    from .truth import Truth
+
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
+_MOST_BYTES = 1_000_000
+_LOWER = re.compile(r"\b(lower|smaller|less|minimi[sz])\w*(\W+\w+){0,2}\W+better|\bto be minimi[sz]ed", re.IGNORECASE)
+_HIGHER = re.compile(r"\b(higher|larger|greater|bigger|more)(\W+\w+){0,2}\W+better|\bto be maximi[sz]ed", re.IGNORECASE)
+_LOSSES = re.compile(
+    r"error|loss|deviance|divergence|distance|deviation|pinball|brier|(?<![a-z])(rmsle|rmse|mse|mae|mape|smape|kl|crps)"
+    r"(?![a-z])",
+    re.IGNORECASE,
+)
+_SETTINGS: dict[str, Callable[[Any], bool]] = {
+    "title": lambda value: isinstance(value, str),
+    "group": lambda value: isinstance(value, str),
+    "direction": lambda value: value in ("maximize", "minimize"),
+    "best": lambda value: isinstance(value, int | float),
+    "worst": lambda value: isinstance(value, int | float),
+    "submission_columns": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
+}
+_LIBRARY = Path(__file__).parent.parent
+_INSPECTS = (
+    "core/custom.py",
+    "core/custom_inspection.py",
+    "core/custom_scoring.py",
+    "core/parameters.py",
+    "reading/columns.py",
+    "reading/column_kinds.py",
+)
+_lock = threading.RLock()
+_facts: dict[tuple[str, str], dict[str, Any]] = {}
+_read: dict[tuple[str, int, int, int], bytes] = {}
+
+
+@dataclass(frozen=True)
+class CustomFile:
+    """A file of ``METRICS_DIR`` as it is now. With an ``error`` (in words for the operator) it is not offered.
+
+    ``doctest`` has the numbers ``tried`` and ``failed`` and the ``text`` of what failed; ``notes`` says what else the
+    operator should know.
+    """
+
+    key: str
+    path: Path
+    data: bytes
+    facts: Mapping[str, Any]
+    settings: Mapping[str, Any]
+
+    @property
+    def error(self) -> str:
+        """Why it is no metric, and what to do about it, or ``""``."""
+        error, missing = str(self.facts.get("error", "")), self.facts.get("missing")
+        return f"{error} {how_to_install(missing)}" if is_module(missing) else error
+
+    @property
+    def version(self) -> str:
+        """Twelve hexadecimal digits of the SHA-256 of the file."""
+        return _hash(self.data)[:12]
+
+    @property
+    def doctest(self) -> Mapping[str, Any]:
+        """How the examples in its docstrings came out."""
+        found: Mapping[str, Any] = self.facts.get("doctest", {"tried": 0, "failed": 0, "text": ""})
+        return found
+
+    @property
+    def parameters(self) -> list[Mapping[str, Any]]:
+        """The parameters that a host will see, each as a mapping with ``name``, ``kind``, ``default``, ``required``."""
+        return list(self.facts.get("parameters", []))
+
+    @property
+    def notes(self) -> list[str]:
+        """What the operator should know."""
+        direction, who = self.direction
+        return [*self.facts.get("notes", []), *([GUESSED[direction]] if not self.error and who == "guess" else [])]
+
+    @property
+    def direction(self) -> tuple[str, str]:
+        """The direction, and who says so: the operator's ``settings``, the ``file``, or a ``guess`` from its words."""
+        for said, who in ((self.settings, "settings"), (self.facts.get("said", {}), "file")):
+            if said.get("direction") in ("maximize", "minimize"):
+                return str(said["direction"]), who
+        words = str(self.facts.get("words", ""))
+        lower, higher = bool(_LOWER.search(words)), bool(_HIGHER.search(words))
+        if lower != higher:
+            return "minimize" if lower else "maximize", "file"
+        head = f"{self.key} {self.facts.get('doc', '').partition(chr(10))[0]}".replace("_", " ")
+        return "minimize" if _LOSSES.search(head) else "maximize", "guess"
+
+
+GUESSED = {
+    "maximize": 'That higher is better is a guess from its words. Say it with a line direction = "maximize", '
+    'or direction = "minimize" if lower is better.',
+    "minimize": 'That lower is better is a guess from its words. Say it with a line direction = "minimize", '
+    'or direction = "maximize" if higher is better.',
+}
+"""What the operator reads where nobody says the direction, by the one that was guessed."""
+
+
+def list_custom_files() -> tuple[CustomFile, ...]:
+    """All files of ``METRICS_DIR``, sorted, also those that are no metric."""
+    found = custom_folder()
+    paths = sorted(found.glob("*.py")) if found else []
+    return tuple(read_custom_file(path) for path in paths if not path.name.startswith(("_", ".")))
+
+
+def read_custom_file(path: Path, settings: Mapping[str, Any] | None = None, *, again: bool = False) -> CustomFile:
+    """One file, wherever it is; ``again`` inspects it although that was done before. ``settings`` replace what the
+    operator has said about it."""
+    try:
+        data = _text(path)
+    except OSError as error:
+        return CustomFile(path.stem, path, b"", {"error": f"It cannot be read: {error.strerror}."}, {})
+    said = read_settings(path.with_suffix(".json")) if settings is None else settings
+    return CustomFile(path.stem, path, data, _inspected(path.stem, data, again), said)
+
+
+def add_custom_file(file: CustomFile) -> Path:
+    """Put a file into ``METRICS_DIR`` with what the operator says about it, and give its place. Raises ``OSError``."""
+    home = custom_folder()
+    if home is None:
+        raise FileNotFoundError("METRICS_DIR names no folder.")
+    target = home / f"{file.key}.py"
+    if file.settings:
+        _write(target.with_suffix(".json"), json.dumps(dict(file.settings), indent=1).encode())
+    _write(target, file.data)
+    return target
+
+
+def read_custom_settings(key: str) -> dict[str, Any]:
+    """What the operator has said about a metric of ``METRICS_DIR``."""
+    home = custom_folder()
+    return read_settings(home / f"{key}.json") if home else {}
+
+
+def stored_file(key: str, version: str) -> CustomFile | None:
+    """An earlier version of a file, if its text was kept."""
+    folder = _cache()
+    if folder is None or not _KEY.fullmatch(key) or not re.fullmatch("[0-9a-f]{12}", version):
+        return None
+    for path in folder.glob(f"{key}-{version}*.py"):
+        data = path.read_bytes()
+        if path.stem == f"{key}-{_hash(data)}":
+            return CustomFile(key, path, data, _inspected(key, data), read_custom_settings(key))
+    return None
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """What the operator says about a metric where its file does not: a JSON file of its name beside it."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    known = found if isinstance(found, dict) else {}
+    return {name: known[name] for name, fits in _SETTINGS.items() if name in known and fits(known[name])}
+
+
+def _text(path: Path) -> bytes:
+    """The file's bytes, read again when its time, size or place on the disk changed."""
+    state = path.stat()
+    mark = (str(path), state.st_mtime_ns, state.st_size, state.st_ino)
+    if mark not in _read:
+        for old in [one for one in _read if one[0] == str(path)]:
+            _read.pop(old, None)
+        with path.open("rb") as file:
+            _read[mark] = file.read(_MOST_BYTES + 1)
+    return _read[mark]
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+# --- what a file says about itself ------------------------------------------------------------------------------
+
+Inspector = Callable[[str, bytes], dict[str, Any]]
+"""From the key and the text of a file to what it says about itself, or an ``error`` in words."""
+
+NOT_INSPECTED = "A worker has not loaded it yet. This takes a minute."
+
+
+def inspect_here(key: str, data: bytes) -> dict[str, Any]:
+    """Import a file in this process and ask it; whatever it does instead is an error in words."""
+    from .custom_inspection import facts_of
+
+    try:
+        return facts_of(load_module(key, data, Path(f"{key}.py")), key)
+    except BaseException as error:
+        found = error_facts(error, key)
+        return {"error": in_words(found), "missing": found["missing"]}
+
+
+def inspect_later(key: str, data: bytes) -> dict[str, Any]:
+    """What a process of a site says of a file that no worker has had inspected: nothing is loaded here."""
+    return {"error": NOT_INSPECTED}
+
+
+_inspector: list[Inspector] = [inspect_here]
+
+
+def set_inspector(inspector: Inspector) -> Inspector:
+    """Have files inspected in another way by this process from now on; the way before."""
+    before = _inspector[0]
+    _inspector[:] = [inspector]
+    return before
+
+
+def _inspected(key: str, data: bytes, again: bool = False) -> dict[str, Any]:
+    mark = (key, _hash(data))
+    with _lock:
+        known = None if again else _facts.get(mark)
+        if not again and (known is None or "error" in known):
+            # What another process found out since counts: a missing library may be there by now.
+            known = _recalled(*mark) or known
+        if known is None or known.get("error") == NOT_INSPECTED:
+            known = inspect_file(key, data, _inspector[0])
+        _facts[mark] = known
+        return known
+
+
+def inspect_file(key: str, data: bytes, inspector: Inspector) -> dict[str, Any]:
+    """Have a file inspected, and keep what it says about itself."""
+    if error := _unfit(key, data):
+        return {"error": error}
+    facts = inspector(key, data)
+    if facts.get("error") != NOT_INSPECTED:
+        _remember(key, data, facts)
+        _facts[key, _hash(data)] = facts
+    return facts
+
+
+def _unfit(key: str, data: bytes) -> str:
+    if not _KEY.fullmatch(key):
+        return "Its name must begin with a letter and have at most 60 letters, digits, - and _."
+    if (_LIBRARY / f"{key}.py").exists():
+        return f"A metric of this site is called {key}: rename the file."
+    return f"It is longer than {_MOST_BYTES:,} bytes." if len(data) > _MOST_BYTES else ""
+
+
+@cache
+def _stamp() -> str:
+    """What an inspection depends on beside the file: how we inspect, the kinds of column, Python, and its packages."""
+    sources = b"".join((_LIBRARY / name).read_bytes() for name in _INSPECTS)
+    return _hash(sources + sys.version.encode() + os.pathsep.join(import_folders()).encode())[:16]
+
+
+def _cache() -> Path | None:
+    name = os.environ.get("METRICS_CACHE", "")
+    home = custom_folder()
+    return Path(name) if name else home / ".inspected" if home else None
+
+
+def _recalled(key: str, digest: str) -> dict[str, Any] | None:
+    folder = _cache()
+    if folder is None:
+        return None
+    try:
+        found = json.loads((folder / f"{key}-{digest}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    fits = isinstance(found, dict) and found.get("stamp") == _stamp() and isinstance(found.get("facts"), dict)
+    return found["facts"] if fits else None
+
+
+def _remember(key: str, data: bytes, facts: dict[str, Any]) -> None:
+    """Keep the inspection, and the text itself. A folder that cannot be written costs an inspection per process."""
+    folder = _cache()
+    if folder is None:
+        return
+    name = f"{key}-{_hash(data)}"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        if "error" not in facts:
+            _write(folder / f"{name}.py", data)
+        _write(folder / f"{name}.json", json.dumps({"stamp": _stamp(), "facts": facts}).encode())
+
+
+def _write(path: Path, data: bytes) -> None:
+    partial = path.with_name(f".{uuid.uuid4().hex}")
+    partial.write_bytes(data)
+    partial.replace(path)
+
+
+GROUP = Message("Added to this site")
+_NO_EXAMPLE = Example("", "", 0.0)
+
+
+@dataclass(frozen=True)
+class CustomMetric(Metric):
+    """Declared by a file's inspection instead of by a module: nothing of the file is loaded until it scores."""
+
+    file: CustomFile = field(kw_only=True)
+
+    @property
+    def key(self) -> str:
+        return self.file.key
+
+    @property
+    def is_custom(self) -> bool:
+        return True
+
+    def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
+        run = score_ours if self.file.facts["format"] == "ours" else score_kaggle
+        return run(truth, table, places)
+
+    def refuse_custom(self, truth: Truth, table: Table) -> None:
+        if self.file.facts["format"] == "kaggle":
+            KaggleRun(truth, table).judge()
+
+    @cached_property
+    def _documentation(self) -> tuple[str, str]:
+        head, _, rest = str(self.file.facts["doc"]).strip().partition("\n")
+        head = head.strip() or Message("A metric that was added to this site as {file}.", file=f"{self.key}.py")
+        if len(head) <= 100:
+            return head, rest.strip()
+        return head[:99].rstrip() + "…", f"{head}\n{rest}"
+
+    @property
+    def columns(self) -> Message:
+        if self.file.facts["format"] == "ours":
+            return super().columns
+        return Message("columns as its file asks for")
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return tuple(
+            Parameter(**{**parameter, "choices": tuple(parameter["choices"])})
+            for parameter in self.file.facts["parameters"]
+        )
+
+    @property
+    def source_path(self) -> Path:
+        return self.file.path
+
+    @cached_property
+    def version(self) -> str:
+        return self.file.version
+
+
+def metric_of(file: CustomFile) -> CustomMetric:
+    """The metric that a file declares; the file must have no error."""
+    facts = file.facts
+    direction = file.direction[0]
+    endless = math.inf if direction == "maximize" else -math.inf
+    declared = {**facts["said"], **file.settings}
+    columns = tuple(file.settings.get("submission_columns") or facts["submission_columns"])
+    if facts["format"] == "ours":
+        truth, submission = _kind(facts["truth"]), _kind(facts["submission"])
+        roles = {name: Role(_kind(role["kind"]), role["help"]) for name, role in facts["roles"].items()}
+    else:
+        truth, submission = AnyColumns(), AnyColumns(columns)
+        named = [parameter for parameter in facts["parameters"] if parameter["kind"] == "column"]
+        roles = {parameter["name"]: Role(AnyColumns(), parameter["help"]) for parameter in named}
+    return CustomMetric(
+        title=str(declared.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
+        group=str(declared["group"]) if declared.get("group") else GROUP,
+        direction="maximize" if direction == "maximize" else "minimize",
+        best=_number(declared.get("best"), endless),
+        worst=_number(declared.get("worst"), None),
+        truth=truth,
+        submission=submission,
+        example=Example(**facts["example"]) if facts.get("example") else _NO_EXAMPLE,
+        roles=roles,
+        computation=WholeColumn(parts=tuple(facts.get("parts", ()))),
+        format=SubmissionFormat(columns, tuple(facts.get("aliases", ())), bool(facts.get("may_miss_ids"))),
+        rules=Rules(
+            perfect=_perfect_of(columns) if columns and facts["format"] == "kaggle" else None,
+            confirm={name: dict(pairs) for name, pairs in facts.get("confirm", {}).items()},
+        ),
+        file=file,
+    )
+
+
+def usable() -> list[CustomMetric]:
+    """The metrics of ``METRICS_DIR`` that can be offered."""
+    made = (_made(file) for file in list_custom_files() if not file.error)
+    return [metric for metric in made if metric is not None]
+
+
+def find(key: str, version: str = "") -> CustomMetric | None:
+    """The metric of this name, as its file is now or, where a version is asked for, as it was then."""
+    now = next((file for file in list_custom_files() if file.key == key), None)
+    if version and (now is None or now.version != version):
+        now = stored_file(key, version)
+    return _made(now) if now is not None and not now.error else None
+
+
+_metrics: dict[tuple[str, str, str], CustomMetric] = {}
+
+
+def _made(file: CustomFile) -> CustomMetric | None:
+    """The metric, made once for each version of its file and of what the operator says about it; ``None`` where what
+    was kept about the file was spoiled, which must not take the other metrics along."""
+    mark = (file.key, file.version, json.dumps(file.settings, sort_keys=True))
+    if mark not in _metrics:
+        try:
+            made = metric_of(file)
+            list(made.parameters)  # read here, so that no page stumbles over them
+            _metrics[mark] = made
+        except (AttributeError, ImportError, KeyError, TypeError, ValueError):
+            return None
+    return _metrics[mark]
+
+
+def _number(value: Any, otherwise: Any) -> Any:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+
+
+def _kind(facts: Mapping[str, Any]) -> Kind:
+    """A kind of column of this library, as the metric's file made it."""
+    home, name = str(facts["module"]), str(facts["class"])
+    library = __package__.partition(".")[0]
+    kind = getattr(import_module(f"{library}.{home}"), name) if "." in home else None
+    if not (isinstance(kind, type) and issubclass(kind, Kind)):
+        raise TypeError(f"{home}.{name} is no kind of column")
+    made: Kind = object.__new__(kind)
+    vars(made).update(facts["state"])
+    return made
+
+
+def _perfect_of(columns: Sequence[str]) -> Callable[..., list[list[str]]]:
+    """The answers under the names that the submission's columns have."""
+
+    def perfect(truth: Any) -> list[list[str]]:
+        answers = truth.answer if isinstance(truth, Answers) else truth
+        return [array.to_pylist() for array in answers.matching_answers(columns)]
+
+    return perfect

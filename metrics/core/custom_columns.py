@@ -1,0 +1,169 @@
+"""The columns of a Kaggle metric: any number of them, of any sort.
+
+The metric's file judges what they say; here is only refused what would be missing or no finite number, so that students
+read it with line and id.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..reading.column_kinds import LARGEST, TOO_LARGE
+from ..reading.columns import NOT_FINITE, Cells, Kind, to_decimal
+from ..reading.tables import pick
+from ..reading.text import LONGEST_MASK_LINE
+from .arrays import take
+from .messages import Message, Plural
+
+_NO_NUMBERS = {"nan", "na", "n/a", "#n/a", "null", "none", "<na>", "inf", "+inf", "-inf", "infinity", "-infinity"}
+_NO_FINITE_NUMBER = Plural(
+    "{count} value of {column} is no finite number: {examples}.",
+    "{count} values of {column} are no finite number: {examples}.",
+)
+
+
+class Columns:
+    """Columns of texts, as Arrow string arrays by name."""
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        self.arrays = dict(arrays)
+        self._dull: dict[tuple[str, ...], list[str]] = {}
+
+    def __len__(self) -> int:
+        return len(next(iter(self.arrays.values()), ()))
+
+    def matching_answers(self, names: Sequence[str]) -> list[Any]:
+        """The answers that stand beside a submission's columns: those of the same name, for the others the rest in its
+        order. Without names, all."""
+        rest = [name for name in self.arrays if name not in names] or list(self.arrays)
+        places = enumerate(names or self.arrays)
+        return [self.arrays[name if name in self.arrays else rest[place % len(rest)]] for place, name in places]
+
+    def dull_cells(self, names: tuple[str, ...]) -> list[str]:
+        """What the sample submission has in each of its columns; looked for once."""
+        if names not in self._dull:
+            matching_answers = self.matching_answers(names)
+            self._dull[names] = [_dull(array, len(matching_answers)) for array in matching_answers]
+        return list(self._dull[names])
+
+    def take(self, rows: np.ndarray) -> Columns:
+        """The given rows."""
+        return Columns({name: pick(array, rows) for name, array in self.arrays.items()})
+
+
+class AnyColumns(Kind):
+    """All columns as texts. A column is one of numbers where each cell that is not empty is a number. ``names`` are a
+    submission's columns, where they are not called as the truth's."""
+
+    words = Message("columns as the metric's file asks for")
+    many = True
+    longest_line = LONGEST_MASK_LINE  # nobody knows what a column holds
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self.names = tuple(names)
+
+    def read(self, columns: Sequence[Cells], truth: Any = None) -> Columns:
+        dull = [] if truth is None else truth.dull_cells(self.names)
+        for place, cells in enumerate(columns):
+            if truth is None:
+                _check_truth(cells)
+            else:
+                _check(cells, dull[place])
+        return Columns({cells.column: cells.array for cells in columns})
+
+    def fill(self, places: np.ndarray, values: Any) -> Any:
+        return take(values, places)
+
+    def sample(self, truth: Any) -> str | list[str]:
+        found: list[str] = truth.dull_cells(self.names)
+        return found
+
+    def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
+        if truth is None:
+            return [str(dice.randint(0, 1)) for _ in range(width)]
+        return [array[dice.randrange(len(truth))].as_py() for array in truth.matching_answers(self.names)]
+
+
+def _check_truth(cells: Cells) -> None:
+    numbers = _numbers(cells.array)
+    if numbers is None:
+        return
+    cells.refuse_blank()
+    if len(places := np.flatnonzero(~np.isfinite(numbers))):
+        cells.refuse("not_finite", NOT_FINITE, places)
+
+
+def _check(cells: Cells, dull: str) -> None:
+    """A submission's column, beside what the sample submission has in it: what the truth has there is secret."""
+    if dull:
+        cells.refuse_blank()
+    numbers = _numbers(cells.array)
+    if numbers is not None:
+        places = np.flatnonzero(~np.isfinite(numbers))
+        if len(large := np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) > LARGEST))):
+            cells.refuse("too_large_values", TOO_LARGE, large, {"bound": f"{LARGEST:g}"})
+    elif to_decimal(dull) is not None:
+        coded = cells.coded()
+        bad = [code for code, text in enumerate(coded.values) if text.lower() in _NO_NUMBERS]
+        places = np.flatnonzero(np.isin(coded.codes, bad))
+    else:
+        return
+    if len(places):
+        cells.refuse("not_finite", _NO_FINITE_NUMBER, places)
+
+
+def stand_in_cells(names: Sequence[str], roles: Collection[str], dull: Mapping[str, str]) -> list[list[str]]:
+    """Answers that tell nothing for the columns of a truth, each as cells to be repeated: they follow from the ``dull``
+    cells of the sample submission. Numbers take turns, because many metrics need two different answers."""
+    targets = [name for name in names if name not in roles]
+    found = []
+    for name in names:
+        if name in roles:
+            found.append(["1"])
+            continue
+        place = targets.index(name)
+        cell = dull.get(name, list(dull.values())[place % len(dull)])
+        number = to_decimal(cell)
+        if number is None:
+            found.append([cell])
+        elif number == int(number):
+            found.append([str(int(number)), str(int(number) + 1)])
+        else:  # probabilities: one answer of all in each row
+            found.append(["1" if turn == place else "0" for turn in range(max(2, len(targets)))])
+    return found
+
+
+def cycled(cells: Sequence[str], rows: int) -> Any:
+    """So many rows in which these cells take turns, as an Arrow array."""
+    import pyarrow as pa
+
+    return pick(pa.array(cells, pa.string()), np.arange(rows) % len(cells))
+
+
+def _numbers(array: Any) -> np.ndarray | None:
+    """The numbers of a column, 0 for an empty cell; ``None`` where some cell is anything else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = pc.if_else(pc.equal(array, ""), "0", array).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return np.frombuffer(numbers.buffers()[1], np.float64)[numbers.offset : numbers.offset + len(numbers)]
+
+
+def _dull(array: Any, width: int) -> str:
+    """The same answer for every row: the first text in order or the least whole number, which may be a class; equal
+    parts of 1 where the answers look like probabilities."""
+    numbers = _numbers(array)
+    texts: list[str] = array.unique().to_pylist()
+    if numbers is None:
+        return min(texts)
+    is_whole = not (numbers % 1).any()
+    if len(numbers) and numbers.min() >= 0 and numbers.max() <= 1 and (width > 1 or not is_whole):
+        return repr(round(1 / max(2, width), 6))
+    return min(texts, key=float) if texts and is_whole else "0"

@@ -1,0 +1,286 @@
+"""Runs the code of a custom metric's file: on a site in a sealed process, at home right here."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import math
+import random
+import sys
+import traceback
+import warnings
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+import numpy as np
+
+from ..reading.headers import USAGE
+from ..reading.tables import pick
+from .custom_columns import cycled, stand_in_cells
+from .custom_packages import custom_packages, is_module
+from .errors import MetricFailed, Problem, SubmissionError
+from .evaluate import OVERALL, Result
+from .messages import Message
+
+if TYPE_CHECKING:
+    from ..reading.tables import Table
+    from .custom import CustomMetric
+    from .truth import Truth
+
+MAX_SHOWN_CHARACTERS = 500
+_MAX_WORDS = 2000
+
+_SAMPLED = 100
+_REFUSED_WITHOUT_WORDS = Message("The metric refuses this file, and what it says about it cannot be shown here.")
+
+UTILITIES = "kaggle_metric_utilities"
+
+
+def load_module(key: str, data: bytes, path: Path) -> ModuleType:
+    """The file as a fresh module, so that nothing in it remains from one submission to the next; its name has a prefix,
+    so that it hides no library. Libraries of its own are found behind those of the site."""
+    folder = custom_packages()
+    if folder is not None and str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    if UTILITIES not in sys.modules:
+        sys.modules[UTILITIES] = import_module(f"{__package__}.{UTILITIES}")
+    name = f"{__package__.partition('.')[0]}.{key}"
+    spec = importlib.util.spec_from_loader(name, loader=None, origin=f"{key}.py")
+    assert spec is not None, "a specification without a loader is always made"
+    module = importlib.util.module_from_spec(spec)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    exec(compile(data, f"{key}.py", "exec"), module.__dict__)  # noqa: S102 - the operator's trusted code
+    return module
+
+
+def error_facts(error: BaseException, key: str) -> dict[str, Any]:
+    """An error in words: its class, what it says, and where in the file it arose."""
+    name = type(error).__name__
+    for_participants = any(kind.__name__ == "ParticipantVisibleError" for kind in type(error).__mro__)
+    try:
+        words = str(error)
+    except Exception:
+        words = ""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).name == f"{key}.py"]
+    line = lines[-1] if lines else getattr(error, "lineno", None)
+    kind = "memory" if isinstance(error, MemoryError) else "unfit" if isinstance(error, Unfit) else "host"
+    return {
+        "kind": "participant" if for_participants else kind,
+        "class": name[:100],
+        "words": words[:_MAX_WORDS],
+        "line": line,
+        "missing": error.name if isinstance(error, ModuleNotFoundError) else None,
+    }
+
+
+class Unfit(Exception):
+    """What the metric returned is no score."""
+
+
+def _finite(value: Any) -> float:
+    """The score as a float. Raises ``Unfit`` where it is anything but one finite number."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise Unfit(f"score returned {type(value).__name__} where one finite number is needed")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise Unfit(f"score returned {number} where one finite number is needed")
+    return number + 0.0  # never -0.0
+
+
+def in_words(error: Mapping[str, Any]) -> str:
+    """An error of the metric's process for the operator or the host."""
+    where = f" (line {error['line']})" if error.get("line") else ""
+    if is_module(error.get("missing")):
+        return f"It needs the library {error['missing']}{where}, which is not installed for custom metrics."
+    if error.get("kind") == "unfit" or not error["class"]:
+        return str(error["words"])
+    return f"{error['class']}: {error['words']}{where}"
+
+
+def score_kaggle(truth: Truth, table: Table, places: np.ndarray) -> Result:
+    """Score aligned rows by the file's function ``score``, part by part.
+
+    Raises ``SubmissionError`` with what the metric wants the participant to read, and ``MetricFailed``.
+    """
+    run = KaggleRun(truth, table)
+    # One that refuses the sample as well may only dislike these answers. What it says counts where it dislikes the true
+    # ones, too.
+    refusal = run.refusal(run.whole)
+    if refusal is not None and run.refusal(run.sample) is None:
+        _complain(run.metric, refusal, STAND_IN)
+    solution, submission = run.read(_solution(truth)), run.read(_submission(truth, table, places))
+    values = {}
+    for name, rows in {**truth.parts, OVERALL: np.arange(len(truth.scored))}.items():
+        try:
+            values[name] = _finite(run.score(_cut(solution, rows), _cut(submission, rows)))
+        except BaseException as error:
+            _complain(run.metric, error_facts(error, run.metric.key), name, refusal)
+    return _result(truth, values)
+
+
+class KaggleRun:
+    """A metric of Kaggle's format with a submission as it came, and answers that tell nothing."""
+
+    def __init__(self, truth: Truth, table: Table) -> None:
+        self.truth, self.metric = truth, cast("CustomMetric", truth.metric)
+        self.stand_in, self.whole, self.sample = map(self.read, _stand_in(truth, table))
+        try:
+            self.module = load_module(self.metric.key, self.metric.file.data, self.metric.file.path)
+        except BaseException as error:
+            _complain(self.metric, error_facts(error, self.metric.key), OVERALL)
+
+    def judge(self) -> None:
+        """Raise what the metric says against the submission beside answers that tell nothing."""
+        refusal = self.refusal(self.whole)
+        if refusal is not None and self.refusal(self.sample) is None:
+            _complain(self.metric, refusal, STAND_IN)
+
+    def refusal(self, submission: Any) -> dict[str, Any] | None:
+        """What the metric wants the participant to read. Other errors tell nothing here."""
+        try:
+            self.score(self.stand_in.iloc[: len(submission)].copy(deep=True), submission.copy(deep=True))
+        except BaseException as error:
+            found = error_facts(error, self.metric.key)
+            return found if found["kind"] == "participant" else None
+        return None
+
+    def score(self, solution: Any, submission: Any) -> Any:
+        """What the file's function returns; one that draws numbers draws the same ones each time."""
+        random.seed(0)
+        np.random.seed(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.module.score(solution, submission, self.truth.id_column, **self.truth.params)
+
+    def read(self, text: bytes) -> Any:
+        """A table as pandas reads it by itself, with texts as objects; only an empty cell is missing."""
+        import pandas as pd
+
+        kinds: dict[str, type] = {} if self.truth.ids.are_integers else {self.truth.id_column: str}
+        frame = pd.read_csv(
+            io.BytesIO(text),
+            dtype=kinds,
+            keep_default_na=False,
+            na_values=[""],
+            index_col=False,
+            low_memory=False,
+        )
+        texts = [name for name, kind in frame.dtypes.items() if pd.api.types.is_string_dtype(kind)]
+        return frame.astype(dict.fromkeys(texts, object))
+
+
+def _cut(frame: Any, rows: Any) -> Any:
+    return frame.iloc[rows].reset_index(drop=True).copy(deep=True)
+
+
+def score_ours(truth: Truth, table: Table, places: np.ndarray) -> Result:
+    """Score aligned rows by a metric in our own format, on the same road as built-in ones."""
+    from . import registry
+    from .truth import prepare
+
+    metric = cast("CustomMetric", truth.metric)
+    try:
+        inner = getattr(load_module(metric.key, metric.file.data, metric.file.path), metric.key.replace("-", "_"))
+        with registry.added(metric.key, inner):
+            prepared = prepare(metric.key, _solution(truth), truth.params, truth.id_column)
+            result = prepared.evaluate(_submission(truth, table, places))
+    except SubmissionError:
+        raise MetricFailed(metric.key, "raised an error", "") from None
+    except BaseException as error:
+        _complain(metric, error_facts(error, metric.key), OVERALL)
+    return _result(truth, {name: getattr(result, name) for name in (*truth.parts, OVERALL)}, result.parts)
+
+
+def _result(truth: Truth, values: Mapping[str, Any], parts: Mapping[str, Any] | None = None) -> Result:
+    return Result(
+        metric=truth.metric.key,
+        version=truth.metric.version,
+        params=truth.params,
+        overall=values[OVERALL],
+        public=values.get("public"),
+        private=values.get("private"),
+        rows=len(truth.scored),
+        parts=dict(parts or {}),
+    )
+
+
+STAND_IN = "stand_in"
+"""The part in which a metric judges a submission beside answers that tell nothing."""
+
+
+def _complain(
+    metric: CustomMetric, error: Mapping[str, Any], part: str, refusal: Mapping[str, Any] | None = None
+) -> NoReturn:
+    """Sort an error by who may read it. The participant reads what the metric says beside answers that tell nothing;
+    what it says of the true ones could tell about them, so only the host reads it."""
+    if error["kind"] == "participant":
+        where = "all rows together" if part == OVERALL else f"the {part} part"
+        host_details = "" if part == STAND_IN else f"Of {where} the metric says: {_words(error) or 'nothing'}"
+        shown = _words(error if part == STAND_IN else refusal)[:MAX_SHOWN_CHARACTERS]
+        raise SubmissionError([Problem("metric", shown or _REFUSED_WITHOUT_WORDS)], host_details)
+    where = f" in line {error['line']}" if error.get("line") else ""
+    raised = f"raised {error['class'] or 'an error'}{where}"
+    said = {"unfit": "returned no finite number", "memory": f"needed more memory than there is{where}"}
+    raise MetricFailed(metric.key, said.get(error["kind"], raised), in_words(error))
+
+
+def _words(error: Mapping[str, Any] | None) -> str:
+    return " ".join(str(error["words"]).split()) if error else ""
+
+
+def _solution(truth: Truth) -> bytes:
+    """The scored rows of the truth without its split, id first."""
+    names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
+    rows = truth.scored
+    arrays = [pick(truth.table.column(name), rows) for name in (truth.id_column, *names)]
+    if truth.has_split and _is_ours(truth):
+        names, arrays = [*names, USAGE], [*arrays, pick(truth.table.column(USAGE), rows)]
+    return _csv([truth.id_column, *names], arrays)
+
+
+def _submission(truth: Truth, table: Table, places: np.ndarray) -> bytes:
+    """The submission in the order of the scored rows, under the truth's ids; rows it may miss are left out."""
+    there = places >= 0
+    ids = pick(truth.table.column(truth.id_column), truth.scored[there])
+    wanted = truth.submission_columns[1:]
+    sent = [name if name in table.names else table.names[-1] for name in wanted]
+    arrays = [pick(table.column(name), places[there]) for name in sent]
+    return _csv([truth.id_column, *wanted], [ids, *arrays])
+
+
+def _stand_in(truth: Truth, table: Table) -> tuple[bytes, bytes, bytes]:
+    """Answers that follow from the sample submission alone, all rows of the submission as they came, and the sample's
+    first rows: a metric that refuses these as well only dislikes the answers."""
+    wanted = truth.submission_columns[1:]
+    ids = table.column(truth.id_column)
+    whole = [table.column(truth.name_in(table, name)) for name in wanted]
+    few = ids[:_SAMPLED]
+    dull = [cycled([cell], len(few)) for cell in truth.dull_cells]
+    names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
+    cells = stand_in_cells(names, set(truth.role_columns.values()), dict(zip(wanted, truth.dull_cells, strict=True)))
+    return (
+        _csv([truth.id_column, *names], [ids, *(cycled(one, len(ids)) for one in cells)]),
+        _csv([truth.id_column, *wanted], [ids, *whole]),
+        _csv([truth.id_column, *wanted], [few, *dull]),
+    )
+
+
+def _is_ours(truth: Truth) -> bool:
+    return truth.metric.is_custom and cast("CustomMetric", truth.metric).file.facts["format"] == "ours"
+
+
+def _csv(names: list[str], arrays: list[Any]) -> bytes:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    target = io.BytesIO()
+    csv.write_csv(pa.Table.from_arrays(arrays, names=names), target)
+    return target.getvalue()
