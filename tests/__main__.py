@@ -16,6 +16,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests import packages
 from tests.checks import start_checks
@@ -38,6 +39,9 @@ def main(arguments: list[str]) -> int:
     # Tests start hundreds of processes: what the first one compiled must be there for the others.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with ExitStack() as stack:
+        # A site that runs in this clone keeps its broker to itself, and one that ran before changes no test.
+        folder = TemporaryDirectory(prefix="leaderboard-tests-", ignore_cleanup_errors=True)
+        environment["VAR_DIR"] = stack.enter_context(folder)
         if "--postgres" in arguments:
             environment["DATABASE_URL"] = stack.enter_context(postgres()).url()
         checks = start_checks(stack.enter_context(ThreadPoolExecutor())) if is_all or is_everyday else []

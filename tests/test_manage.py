@@ -273,6 +273,7 @@ def test_test_hands_its_words_to_pytest(
 
     def call(command: list[str], cwd: Path, env: dict[str, str]) -> int:
         seen.extend([command[1:], cwd, env.get("DATABASE_URL"), "PYTHONDONTWRITEBYTECODE" in env])
+        assert list(Path(env["VAR_DIR"]).iterdir()) == [], "no state of a site that runs in this clone"
         return 5
 
     monkeypatch.setattr(subprocess, "call", call)
