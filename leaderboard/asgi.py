@@ -45,5 +45,4 @@ application = WebPools(
 # took 95 ms in which nobody was answered.
 import_module(settings.ROOT_URLCONF)
 gc.collect()
-child_processes.return_memory()
 gc.freeze()

@@ -98,7 +98,6 @@ def _freeze_loaded_objects(**_: object) -> None:
     """The collector writes into every object that it looks at; what was there before the first fork it leaves alone,
     so that worker and pool go on sharing those pages: 25 MB for each of them."""
     gc.collect()
-    child_processes.return_memory()
     gc.freeze()
 
 

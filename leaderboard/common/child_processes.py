@@ -21,8 +21,7 @@ PULSE_FOLDER = "LEADERBOARD_PULSES"  # where such processes touch a file each fo
 PULSE_SECONDS = 2.0
 
 _PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
-_prctl = _libc.prctl if sys.platform == "linux" else None
+_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 def die_with(parent: int) -> None:
@@ -38,12 +37,6 @@ def die_with_leader() -> None:
     """The same for the children of what `up` started: each of those leads a process group of its own."""
     if current_part() and os.getpgrp() != os.getpid():
         die_with(os.getpgrp())
-
-
-def return_memory() -> None:
-    """Give the memory that loading left unused back to the machine, where its C library can: 12 MB of a worker."""
-    if hasattr(_libc, "malloc_trim"):
-        _libc.malloc_trim(0)
 
 
 def current_part() -> str:
