@@ -25,6 +25,7 @@ from leaderboard.competitions.models import (
     Limits,
     Membership,
     MergeOffer,
+    PageTask,
     Refusal,
     Score,
     Standing,
@@ -148,6 +149,15 @@ OFFENCES: dict[str, Callable[[], object]] = {
     ),
     "a_team_comes_from_another_one": lambda: TeamChange.objects.create(**here(), team=1, former=1, at=timezone.now()),
     "an_offer_is_for_another_team": lambda: MergeOffer.objects.create(team=team(), other=team()),
+    "one_task_in_each_place": lambda: twice(PageTask, user=bo(), place=1),
+    "one_running_task_each": lambda: [
+        PageTask.objects.create(user=bo(), place=place, status="running") for place in (1, 2)
+    ],
+    "one_running_of_students": lambda: [
+        PageTask.objects.create(user=user, place=1, status="running", is_of_student=True)
+        for user in (bo(), User.objects.get(username="ada"))
+    ],
+    "place_of_task_exists": lambda: PageTask.objects.create(user=bo(), place=3),
     "an_extension_gives_something": lambda: Extension.objects.create(team=team(), reason="none"),
     "role_invitation_once": lambda: twice(RoleInvitation, **here(), email="a@b.org", role="host", made_by=bo()),
     "role_invitation_known": lambda: RoleInvitation.objects.create(
