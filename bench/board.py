@@ -4,25 +4,27 @@
 
 A temporary database gets a competition with 20 submissions per team. Both sides run in this process through
 Django's WSGI handler: ours with all its middleware, the bare one without any, a view that renders 100 rows
-from one query. Batches of both are interleaved and the median batch counts. `--http` adds a run through granian.
+from one query. Batches of both are interleaved and the median batch counts. `--http` adds requests of both through a
+started server, one after another.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import http.client
 import os
 import random
 import re
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.request
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from itertools import islice
@@ -281,42 +283,46 @@ def result(text: str, value: float, goal: float, *, is_least: bool, unit: str = 
 
 
 @contextmanager
-def served(port: int = 8791) -> Iterator[str]:
-    """The site through granian, one worker."""
-    command = [sys.executable, "-m", "granian", "--interface", "asginl", "--port", str(port), "--workers", "1",
-               "--log-level", "error", "leaderboard.asgi:application"]  # fmt: skip
+def served(interface: str, application: str, port: int = 8791) -> Iterator[str]:
+    """A site through granian, one worker."""
+    command = [sys.executable, "-m", "granian", "--interface", interface, "--port", str(port), "--workers", "1",
+               "--log-level", "error", application]  # fmt: skip
     process = subprocess.Popen(command, cwd=Path(__file__).parent.parent, env=os.environ)
-    site = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(100):
+        for _ in range(300):
             time.sleep(0.1)
-            try:
-                urllib.request.urlopen(f"{site}/healthz")
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                 break
-            except OSError:
-                continue
-        yield site
+        yield f"127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait()
 
 
-def over_http(slug: str, number: int = 300) -> None:
-    import http.client
+def seconds_of_requests(site: str, path: str, number: int) -> list[float]:
+    """Of so many requests over one connection, in order of their size; the first few warm it up."""
+    link, times = http.client.HTTPConnection(site), []
+    for _ in range(number + 20):
+        begin = time.perf_counter()
+        link.request("GET", path)
+        answer = link.getresponse()
+        answer.read()
+        assert answer.status == 200, answer.status
+        times.append(time.perf_counter() - begin)
+    link.close()
+    return sorted(times[20:])
 
-    with served() as site:
-        link = http.client.HTTPConnection(site.removeprefix("http://"))
-        times = []
-        for _ in range(number):
-            begin = time.perf_counter()
-            link.request("GET", f"/c/{slug}/leaderboard/")
-            link.getresponse().read()
-            times.append(time.perf_counter() - begin)
-        times.sort()
-        print(
-            f"  over HTTP through granian, one connection: median {1000 * times[number // 2]:.2f} ms, "
-            f"p95 {1000 * times[int(number * 0.95)]:.2f} ms"
-        )
+
+def over_http(slug: str, number: int = 300) -> None:
+    with served("wsgi", "bench.bare:application") as site:
+        bare = seconds_of_requests(site, f"/bare/{slug}/", number)
+    with served("asginl", "leaderboard.asgi:application") as site:
+        ours = seconds_of_requests(site, f"/c/{slug}/leaderboard/", number)
+    for name, times in (("ours", ours), ("bare", bare)):
+        middle, slow = times[number // 2], times[int(number * 0.95)]
+        print(f"  {name} through the started server: median {1000 * middle:.2f} ms, p95 {1000 * slow:.2f} ms")
+    ratio = statistics.median(bare) / statistics.median(ours)
+    result("requests through the started server against the bare view", ratio, 8, is_least=True, unit=" x")
 
 
 def main() -> None:

@@ -204,4 +204,4 @@ def _part_of(process: int) -> str:
         command = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ")
     except OSError:
         return "rest"
-    return "web" if b"granian" in command else "worker" if b" worker" in command else "rest"
+    return "web" if b"granian" in command else "worker" if b"worker" in command else "rest"
