@@ -185,7 +185,7 @@ def test_the_overview_lists_them_with_links_and_says_how_to_run_all_at_home(
     client.force_login(bo)
     page = output(client, "/c/tides/")
     assert "Also shown, not ranked" in page
-    assert '<a href="/metrics/pinball/?param-quantile=0.9">' in page
+    assert '<a href="/metrics/pinball/">' in page
     command = "classboard-score score mae truth.csv submission.csv --also rmse --also pinball,quantile=0.9 --also rmsle"
     assert command in page
     assert [one["key"] for one in api_of(bo, hand_in(tides, bo, a_file(0.1)))["competition"]["secondary"]] == [
