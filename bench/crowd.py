@@ -34,6 +34,8 @@ from .flow import submission
 PASSWORD = "a-good-pass-phrase"
 PAGE_EVERY_SECONDS, HEALTH_EVERY_SECONDS = 10.0, 0.2
 SIGN_UP_SECONDS = 10.0
+SIGN_UP = "POST /accounts/signup/"
+"""Counted by itself: passwords are hashed a few at a time, and the last of a class has a goal of its own."""
 TRUTH = sites.TRUTHS["small"]
 PAGES = (
     "/c/crowd/", "/c/crowd/data/", "/c/crowd/leaderboard/", "/c/crowd/submit/", "/c/crowd/submissions/",
@@ -200,8 +202,11 @@ def play_regulars(address: str, sessions: list[str], seconds: float, paths: tupl
 def report_crowd(report: Report, seen: Seen, students: int, plain: Seen | None) -> None:
     p95_goal = 1.0 if students <= 60 else 5.0
     plain_pages = in_seconds(plain.pages) if plain else ""
-    report.print_figure(f"{students} at once on a cold site: pages", in_seconds(seen.pages), plain=plain_pages)
-    report.most("  pages, p95", share(seen.pages, 0.95), p95_goal)
+    sign_ups = [seconds for name, seconds in seen.named if name.startswith(SIGN_UP)]
+    pages = [seconds for name, seconds in seen.named if not name.startswith(SIGN_UP)]
+    report.print_figure(f"{students} at once on a cold site: pages", in_seconds(pages), plain=plain_pages)
+    report.most("  pages, p95", share(pages, 0.95), p95_goal)
+    report.print_figure("  forms for an account", in_seconds(sign_ups))
     everybody = len(seen.joined) == students
     last = max(seen.joined, default=float("inf")) if everybody else float("inf")
     if students <= 60:
