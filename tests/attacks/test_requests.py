@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.core import mail
-from django.core.files import uploadhandler
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
@@ -17,6 +16,7 @@ from leaderboard.accounts.models import User
 from leaderboard.common import storage
 from leaderboard.competitions.models import Competition, GroundTruth
 from tests.conftest import make_competition
+from tests.inputs.doors import body_of, part, post_bytes, stored_files
 
 from .scene import Scene, addresses, ask, filled
 
@@ -61,17 +61,14 @@ def test_nothing_is_changed_by_a_form_from_elsewhere(scene: Scene, role: str) ->
     "path", ["/accounts/login/", "/c/pets/submit/", "/join/", "/api/v1/competitions/pets/submissions"]
 )
 @pytest.mark.attack("files sent by people without an account, to fill the disk")
-def test_what_strangers_send_as_files_fills_no_disk(
-    pets: Competition, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The token of a form comes in its body, so the body is read; a made-up cookie is enough for that."""
-    stored = []
-    monkeypatch.setattr(uploadhandler, "TemporaryUploadedFile", lambda *facts: stored.append(facts))
-    stranger = Client(enforce_csrf_checks=True)
-    stranger.cookies["csrftoken"] = "x" * 32
-    answer = stranger.post(path, {"file": SimpleUploadedFile("a.csv", b"x" * 3_000_000), "login": "bo"})
-    assert answer.status_code in (401, 403)
-    assert stored == []
+def test_what_strangers_send_as_files_fills_no_disk(pets: Competition, path: str) -> None:
+    """Of a made-up session or token no body is taken that is larger than a form."""
+    body = body_of(part("file", b"x" * 3_000_000, '; filename="a.csv"'), part("login", b"bo"))
+    made_up = {"Cookie": f"sessionid={'x' * 32}; csrftoken={'x' * 32}", "X-CSRFToken": "x" * 32}
+    for headers in ({}, made_up, {"Authorization": "Bearer lb_forged"}):
+        answer = post_bytes(path, body, headers)
+        assert answer.status_code == (401 if path.startswith("/api/") else 413)
+    assert not stored_files()
 
 
 def test_who_was_signed_out_meanwhile_is_asked_to_sign_in(pets: Competition) -> None:

@@ -162,7 +162,7 @@ def test_a_large_file_reaches_a_client_that_reads_it(port: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.attack("files of strangers, to fill the disk")
+@pytest.mark.attack("files sent by people without an account, to fill the disk")
 def test_a_body_is_as_long_as_its_sender_may_send(port: int) -> None:
     """A stranger 128 kB, a person what the site takes; also where the length is not announced."""
     cases = [("", MAX_STRANGER_BYTES, 200), ("", MAX_STRANGER_BYTES + 1, 413), ("bo", MAX_STRANGER_BYTES + 1, 200)]
