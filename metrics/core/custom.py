@@ -30,13 +30,12 @@ from ..reading.columns import Kind
 from .arrays import Answers
 from .contract import Example, Metric, Role, Rules, SubmissionFormat, WholeColumn
 from .custom_columns import AnyColumns
-from .custom_packages import how_to_install, import_folders, is_module
+from .custom_packages import custom_folder, how_to_install, import_folders, is_module
 from .custom_scoring import KaggleRun, error_facts, in_words, load_module, score_kaggle, score_ours
 from .evaluate import Result
 from .lazy import cached_property
 from .messages import Message
 from .parameters import Parameter
-from .registry import custom_folder
 
 if TYPE_CHECKING:
     from ..reading.tables import Table

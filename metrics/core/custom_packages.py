@@ -30,6 +30,13 @@ _DISTRIBUTIONS = {
 """What pip calls a library, where that is not the name that a file imports."""
 
 
+def custom_folder() -> Path | None:
+    """The folder of custom metric files, if the environment names one that exists."""
+    name = os.environ.get("METRICS_DIR", "")
+    path = Path(name) if name else None
+    return path if path is not None and path.is_dir() else None
+
+
 def custom_packages() -> Path | None:
     """The folder of libraries for custom metrics, if there is one."""
     path = Path(os.environ.get("METRICS_DIR") or os.devnull) / NAME

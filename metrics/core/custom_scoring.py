@@ -183,15 +183,10 @@ def _cut(frame: Any, rows: Any) -> Any:
 
 def score_ours(truth: Truth, table: Table, places: np.ndarray) -> Result:
     """Score aligned rows by a metric in our own format, on the same road as built-in ones."""
-    from . import registry
-    from .truth import prepare
-
     metric = cast("CustomMetric", truth.metric)
     try:
         inner = getattr(load_module(metric.key, metric.file.data, metric.file.path), metric.key.replace("-", "_"))
-        with registry.added(metric.key, inner):
-            prepared = prepare(metric.key, _solution(truth), truth.params, truth.id_column)
-            result = prepared.evaluate(_submission(truth, table, places))
+        result = truth.under(inner, _solution(truth)).evaluate(_submission(truth, table, places))
     except SubmissionError:
         raise MetricFailed(metric.key, "raised an error", "") from None
     except BaseException as error:

@@ -5,22 +5,20 @@ Files of the folder ``METRICS_DIR`` follow, which the operator may fill (``custo
 
 from __future__ import annotations
 
-import os
 import pkgutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from .contract import Metric
+from .custom_packages import custom_folder
 from .errors import UnknownMetric
 from .parameters import complete
 
 _FOLDER = Path(__file__).parent.parent
 _LIBRARY = __package__.partition(".")[0]
-_ADDED: dict[str, Metric] = {}
 
 
 @cache
@@ -49,23 +47,6 @@ def _load(name: str) -> Metric:
     return metric
 
 
-@contextmanager
-def added(key: str, metric: Metric) -> Iterator[None]:
-    """Within the block this process knows a metric whose file is elsewhere."""
-    _ADDED[key] = metric
-    try:
-        yield
-    finally:
-        del _ADDED[key]
-
-
-def custom_folder() -> Path | None:
-    """The folder of custom metric files, if the environment names one that exists."""
-    name = os.environ.get("METRICS_DIR", "")
-    path = Path(name) if name else None
-    return path if path is not None and path.is_dir() else None
-
-
 def catalogue() -> tuple[Metric, ...]:
     """All metrics, sorted by group and title; custom ones come last."""
     custom: Sequence[Metric] = ()
@@ -84,8 +65,6 @@ def get(key: str) -> Metric:
     (a ``KeyError``).
     """
     name, _, version = key.partition("@")
-    if name in _ADDED:
-        return _ADDED[name]
     if name in _names():
         return _load(name)
     if custom_folder() is not None:

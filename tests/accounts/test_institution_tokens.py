@@ -332,15 +332,16 @@ def test_a_broken_answer_gives_one_page(
     assert "canary" not in caplog.text
 
 
-def drop_by_drop(handler: Any) -> bool:
-    """A head that goes on for ever."""
-    handler.wfile.write(b"HTTP/1.0 200 OK\r\n")
+def drop_by_drop(handler: Any, is_over: threading.Event | None = None) -> bool:
+    """A head that goes on until the client has gone, or it is over."""
+    handler.wfile.write(b"HTTP/1.0 200 OK\r\nX: ")
     try:
-        while True:
-            handler.wfile.write(b"X: y\r\n")
+        while not (is_over and is_over.is_set()):
+            handler.wfile.write(b"y")
             time.sleep(0.05)
     except OSError:
-        return True
+        pass
+    return True
 
 
 @pytest.mark.parametrize("path", [TOKEN, USER_INFO])
@@ -453,11 +454,13 @@ def test_requests_that_go_on_without_a_reader_have_an_end(
     monkeypatch.setattr(sessions, "MAX_PAGE_SECONDS", 0.2)
     client, dee = Client(), Client()
     addresses = [provider.sign_in(way_to_provider(one)) for one in (client, dee)]
-    provider.answer = lambda asked, handler: asked == TOKEN and drop_by_drop(handler)
+    goes_on = threading.Event()
+    provider.answer = lambda asked, handler: asked == TOKEN and drop_by_drop(handler, goes_on)
     assert_refused(come_back(client, addresses[0]), 503)
     asked = len(provider.asked)
     assert_refused(come_back(dee, addresses[1]), 503)
     assert len(provider.asked) == asked, "no further request begins"
+    goes_on.set()
     until(lambda: sessions._at_once.acquire(blocking=False), what="the end of the first one")
 
 

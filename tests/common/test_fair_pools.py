@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -32,8 +32,10 @@ class Threads(Executor):
         self.at_work.pop(name).set_result(name)
 
 
-def run(play: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(play())  # type: ignore[arg-type]
+def run(play: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """In a thread of its own: the browser's tests leave an event loop running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, play()).result(timeout=60)
 
 
 async def settle() -> None:

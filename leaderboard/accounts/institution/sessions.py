@@ -45,14 +45,15 @@ class ProviderSession(requests.Session):
         return cls(environ.setdefault(_ENDS_AT, time.monotonic() + MAX_PAGE_SECONDS))
 
     def request(self, method: str, url: str, **given: Any) -> requests.Response:  # type: ignore[override]
-        if not _at_once.acquire(blocking=False):
+        places = _at_once
+        if not places.acquire(blocking=False):
             raise Unreachable("too many at once")
         answers: SimpleQueue[requests.Response | Exception] = SimpleQueue()
-        asking = threading.Thread(target=self._answer_into, args=(answers, method, url, given), daemon=True)
+        asking = threading.Thread(target=self._answer_into, args=(places, answers, method, url, given), daemon=True)
         try:
             asking.start()
         except RuntimeError:  # the machine has no more threads
-            _at_once.release()
+            places.release()
             raise Unreachable("no thread") from None
         try:
             answer = answers.get(timeout=max(self.ends_at - time.monotonic(), 0.01))
@@ -63,14 +64,19 @@ class ProviderSession(requests.Session):
         return answer
 
     def _answer_into(
-        self, answers: SimpleQueue[requests.Response | Exception], method: str, url: str, given: dict[str, Any]
+        self,
+        places: threading.BoundedSemaphore,
+        answers: SimpleQueue[requests.Response | Exception],
+        method: str,
+        url: str,
+        given: dict[str, Any],
     ) -> None:
         answer: requests.Response | Exception
         try:
             answer = self._ask(method, url, given)
         except Exception as error:
             answer = error
-        _at_once.release()
+        places.release()
         answers.put(answer)
 
     def _ask(self, method: str, url: str, given: dict[str, Any]) -> requests.Response:
