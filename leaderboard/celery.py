@@ -104,7 +104,7 @@ def _freeze_loaded_objects(**_: object) -> None:
 @worker_process_init.connect
 def _exit_with_worker(**_: object) -> None:
     child_processes.die_with_leader()
-    child_processes.start_pulse()
+    child_processes.start_heartbeat()
 
 
 @worker_ready.connect
@@ -117,8 +117,8 @@ def _check_pool_often(sender: Any = None, **_: object) -> None:
 
 
 @worker_ready.connect
-def _start_pulse(**_: object) -> None:
-    child_processes.start_pulse()
+def _start_heartbeat(**_: object) -> None:
+    child_processes.start_heartbeat()
 
 
 def run_worker(processes: int) -> None:

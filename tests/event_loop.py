@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
@@ -22,6 +22,8 @@ from leaderboard.common.asgi_messages import Receive, Send
 from leaderboard.common.request_bodies import BodyLimits
 from leaderboard.common.storage import scratch_folder
 from leaderboard.common.web_pools import WebPools
+
+Result = TypeVar("Result")
 
 HANG_UP = object()
 """Among the pieces of a body: the client closes the connection here."""
@@ -37,6 +39,13 @@ class Reply:
 
     def get(self, name: str, default: str = "") -> str:
         return (self.headers or {}).get(name.lower(), default)
+
+
+def run(play: Coroutine[Any, Any, Result]) -> Result:
+    """The result of a coroutine, in a thread of its own: the browser's tests leave an event loop running in this
+    one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, play).result()
 
 
 class HandedOver(Executor):

@@ -17,8 +17,8 @@ from pathlib import Path
 
 PART_VARIABLE = "LEADERBOARD_PART"  # set for everything that `manage.py up` starts: which part of the site it is
 STOP_VARIABLE = "LEADERBOARD_STOP_SECONDS"  # within which time such a process ends after SIGTERM
-PULSE_FOLDER = "LEADERBOARD_PULSES"  # where such processes touch a file each for as long as they live
-PULSE_SECONDS = 2.0
+HEARTBEAT_FOLDER = "LEADERBOARD_HEARTBEATS"  # where such processes touch a file each for as long as they live
+HEARTBEAT_SECONDS = 2.0
 
 _PR_SET_PDEATHSIG = 1
 _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
@@ -49,26 +49,26 @@ def seconds_to_stop() -> float:
     return float(os.environ.get(STOP_VARIABLE, 2.2))
 
 
-def start_pulse() -> None:
+def start_heartbeat() -> None:
     """Say to `up` that this process is at work, and go on saying so in a thread."""
-    if path := _pulse_file():
+    if path := _heartbeat_file():
         path.touch(mode=0o600)
-        threading.Thread(target=_touch_forever, args=(path,), name="pulse", daemon=True).start()
+        threading.Thread(target=_touch_forever, args=(path,), name="heartbeat", daemon=True).start()
 
 
 def ask_for_restart(reason: str) -> None:
     """Ask `up` to end this process with its whole group and to start it again."""
-    if path := _pulse_file():
+    if path := _heartbeat_file():
         path.write_text(reason)
 
 
-def _pulse_file() -> Path | None:
-    folder = os.environ.get(PULSE_FOLDER)
+def _heartbeat_file() -> Path | None:
+    folder = os.environ.get(HEARTBEAT_FOLDER)
     return Path(folder) / f"{current_part()}-{os.getpid()}" if folder else None
 
 
 def _touch_forever(path: Path) -> None:
     while True:
-        time.sleep(PULSE_SECONDS)
+        time.sleep(HEARTBEAT_SECONDS)
         with suppress(OSError):  # the disk is full or the folder is gone
             path.touch(mode=0o600)

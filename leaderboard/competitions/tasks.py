@@ -196,7 +196,7 @@ def score_submission(self: Any, submission_id: str, ground_truth_id: int) -> Non
             return
 
 
-def _log_scored(file: score.ScoredFile) -> None:
+def _log_scored(file: score.FileOfTurn) -> None:
     """One line that says what a file came to."""
     if file.status == "busy":
         return

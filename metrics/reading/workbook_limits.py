@@ -126,7 +126,7 @@ def _copy_parts(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo], meas
         if name == _STRINGS:
             strings.measure(data)
         elif "sheets/" in name:
-            _Sheet(strings.sizes).measure(data)
+            _CountedSheet(strings.sizes).measure(data)
         else:
             _Lists().measure(data)
         measured.writestr(part.filename, data)
@@ -204,7 +204,7 @@ class _SharedStrings(_Part):
         """Formats within a text take no room."""
 
 
-class _Sheet(_Part):
+class _CountedSheet(_Part):
     """Where its cells are, and how long their texts are together."""
 
     def __init__(self, sizes: Sequence[int]) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests import event_loop
 from tests.conftest import answers
 from tests.site import Site, patience, running_site, until
 from tests.visitors import Visitor, sign_up
@@ -180,7 +181,7 @@ def flood(scene: Scene, name: str, size: int, seconds: float) -> None:
     slack = patience()
     with flooding(name, size, seconds, scene.target) as statuses:
         victims = Victims(scene, time.monotonic() + seconds)
-        asyncio.run(play(victims, seconds))
+        event_loop.run(play(victims, seconds))
     seen = f"at work {max(victims.at_work.values()):.2f} s, coming in {max(victims.coming_in.values()):.2f} s"
     sys.stdout.write(f"{name}: {dict(statuses)}; {seen}; {slack:.1f} × as busy as a quiet machine\n")
     assert victims.refused == []

@@ -195,17 +195,17 @@ def test_trace_is_refused(port: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_the_pulse_says_when_a_pool_is_stuck(port: int) -> None:
+def test_healthz_says_when_a_pool_is_stuck(port: int) -> None:
     """Bo's page is served by half of the readers for the address of a stranger; here all are stuck."""
     people = [f"p{number}" for number in range(9)]
     with ExitStack() as held:
         for person in people:
             held.enter_context(connected(port, 1, request("/stuck", person=person, method="GET")))
 
-        def pulse() -> bytes:
+        def health() -> bytes:
             connection = HTTPConnection("127.0.0.1", port, timeout=5)
             connection.request("GET", "/healthz")
             return connection.getresponse().read()
 
-        assert pulse() == b"ok"
-        until(lambda: b"readers" in pulse(), what="the pulse to say so", seconds=40)
+        assert health() == b"ok"
+        until(lambda: b"readers" in health(), what="healthz to say so", seconds=40)

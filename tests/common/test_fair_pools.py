@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from leaderboard.common import fair_pools
 from leaderboard.common.fair_pools import FairPool, WaitedTooLong
+from tests import event_loop
 
 
 class Threads(Executor):
@@ -30,12 +31,6 @@ class Threads(Executor):
 
     def finish(self, name: str) -> None:
         self.at_work.pop(name).set_result(name)
-
-
-def run(play: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """In a thread of its own: the browser's tests leave an event loop running in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, play()).result(timeout=60)
 
 
 async def settle() -> None:
@@ -62,7 +57,7 @@ def test_senders_take_turns_in_the_order_in_which_they_came() -> None:
             await settle()
         assert order == ["dee 1", "dee 2", "bo 1", "cy 1", "dee 3", "bo 2"]
 
-    run(play)
+    event_loop.run(play())
 
 
 def test_of_one_sender_two_requests_are_at_work_and_the_rest_waits() -> None:
@@ -78,7 +73,7 @@ def test_of_one_sender_two_requests_are_at_work_and_the_rest_waits() -> None:
         await settle()
         assert set(threads.at_work) == {"dee 1", "dee 2", "bo"}
 
-    run(play)
+    event_loop.run(play())
 
 
 def test_what_a_sender_has_at_work_counts_in_all_pools() -> None:
@@ -97,7 +92,7 @@ def test_what_a_sender_has_at_work_counts_in_all_pools() -> None:
         await settle()
         assert list(writing.at_work) == ["upload"]
 
-    run(play)
+    event_loop.run(play())
 
 
 @settings(max_examples=60, deadline=None)
@@ -122,7 +117,7 @@ def test_whatever_comes_and_goes_shares_hold_and_all_get_through(steps: list[tup
         assert not in_use
         assert not pool.waiting
 
-    run(play)
+    event_loop.run(play())
 
 
 def test_a_client_that_goes_away_leaves_its_place_to_the_next() -> None:
@@ -140,7 +135,7 @@ def test_a_client_that_goes_away_leaves_its_place_to_the_next() -> None:
         threads.finish("cy")
         assert await cy == "cy"
 
-    run(play)
+    event_loop.run(play())
 
 
 def test_a_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +153,7 @@ def test_a_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not pool.waiting
         assert not pool.running
 
-    run(play)
+    event_loop.run(play())
 
 
 def test_what_waits_for_its_own_share_beside_a_free_thread_makes_no_pool_stuck(
@@ -174,7 +169,7 @@ def test_what_waits_for_its_own_share_beside_a_free_thread_makes_no_pool_stuck(
         assert not pool.is_stuck()
         monkeypatch.undo()
 
-    run(play)
+    event_loop.run(play())
 
 
 def test_a_pool_is_stuck_when_work_waits_and_none_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,4 +190,4 @@ def test_a_pool_is_stuck_when_work_waits_and_none_is_finished(monkeypatch: pytes
         assert not pool.is_stuck()
         monkeypatch.undo()
 
-    run(play)
+    event_loop.run(play())

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from tests import event_loop
 from tests.conftest import answers
 from tests.site import ROOT, Site, patience, running_site, until
 from tests.visitors import Answer, Form, Visitor, encode_form
@@ -150,9 +151,9 @@ def test_pages_are_read_while_the_writer_is_held_and_uploads_wait_or_are_told_to
     async def warm_up() -> None:
         await read_until(site, keys[0][0], keys[0][1], time.monotonic() + 0.1)
 
-    asyncio.run(warm_up())
+    event_loop.run(warm_up())
     with writer_held(site, HELD_SECONDS) as ends_at:
-        pages, uploads = asyncio.run(play(ends_at))
+        pages, uploads = event_loop.run(play(ends_at))
     assert {name: round(seconds, 1) for name, seconds in pages.items() if seconds > PAGE_SECONDS * slack} == {}
     assert [statuses[-1] for statuses in uploads] == [201] * UPLOADS
     assert count(site) == UPLOADS
@@ -223,7 +224,7 @@ def test_a_web_server_whose_reading_threads_are_all_stuck_says_so_and_is_started
                 await asyncio.sleep(0.2)
             assert (await reader.get("/c/pets/")).status == 200
 
-        asyncio.run(closing_all(play(), visitors))
+        event_loop.run(closing_all(play(), visitors))
         assert count(site) == 1
         check_promises(site)
 
@@ -269,7 +270,7 @@ def test_a_frozen_web_server_is_started_again_and_the_same_form_gives_the_same_s
         bo.hang_up()
         return taken, places
 
-    taken, places = asyncio.run(play())
+    taken, places = event_loop.run(play())
     assert taken < RESTARTED_SECONDS * patience()
     assert len(places) == 1
     assert count(site) == 1

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import event_loop
 from tests.conftest import answers
 from tests.site import Site, running_site, until
 from tests.visitors import Visitor, encode_form
@@ -83,10 +84,10 @@ def received(site: Site, condition: str) -> int:
 def test_files_sent_just_before_the_deadline_count_while_two_hundred_wait(tmp_path: Path) -> None:
     with running_site(tmp_path / "var") as site:
         tokens = json.loads(site.shell(SET_UP))
-        assert asyncio.run(is_answered(site)) == 200
+        assert event_loop.run(is_answered(site)) == 200
         deadline = float(site.shell(DEADLINE))
         until(lambda: time.time() > deadline - BEGIN_SECONDS, every=0.01, what="the last seconds")
-        sent = asyncio.run(all_at_once(site, tokens, deadline))
+        sent = event_loop.run(all_at_once(site, tokens, deadline))
         in_time = [one for one in sent if one.before > SURE_SECONDS]
         assert len(in_time) > STUDENTS / 2, "too busy a machine to send in time"
         assert [one.text for one in in_time if one.status != 201] == []

@@ -24,7 +24,7 @@ from leaderboard.operations.supervisor import place as place_module
 from leaderboard.operations.supervisor import prepare
 from leaderboard.operations.supervisor.children import FIRST_PAUSE, LONGEST_PAUSE, ManagedProcess
 from leaderboard.operations.supervisor.place import Trouble
-from leaderboard.operations.supervisor.signs import Pulses
+from leaderboard.operations.supervisor.signs import Heartbeats
 from manage import BASE
 from tests.site import patience
 
@@ -250,7 +250,7 @@ def test_every_part_that_is_killed_comes_back(start: Callable[..., Up]) -> None:
     after = {part: site.pid_of(part) for part in parts}
     assert not set(before.values()) & set(after.values())
     for name, part in (("worker", parts[1]), ("pages", parts[2])):
-        wait_for((site.var / "run" / "pulses" / f"{name}-{after[part]}").exists, f"{name} to be at work")
+        wait_for((site.var / "run" / "heartbeats" / f"{name}-{after[part]}").exists, f"{name} to be at work")
     # Who scores steps back for who answers.
     web, worker = (os.getpriority(os.PRIO_PROCESS, site.pid_of(part)) for part in parts[:2])
     assert worker > web
@@ -268,7 +268,7 @@ def test_the_process_that_answers_comes_back_when_it_is_killed(start: Callable[.
 
 
 def test_pauses_grow_to_half_a_minute_and_start_over_after_a_healthy_minute(tmp_path: Path) -> None:
-    child = ManagedProcess("worker", ["false"], Pulses(tmp_path, "worker"))
+    child = ManagedProcess("worker", ["false"], Heartbeats(tmp_path, "worker"))
     pauses = []
     for _ in range(8):
         child.started_at = time.monotonic()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.common import child_processes
-from leaderboard.operations.supervisor.signs import MAX_MISSES, QUESTION_SECONDS, SILENT_SECONDS, Answers, Pulses
+from leaderboard.operations.supervisor.signs import MAX_MISSES, QUESTION_SECONDS, SILENT_SECONDS, Heartbeats, Replies
 
 QUESTION, READY, STUCK = b"how are you\n", b"well", b"stuck"
 SESSION = os.getsid(0)
@@ -23,7 +23,7 @@ class Server:
 
     def __init__(self) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.signs = Answers(self.listener.getsockname(), QUESTION, READY, STUCK)
+        self.signs = Replies(self.listener.getsockname(), QUESTION, READY, STUCK)
         self.asked: list[socket.socket] = []
         self.now = 0.0
 
@@ -58,7 +58,7 @@ def server() -> Iterator[Server]:
     yield one
     for connection in (one.listener, *one.asked):
         connection.close()
-    one.signs.count_anew()
+    one.signs.restart_counters()
 
 
 def test_a_server_is_ready_when_it_says_so(server: Server) -> None:
@@ -114,7 +114,7 @@ def test_while_up_itself_slept_nobody_was_silent(server: Server) -> None:
     server.hear(READY)
     for _ in range(MAX_MISSES - 1):
         server.hear(None)
-    server.signs.count_anew()
+    server.signs.restart_counters()
     server.now += 3600
     assert server.hear(None) == ""
     assert server.signs.look(server.now, 1), "it was at work before"
@@ -130,39 +130,41 @@ def test_a_process_is_silent_exactly_when_its_file_was_not_touched_for_15_s_of_o
     gaps: list[float], ahead: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Whatever the clock of the file says: it may be set back or ahead meanwhile."""
-    folder = tmp_path_factory.mktemp("pulses")
-    pulses, file, now = Pulses(folder, "worker"), folder / f"worker-{os.getpid()}", 0.0
+    folder = tmp_path_factory.mktemp("heartbeats")
+    heartbeats, file, now = Heartbeats(folder, "worker"), folder / f"worker-{os.getpid()}", 0.0
     for number, gap in enumerate(gaps, 1):
         touch(file, 10**18 + number * ahead * 10**9 + number)
-        pulses.look(now, SESSION)
+        heartbeats.look(now, SESSION)
         now += gap
-        pulses.look(now, SESSION)
-        assert bool(pulses.silence(now)) == (gap >= SILENT_SECONDS)
+        heartbeats.look(now, SESSION)
+        assert bool(heartbeats.silence(now)) == (gap >= SILENT_SECONDS)
 
 
 def test_each_process_of_a_group_is_looked_at_and_those_that_ended_are_not(tmp_path: Path) -> None:
-    pulses = Pulses(tmp_path, "worker")
+    heartbeats = Heartbeats(tmp_path, "worker")
     gone = tmp_path / f"worker-{2**22 + 1}"
     for file in (gone, tmp_path / f"worker-{os.getpid()}", tmp_path / f"pages-{os.getpid()}"):
         touch(file, 1)
-    assert not pulses.look(0, SESSION) or os.getpid() == SESSION
+    assert not heartbeats.look(0, SESSION) or os.getpid() == SESSION
     assert not gone.exists()
-    assert len(pulses.seen) == 1
-    pulses.look(SILENT_SECONDS, SESSION)
-    assert pulses.silence(SILENT_SECONDS)
-    pulses.count_anew()
-    pulses.look(SILENT_SECONDS, SESSION)
-    assert pulses.silence(SILENT_SECONDS) == "", "up itself had slept"
+    assert len(heartbeats.seen) == 1
+    heartbeats.look(SILENT_SECONDS, SESSION)
+    assert heartbeats.silence(SILENT_SECONDS)
+    heartbeats.restart_counters()
+    heartbeats.look(SILENT_SECONDS, SESSION)
+    assert heartbeats.silence(SILENT_SECONDS) == "", "up itself had slept"
 
 
-def test_a_process_shows_its_pulse_and_can_ask_for_its_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(child_processes.PULSE_FOLDER, str(tmp_path))
+def test_a_process_shows_its_heartbeat_and_can_ask_for_its_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(child_processes.HEARTBEAT_FOLDER, str(tmp_path))
     monkeypatch.setenv(child_processes.PART_VARIABLE, "worker")
-    pulses = Pulses(tmp_path, "worker")
-    child_processes.start_pulse()
-    pulses.look(0, SESSION)
-    assert list(pulses.seen) == [tmp_path / f"worker-{os.getpid()}"]
-    assert pulses.silence(0) == ""
+    heartbeats = Heartbeats(tmp_path, "worker")
+    child_processes.start_heartbeat()
+    heartbeats.look(0, SESSION)
+    assert list(heartbeats.seen) == [tmp_path / f"worker-{os.getpid()}"]
+    assert heartbeats.silence(0) == ""
     child_processes.ask_for_restart("deaf")
-    pulses.look(0, SESSION)
-    assert pulses.silence(0) == "deaf"
+    heartbeats.look(0, SESSION)
+    assert heartbeats.silence(0) == "deaf"

@@ -27,7 +27,7 @@ from leaderboard.competitions.scoring import queue
 from leaderboard.competitions.services import submitting
 from leaderboard.operations import health
 from leaderboard.operations.supervisor.place import SiteFolders
-from leaderboard.operations.supervisor.signs import Pulses
+from leaderboard.operations.supervisor.signs import Heartbeats
 from tests.conftest import answers, claim, enter, hand_in
 from tests.pages import tidy
 
@@ -241,7 +241,7 @@ def test_a_worker_asks_for_its_restart_where_a_file_waits_and_nobody_takes_it(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(child_processes.PULSE_FOLDER, str(tmp_path))
+    monkeypatch.setenv(child_processes.HEARTBEAT_FOLDER, str(tmp_path))
     monkeypatch.setenv(child_processes.PART_VARIABLE, "worker")
     monkeypatch.setattr(tasks, "queue_length", lambda: length)
     enter(pets, bo)
@@ -249,9 +249,9 @@ def test_a_worker_asks_for_its_restart_where_a_file_waits_and_nobody_takes_it(
     if is_held:
         Submission.objects.update(claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=20))
     tasks.restart_deaf_worker()
-    pulses = Pulses(tmp_path, "worker")
-    pulses.look(0, os.getsid(0))
-    assert pulses.silence(0) == ("files wait and no worker has any in hand" if asks else "")
+    heartbeats = Heartbeats(tmp_path, "worker")
+    heartbeats.look(0, os.getsid(0))
+    assert heartbeats.silence(0) == ("files wait and no worker has any in hand" if asks else "")
 
 
 def test_workers_that_were_silent_for_an_hour_are_forgotten(db: None) -> None:

@@ -26,7 +26,7 @@ folder, port, server = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 place = SiteFolders(folder)
 place.make()
 supervisor = Supervisor(place, dict(os.environ), lambda line: print(line, flush=True))
-answers = signs.Answers(("127.0.0.1", port), b"GET /", b"HTTP/1.1 200", b"HTTP/1.1 503")
+answers = signs.Replies(("127.0.0.1", port), b"GET /", b"HTTP/1.1 200", b"HTTP/1.1 503")
 supervisor.add(ManagedProcess("web", [sys.executable, "-c", server, str(port), str(folder / "counts")], answers))
 try:
     supervisor.wait_for_start()

@@ -69,7 +69,7 @@ FIELDS_TO_WRITE = (
 
 
 @dataclass
-class ScoredFile:
+class FileOfTurn:
     """A file that this process claimed, what was found of it, and what became of its row.
 
     Without an outcome the claim is only released, and `ending` says why: `slow` (it took too long for the queue and is
@@ -96,7 +96,7 @@ def score_submission(submission_id: uuid.UUID | str, wake_up_id: str | None = No
 
 def score_turn(
     submissions: Sequence[Submission], wake_up_id: str | None = None, *, in_queue: bool = True
-) -> list[ScoredFile]:
+) -> list[FileOfTurn]:
     """Claim pending submissions of different teams, score one after another with the current ground truth of its
     competition, and write all results in one transaction. Gives those that could be claimed.
 
@@ -108,7 +108,7 @@ def score_turn(
         ground_truth = submission.competition.ground_truth
         if submission.pk in claims:
             assert ground_truth is not None, "a competition without a ground truth takes no submissions"
-            turn.append(ScoredFile(submission, ground_truth, claims[submission.pk]))
+            turn.append(FileOfTurn(submission, ground_truth, claims[submission.pk]))
     if turn:
         with queue.extended_leases(claims):
             _score_until_over(turn, in_queue=in_queue)
@@ -116,7 +116,7 @@ def score_turn(
     return turn
 
 
-def _score_until_over(turn: Sequence[ScoredFile], *, in_queue: bool) -> None:
+def _score_until_over(turn: Sequence[FileOfTurn], *, in_queue: bool) -> None:
     """Score the files of a turn; those that are left when its time is over are put back."""
     enough = time.monotonic() + queue.TURN_SECONDS
     for file in turn:
@@ -134,7 +134,7 @@ def _score_until_over(turn: Sequence[ScoredFile], *, in_queue: bool) -> None:
             return
 
 
-def _score_one(file: ScoredFile, *, in_queue: bool) -> None:
+def _score_one(file: FileOfTurn, *, in_queue: bool) -> None:
     seconds = seconds_in_queue(file.ground_truth) if in_queue else math.inf
     try:
         file.outcome = measure_submission(file.submission, file.ground_truth, seconds, not in_queue)
@@ -188,11 +188,11 @@ def _write_with_retries(finish: Callable[[], None]) -> None:
 
 
 @transaction.atomic
-def _write_turn(turn: Sequence[ScoredFile]) -> None:
+def _write_turn(turn: Sequence[FileOfTurn]) -> None:
     """Write what became of the files, each only if its claim still holds and its ground truth is still the current
     one. Their rows come in one statement for all that have the same outcome."""
     held = _held_rows(turn)
-    scored: list[tuple[Submission, ScoredFile, metrics.Result]] = []
+    scored: list[tuple[Submission, FileOfTurn, metrics.Result]] = []
     finished: dict[str, tuple[list[uuid.UUID], dict[str, Any]]] = {}
     for file in turn:
         row = held.get(file.submission.pk)
@@ -222,7 +222,7 @@ def _write_turn(turn: Sequence[ScoredFile]) -> None:
         Competition(pk=competition_id).touch_board()
 
 
-def _held_rows(turn: Sequence[ScoredFile]) -> dict[uuid.UUID, Submission]:
+def _held_rows(turn: Sequence[FileOfTurn]) -> dict[uuid.UUID, Submission]:
     """The rows that are still held by the claims of this turn, locked until the end of the transaction."""
     if connection.features.has_select_for_update:  # elsewhere a transaction that writes is the only one
         numbers = sorted({file.submission.competition_id for file in turn})
@@ -236,7 +236,7 @@ def _held_rows(turn: Sequence[ScoredFile]) -> dict[uuid.UUID, Submission]:
     return {row.pk: row for row in rows if row.claim == claims[row.pk]}
 
 
-def _status_of(file: ScoredFile, row: Submission | None) -> str:
+def _status_of(file: FileOfTurn, row: Submission | None) -> str:
     """What becomes of a file; where there is nothing to write its claim is released."""
     key, claim = file.submission.pk, file.claim
     if row is None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from leaderboard.common import child_processes, folders
 
 from .place import SiteFolders, Trouble
-from .signs import Answers, Pulses
+from .signs import Heartbeats, Replies
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 HEALTHY_AFTER = 60.0
@@ -78,7 +78,7 @@ class ManagedProcess:
 
     name: str
     command: list[str]
-    signs: Answers | Pulses
+    signs: Replies | Heartbeats
     env: dict[str, str] = field(default_factory=dict)
     niceness: int = 0
     process: subprocess.Popen[bytes] | None = None
@@ -140,7 +140,7 @@ def broker_process(place: SiteFolders, path: Path) -> ManagedProcess:
         "databases": "2",
     }
     options = [word for name, value in settings.items() for word in (f"--{name}", value)]
-    signs = Answers(str(path), b"PING\r\n", b"+PONG")
+    signs = Replies(str(path), b"PING\r\n", b"+PONG")
     return ManagedProcess("valkey", [str(valkey_server()), *options], signs)
 
 
@@ -151,7 +151,7 @@ def web_process(host: str, port: int) -> ManagedProcess:
     command += ["--backlog", str(CONNECTIONS), "--backpressure", str(CONNECTIONS), "leaderboard.asgi:application"]
     env = {"SQLITE_STATEMENTS": WEB_STATEMENTS}
     question = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    return ManagedProcess("web", command, Answers((host, port), question, b"HTTP/1.1 200", b"HTTP/1.1 503"), env)
+    return ManagedProcess("web", command, Replies((host, port), question, b"HTTP/1.1 200", b"HTTP/1.1 503"), env)
 
 
 def worker_process(place: SiteFolders, processes: int) -> ManagedProcess:
@@ -165,8 +165,8 @@ def pages_process(place: SiteFolders) -> ManagedProcess:
 def _celery_process(place: SiteFolders, name: str, call: str, niceness: int = 0) -> ManagedProcess:
     """A process of Celery without its command line, which would take 10 MB."""
     command = [sys.executable, "-c", f"from leaderboard import celery; celery.{call}"]
-    env = {child_processes.PULSE_FOLDER: str(place.pulses)}
-    return ManagedProcess(name, command, Pulses(place.pulses, name), env, niceness)
+    env = {child_processes.HEARTBEAT_FOLDER: str(place.heartbeats)}
+    return ManagedProcess(name, command, Heartbeats(place.heartbeats, name), env, niceness)
 
 
 def valkey_server() -> Path:

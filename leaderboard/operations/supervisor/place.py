@@ -41,7 +41,7 @@ class SiteFolders:
         self.run, self.logs = self.var / "run", self.var / "log"
         if is_service:  # several of them may share a volume
             self.run = self.run / f"{socket.gethostname()}-{os.getpid()}"
-        self.pulses = self.run / "pulses"
+        self.heartbeats = self.run / "heartbeats"
         self._lock: IO[str] | None = None
 
     def make(self) -> None:
@@ -56,7 +56,7 @@ class SiteFolders:
                 self.var.chmod(0o700)
         if not os.access(self.var, os.R_OK | os.W_OK | os.X_OK):
             raise Trouble(f"{self.var} cannot be written. {_permission_advice(self.var)}")
-        for folder in (self.run, self.pulses, self.logs):
+        for folder in (self.run, self.heartbeats, self.logs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
                 folder.chmod(0o700)

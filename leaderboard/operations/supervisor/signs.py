@@ -16,7 +16,7 @@ MAX_MISSES = 3
 SILENT_SECONDS = MAX_MISSES * QUESTION_SECONDS
 
 
-class Answers:
+class Replies:
     """The answers of a server. A slow answer is an answer; no answer in five seconds is a miss.
 
     `stuck` is the answer that says that the server has done nothing for 15 s already: two of them are enough.
@@ -29,9 +29,9 @@ class Answers:
         self.question, self.ready, self.stuck = question, ready, stuck
         self.socket: socket.socket | None = None
         self.leader = 0
-        self.count_anew()
+        self.restart_counters()
 
-    def count_anew(self) -> None:
+    def restart_counters(self) -> None:
         """Forget what counts against the process."""
         self._hang_up()
         self.misses, self.ask_at = 0, 0.0
@@ -40,7 +40,7 @@ class Answers:
         """Look at the process `leader` once; whether it is at work."""
         if leader != self.leader:
             self.leader, self.is_ready = leader, False
-            self.count_anew()
+            self.restart_counters()
         if self.socket is not None:
             reply = self._read_reply()
             if reply is not None or now >= self.ask_at:
@@ -86,17 +86,17 @@ class Answers:
             self.socket = None
 
 
-class Pulses:
-    """The files `NAME-PID` that the processes of a group touch (`child_processes.start_pulse`).
+class Heartbeats:
+    """The files `NAME-PID` that the processes of a group touch (`child_processes.start_heartbeat`).
 
     The process that leads the group is at work once its own file exists. Words in a file ask for a restart.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.name = folder, name
-        self.count_anew()
+        self.restart_counters()
 
-    def count_anew(self) -> None:
+    def restart_counters(self) -> None:
         self.seen: dict[Path, tuple[int, float]] = {}  # when a file was touched, by its time and by our clock
         self.words = ""
 

@@ -98,7 +98,7 @@ class Supervisor:
         has_slept, self.looked_at = now - self.looked_at > SLEPT_SECONDS, now
         for child in self.children:
             if has_slept:
-                child.signs.count_anew()
+                child.signs.restart_counters()
             if child.process is None and now >= child.start_at:
                 child.start(self.log_of(child.name), self.env)
             child.check(now)
