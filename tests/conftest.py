@@ -8,9 +8,8 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +22,6 @@ from django.core import mail
 from django.core.cache import caches
 from django.core.management.commands.migrate import Command as MigrateCommand
 from django.db import connection
-from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import override_settings
 from django.utils import timezone
 from hypothesis import HealthCheck
@@ -156,26 +154,6 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         with django_db_blocker.unblock(), connection.cursor() as cursor:
             others = "datname = current_database() AND pid <> pg_backend_pid()"
             cursor.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def emptied_audit_log() -> Iterator[None]:
-    """A test with real transactions empties all tables afterwards; for that moment alone the audit log lets it."""
-    guards = import_module("leaderboard.common.migrations.0001_initial")
-    # Of all connections: the event loop of a browser has one of its own.
-    operations = type(connection.ops)
-    empty = operations.execute_sql_flush
-
-    def flush(self: BaseDatabaseOperations, sql_list: Iterable[str]) -> None:
-        with self.connection.schema_editor() as editor:
-            guards.unguard(None, editor)
-        empty(self, sql_list)
-        with self.connection.schema_editor() as editor:
-            guards.guard(None, editor)
-
-    operations.execute_sql_flush = flush  # type: ignore[method-assign]
-    yield
-    operations.execute_sql_flush = empty  # type: ignore[method-assign]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -108,8 +108,8 @@ def _emails_in_outbox(account: User) -> QuerySet[OutgoingEmail]:
 
 
 def _audit_entries_of(account: User) -> Iterator[dict[str, Any]]:
-    for entry in AuditEntry.objects.filter(by=account.pk).order_by("number"):
-        yield {"number": entry.number, "at": entry.at, "what": entry.words, "competition": entry.competition}
+    for entry in AuditEntry.objects.filter(by=account.pk).order_by("pk"):
+        yield {"number": entry.pk, "at": entry.at, "what": entry.words, "competition": entry.competition}
 
 
 def _time_json(value: object) -> str:

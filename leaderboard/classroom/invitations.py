@@ -6,7 +6,6 @@ e-mail ends the link of the first.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from django.conf import settings
@@ -137,7 +136,7 @@ def invitations_left(user: User) -> int:
     """How many invitations a host may still send today."""
     today = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
     asked = AuditEntry.objects.filter(by=user.pk, event=AuditEvent.INVITED.value, at__gte=today)
-    sent: int = sum(json.loads(after).get("emails", 0) for after in asked.values_list("after", flat=True))
+    sent: int = sum(after.get("emails", 0) for after in asked.values_list("after", flat=True))
     return max(0, MAX_INVITATIONS_PER_DAY - sent)
 
 

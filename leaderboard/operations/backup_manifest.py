@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 
 NAME = "manifest.json"
 FORMAT = 1
@@ -38,8 +38,6 @@ class Manifest:
     made_at: str
     migrations: list[str]
     rows: dict[str, int]
-    last_audit_entry: list[Any]
-    """Number and digest of the audit log's last entry."""
     parts: dict[str, tuple[str, int]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
 

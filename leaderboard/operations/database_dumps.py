@@ -15,7 +15,6 @@ from django.apps import apps
 from django.db import connection, transaction
 
 from leaderboard.accounts.models import User
-from leaderboard.common.models import AuditEntry
 from leaderboard.competitions.models import Competition, Submission, Team
 
 from .backup_manifest import BackupError
@@ -125,13 +124,11 @@ def named_files(read: Read) -> dict[str, str]:
 
 
 def database_facts(read: Read) -> dict[str, Any]:
-    """What a manifest says about a database: how far it is migrated, how much is in it, how its audit log ends."""
+    """What a manifest says about a database: how far it is migrated, and how much is in it."""
     models = {"competitions": Competition, "people": User, "teams": Team, "submissions": Submission}
-    last_audit_entry = read(f"SELECT number, digest FROM {AuditEntry._meta.db_table} ORDER BY number DESC LIMIT 1")  # noqa: S608
     return {
         "migrations": sorted(f"{app}.{name}" for app, name in read("SELECT app, name FROM django_migrations")),
         "rows": {name: read(f"SELECT count(*) FROM {model._meta.db_table}")[0][0] for name, model in models.items()},  # noqa: S608
-        "last_audit_entry": list(last_audit_entry[0]) if last_audit_entry else [0, ""],
     }
 
 

@@ -113,7 +113,7 @@ def test_bo_finds_his_account_where_both_have_confirmed_his_address(provider: Re
     sign_in(provider, "b1", client, email="BO@uni.example", preferred_username="other", **CONFIRMED)
     assert client.get("/account/").context["user"] == bo
     assert SocialAccount.objects.get().user == bo
-    assert AuditEntry.objects.latest("number").event == AuditEvent.INSTITUTION_LINKED
+    assert AuditEntry.objects.latest("pk").event == AuditEvent.INSTITUTION_LINKED
 
 
 @pytest.mark.attack("signing in by an institution as somebody else")
@@ -142,7 +142,7 @@ def test_olga_unlinks_people_whom_the_institution_names_anew(provider: RealProvi
     assert sign_in(provider, "new-subject", again, email="bo@uni.example", **CONFIRMED).status_code == 409
     chosen = {"action": "unlink_institution", "_selected_action": [account.pk]}
     signed_in(olga).post("/admin/accounts/user/", chosen)
-    assert AuditEntry.objects.latest("number").event == AuditEvent.INSTITUTION_UNLINKED
+    assert AuditEntry.objects.latest("pk").event == AuditEvent.INSTITUTION_UNLINKED
     sign_in(provider, "new-subject", again, email="bo@uni.example", **CONFIRMED)
     assert again.get("/account/").context["user"] == account
 

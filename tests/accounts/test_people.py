@@ -117,7 +117,7 @@ def test_olga_adds_a_host_with_a_link_to_a_password(operator: Client, olga: User
     assert (hal.email, hal.can_host, hal.has_usable_password()) == ("hal@example.org", True, False)
     choose_password(link_in(answer.content.decode()), "quite another horse")
     assert Client().login(username="hal", password="quite another horse")
-    events = list(AuditEntry.objects.order_by("number").values_list("event", flat=True))
+    events = list(AuditEntry.objects.order_by("pk").values_list("event", flat=True))
     assert events == [AuditEvent.RIGHTS_CHANGED, AuditEvent.PASSWORD_LINK]
 
 

@@ -55,9 +55,7 @@ def on_the_board(competition: Competition, split: Split = Split.PUBLIC) -> list[
 
 
 def events(competition: Competition) -> list[str]:
-    return list(
-        AuditEntry.objects.filter(competition=competition.pk).order_by("number").values_list("event", flat=True)
-    )
+    return list(AuditEntry.objects.filter(competition=competition.pk).order_by("pk").values_list("event", flat=True))
 
 
 def broken(*checks: int) -> list[str]:

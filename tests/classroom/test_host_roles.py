@@ -55,7 +55,7 @@ def test_an_address_without_an_account_is_kept_and_gives_the_role_once_it_is_con
     assert signed_in(dee).get("/host/pets/").status_code == 200
     assert not RoleInvitation.objects.exists()
     assert Notice.objects.filter(user=ada, title="Role offer accepted").count() == 1
-    events = list(AuditEntry.objects.order_by("number").values_list("event", flat=True))
+    events = list(AuditEntry.objects.order_by("pk").values_list("event", flat=True))
     assert events[-2:] == [AuditEvent.ROLE_OFFERED.value, AuditEvent.ASSISTANT_ADDED.value]
     assert "dee@" not in str(list(AuditEntry.objects.values()))
 

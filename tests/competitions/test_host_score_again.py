@@ -48,7 +48,7 @@ def used(user: User) -> int:
 
 
 def broken() -> dict[int, list[str]]:
-    found = consistency.run_checks(seed=1, only={1, 2, 3, 4, 5, 6, 7, 8, 11})
+    found = consistency.run_checks(seed=1, only={1, 2, 3, 4, 5, 6, 7, 8})
     return {one.number: list(one.examples) for one in found if not one.holds}
 
 
@@ -167,7 +167,7 @@ def test_the_team_is_told_and_the_audit_log_says_who_asked(pets: Competition, ad
     assert [one.user for one in Notice.objects.filter(title="Your team's submissions are being rescored")] == [bo]
     entry = AuditEntry.objects.get(event="scored_again")
     assert (entry.by, entry.about) == (ada.pk, f"team #{file.team_id}")
-    assert str(file.pk) in entry.after
+    assert str(file.pk) in str(entry.after)
     assert "Failed submissions rescored" in text_of(signed_in(ada).get("/host/pets/audit/"))
 
 

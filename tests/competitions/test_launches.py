@@ -348,7 +348,7 @@ def test_a_planned_launch_happens_by_itself_and_is_in_the_audit_log(hers: Client
     launched = Competition.objects.get()
     assert launched.launched_at is not None
     assert launched.launch_plan.launches_at is None
-    events = list(AuditEntry.objects.order_by("number").values_list("event", flat=True))
+    events = list(AuditEntry.objects.order_by("pk").values_list("event", flat=True))
     assert events.count("launched") == 1
     assert [notice.title for notice in Notice.objects.all()] == ["“Pond life” launched on schedule."]
     assert "launch_scheduled" in events

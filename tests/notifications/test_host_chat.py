@@ -40,8 +40,8 @@ def test_ada_connects_a_channel_and_never_reads_its_address_again(ada: User, pet
     hook = Webhook.objects.get()
     assert (hook.address, hook.events, hook.is_on) == (SLACK, ["launched", "first"], True)
     entry = AuditEntry.objects.get(event="webhook_set")
-    assert SECRET not in entry.before + entry.after
-    assert '"address":"changed"' in entry.after
+    assert SECRET not in str([entry.before, entry.after])
+    assert entry.after["address"] == "changed"
 
 
 def test_an_empty_address_keeps_the_channel(ada: User, pets: Competition) -> None:
@@ -49,7 +49,7 @@ def test_an_empty_address_keeps_the_channel(ada: User, pets: Competition) -> Non
     save(ada, address="", events=["revealed"], is_on="")
     hook = Webhook.objects.get()
     assert (hook.address, hook.events, hook.is_on) == (SLACK, ["revealed"], False)
-    assert '"address":"kept"' in AuditEntry.objects.filter(event="webhook_set").latest("number").after
+    assert AuditEntry.objects.filter(event="webhook_set").latest("pk").after["address"] == "kept"
 
 
 @pytest.mark.parametrize(

@@ -281,11 +281,6 @@ def host_and_compete() -> None:
     Competition.objects.get().hosts.add(User.objects.get(username="bo"))
 
 
-def change_the_audit_log() -> None:
-    table = " ON common_auditentry" if connection.vendor == "postgresql" else ""
-    sql(f"DROP TRIGGER audit_never_changes{table}", "UPDATE common_auditentry SET about = 'nothing'")
-
-
 OFFENCES: dict[Callable[[], None], tuple[int, str]] = {
     lose_a_file: (1, "cannot be read (No such file or directory)"),
     change_a_byte: (1, "does not have the SHA-256"),
@@ -322,7 +317,6 @@ OFFENCES: dict[Callable[[], None], tuple[int, str]] = {
     open_a_file_to_others: (10, "others on this machine could open it (mode 644)"),
     link_out_of_the_store: (10, "it is a link"),
     host_and_compete: (10, "bo hosts it"),
-    change_the_audit_log: (11, "was changed after it was written"),
 }
 
 
@@ -363,7 +357,7 @@ def said_to_user(*options: str) -> tuple[int, str]:
 def test_olga_reads_a_line_per_check_and_what_nobody_could_see(site: Submission) -> None:
     status, text = said_to_user()
     assert status == 0
-    assert sum(" holds: " in line for line in text.splitlines()) == 11
+    assert sum(" holds: " in line for line in text.splitlines()) == 10
     assert "not seen: bytes already sent" in text
     assert ConsistencyRun.objects.get().is_consistent
 

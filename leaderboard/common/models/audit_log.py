@@ -1,12 +1,11 @@
-"""The audit log: it only grows, and every entry holds the hash of the one before."""
+"""The audit log: entries are appended, never edited or deleted by the site."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import connection, models
@@ -16,9 +15,6 @@ from django.utils.translation import gettext_lazy as _
 from .audit_names import audit_field_label
 
 LONGEST_VALUE = 300
-AUDIT_TRIGGERS = ("audit_only_appends", "audit_never_changes", "audit_never_shrinks")
-# Any number will do, as long as nobody else's lock has it.
-_POSTGRES_LOCK = 7_316_402_218
 
 
 class AuditEvent(models.TextChoices):
@@ -84,33 +80,54 @@ class AuditEvent(models.TextChoices):
     ACCOUNT_DELETED = "account_deleted", _("Account deleted")
 
 
+class AuditLogOnlyGrows(Exception):
+    """An entry was about to be edited or deleted."""
+
+
+class AuditEntries(models.QuerySet["AuditEntry"]):
+    """Entries for reading."""
+
+    def update(self, **kwargs: Any) -> NoReturn:
+        raise AuditLogOnlyGrows
+
+    def delete(self) -> NoReturn:
+        raise AuditLogOnlyGrows
+
+
 class AuditEntry(models.Model):
-    """One change, hash-chained to the one before. The database itself refuses to change or delete entries.
+    """One change. `append` is the only writer.
 
     People and competitions are plain numbers: an entry outlives both, and a deleted account leaves no name behind.
-    `before` and `after` are JSON as text, because what was hashed must come back byte for byte.
     """
 
-    number = models.PositiveBigIntegerField(primary_key=True)
-    at = models.DateTimeField()
+    at = models.DateTimeField(default=timezone.now)
     by = models.PositiveBigIntegerField(_("account"), null=True)
     event = models.CharField(max_length=40)
     competition = models.PositiveBigIntegerField(null=True)
     account = models.PositiveBigIntegerField(_("affected account"), null=True)
     about = models.CharField(max_length=200, blank=True)
-    before = models.TextField(default="{}")
-    after = models.TextField(default="{}")
-    previous = models.CharField(max_length=64, blank=True)
-    digest = models.CharField(max_length=64)
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+
+    objects = AuditEntries.as_manager()
 
     class Meta:
-        ordering: ClassVar = ["-number"]
+        ordering: ClassVar = ["-pk"]
         verbose_name = _("audit log entry")
         verbose_name_plural = _("audit log")
-        indexes: ClassVar = [models.Index(fields=["competition", "-number"], name="audit_by_competition")]
+        indexes: ClassVar = [models.Index(fields=["competition", "-id"], name="audit_by_competition")]
 
     def __str__(self) -> str:
-        return f"{self.number}: {self.words}"
+        return f"{self.pk}: {self.words}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Insert only."""
+        if not self._state.adding:
+            raise AuditLogOnlyGrows
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AuditLogOnlyGrows
 
     @classmethod
     def append(
@@ -124,37 +141,17 @@ class AuditEntry(models.Model):
         before: Mapping[str, Any] | None = None,
         after: Mapping[str, Any] | None = None,
     ) -> AuditEntry:
-        """Add the last link, as the last step of the transaction that makes the change; `user` None is the site itself.
-
-        Entries are written one after the other: where there can be several writers, this waits until the transaction
-        before has ended.
-        """
+        """Add an entry inside the transaction that makes the change; `user` None is the site itself."""
         assert connection.in_atomic_block, "an entry belongs to the transaction of its change"
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_POSTGRES_LOCK])
-        last = cls.objects.order_by("-number").first()
-        entry = cls(
-            number=last.number + 1 if last else 1,
-            at=timezone.now(),
+        return cls.objects.create(
             by=user.pk if user else None,
             event=event.value,
             competition=competition.pk if competition else None,
             account=account.pk if account else None,
             about=about.replace("\0", "")[:200],
-            before=_canonical_json(before or {}),
-            after=_canonical_json(after or {}),
-            previous=last.digest if last else "",
+            before=before or {},
+            after=after or {},
         )
-        entry.digest = entry.expected_digest()
-        entry.save(force_insert=True)
-        return entry
-
-    def expected_digest(self) -> str:
-        """The SHA-256 of everything else in this row."""
-        at = self.at.astimezone(UTC).isoformat(timespec="microseconds")
-        facts = [self.number, at, self.by, self.event, self.competition, self.account, self.about]
-        return hashlib.sha256(_canonical_json([*facts, self.before, self.after, self.previous]).encode()).hexdigest()
 
     @property
     def words(self) -> str:
@@ -163,9 +160,8 @@ class AuditEntry(models.Model):
     @property
     def changes(self) -> list[tuple[str, Any, Any]]:
         """What changed: (name, before, after), None where there is nothing on one side."""
-        before, after = json.loads(self.before), json.loads(self.after)
-        names = dict.fromkeys([*before, *after])
-        return [(audit_field_label(name), before.get(name), after.get(name)) for name in names]
+        names = dict.fromkeys([*self.before, *self.after])
+        return [(audit_field_label(name), self.before.get(name), self.after.get(name)) for name in names]
 
 
 def audit_team(team: models.Model) -> str:
@@ -176,41 +172,6 @@ def audit_team(team: models.Model) -> str:
 def audit_account(account: AbstractBaseUser | None) -> str | None:
     """How an entry names one of several people: by number, so that a deleted account leaves no name behind."""
     return f"account #{account.pk}" if account else None
-
-
-def audit_log_faults() -> list[str]:
-    """Sentences about entries that are not as they were written, or missing; empty when the chain holds.
-
-    Entries cut off at the end leave a chain that holds: compare the last digest with one noted elsewhere, such as in
-    a backup's manifest.
-    """
-    return [*_guard_faults(), *_chain_faults()]
-
-
-def _chain_faults() -> Iterator[str]:
-    number, digest = 0, ""
-    for entry in AuditEntry.objects.order_by("number").iterator(chunk_size=2000):
-        if entry.number != number + 1:
-            yield f"audit log: between {number} and {entry.number} entries are missing"
-        elif entry.previous != digest:
-            yield f"audit log: entry {entry.number} does not follow the one before it"
-        if entry.digest != entry.expected_digest():
-            yield f"audit log: entry {entry.number} was changed after it was written"
-        number, digest = entry.number, entry.digest
-
-
-def _guard_faults() -> list[str]:
-    """Whether the database still refuses changes; an operator with its password can take the triggers away."""
-    on_postgres = connection.vendor == "postgresql"
-    table = AuditEntry._meta.db_table
-    with connection.cursor() as cursor:
-        if on_postgres:
-            cursor.execute("SELECT tgname FROM pg_trigger WHERE tgrelid = to_regclass(%s) AND tgenabled = 'O'", [table])
-        else:
-            cursor.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s", [table])
-        there = {name for (name,) in cursor.fetchall()}
-    missing = [name for name in AUDIT_TRIGGERS if name not in there]
-    return [f"audit log: the database lost its guard {name}" for name in missing]
 
 
 def audit_values(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,8 +189,3 @@ def _audit_value(name: str, value: Any) -> Any:
     ):
         return f"{len(value)} characters, SHA-256 {hashlib.sha256(value.encode()).hexdigest()}" if value else ""
     return value
-
-
-def _canonical_json(value: Any) -> str:
-    """The one way to write a value: what differs as text differs in meaning."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

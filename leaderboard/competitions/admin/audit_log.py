@@ -18,9 +18,9 @@ from .scope import ScopedAdmin
 class AuditEntryAdmin(ScopedAdmin):
     """Staff see the entries of the competitions they host; operators see all, also of what is deleted."""
 
-    list_display = ("number", "at", "words", "about", "competition", "by", "account")
+    list_display = ("pk", "at", "words", "about", "competition", "by", "account")
     list_filter = ("event",)
-    fields = ("number", "at", "words", "about", "competition", "by", "account", "before", "after", "previous", "digest")
+    fields = ("at", "words", "about", "competition", "by", "account", "before", "after")
     readonly_fields = ("words",)
     search_fields = ("about",)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -211,7 +210,7 @@ def _affected_teams(competition: Competition, current: GroundTruth, candidate: G
 def discarded_numbers(competition: Competition) -> set[int]:
     """The ground truths that a host discarded before they counted."""
     entries = AuditEntry.objects.filter(competition=competition.pk, event=AuditEvent.TRUTH_DISCARDED)
-    return {json.loads(before)["number"] for before in entries.values_list("before", flat=True)}
+    return {before["number"] for before in entries.values_list("before", flat=True)}
 
 
 def discard_candidate(*, competition: Competition, user: User | None = None) -> None:

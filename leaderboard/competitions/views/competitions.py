@@ -176,7 +176,7 @@ def host_delete(request: HttpRequest, page_context: PageContext) -> HttpResponse
 def host_audit(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     """Lists who changed what, newest first. People and teams are numbers in the audit log; deleted accounts have no
     name any more."""
-    found = AuditEntry.objects.filter(competition=page_context.competition.pk).order_by("-number")
+    found = AuditEntry.objects.filter(competition=page_context.competition.pk)
     page = Paginator(found, AUDIT_ENTRIES_PER_PAGE).get_page(request.GET.get("page"))
     numbers: dict[str, set[int]] = {"account": set(), "team": set()}
     for entry in page:

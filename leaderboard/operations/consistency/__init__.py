@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .boards import audit_log_is_intact, check_boards_match_scores, check_privacy, check_scores_recompute
+from .boards import check_boards_match_scores, check_privacy, check_scores_recompute
 from .submissions import (
     check_attempts,
     check_claims,
@@ -71,12 +71,6 @@ CONSISTENCY_CHECKS: tuple[ConsistencyCheck, ...] = (
         "No private score, no truth value and no foreign file is in any byte sent to a student before the reveal.",
         check_privacy,
         "bytes already sent and the caches inside web processes are not seen; the tests crawl every page instead",
-    ),
-    ConsistencyCheck(
-        11,
-        "The audit log is whole.",
-        audit_log_is_intact,
-        "entries cut off at its end: compare the last digest with a backup's",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Checks 7 and 9 to 11: boards follow from scores and scores from files; who could reach what; the audit log."""
+"""Checks 7, 9 and 10: boards follow from scores and scores from files; who could reach what."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from django.conf import settings
 from django.db.models import F
 
 import metrics
-from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import audit_log_faults
 from leaderboard.competitions.models import (
     Competition,
     DataFile,
@@ -180,8 +178,3 @@ def _hosts_who_compete() -> Iterator[str]:
     strangers = Membership.objects.exclude(team__competition=F("competition"))
     for number in strangers.values_list("pk", flat=True):
         yield f"membership {number} is of a team of another competition"
-
-
-def audit_log_is_intact(findings: CheckRun) -> Iterator[str]:
-    findings.looked_at = AuditEntry.objects.count()
-    yield from audit_log_faults()

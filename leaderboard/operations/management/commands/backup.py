@@ -27,9 +27,6 @@ class Command(BaseCommand):
             raise CommandError("\n".join([error.message, *error.details, "No backup was made."])) from error
         counts = ", ".join(f"{number:,} {name}" for name, number in manifest.rows.items())
         self.stdout.write(f"{folder}: {counts}; {len(manifest.parts):,} parts, {manifest.size:,} bytes.")
-        self.stdout.write(
-            f"The audit log ends with entry {manifest.last_audit_entry[0]}, {manifest.last_audit_entry[1] or 'none'}."
-        )
         if manifest.lost:
             for key in manifest.lost:
                 self.stderr.write(f"The site itself has lost or changed the file {key}.")
