@@ -35,7 +35,7 @@ def fill(submissions: int, rows: int) -> None:
 
     from leaderboard.accounts.models import User
     from leaderboard.common.storage import store_file
-    from leaderboard.competitions.models import Membership, Score, ScoringEnvironment, Submission, Team
+    from leaderboard.competitions.models import Membership, Score, Submission, Team
     from leaderboard.competitions.models.competition import Split
     from leaderboard.competitions.ranking import standings
     from leaderboard.competitions.services import competitions, launches, publishing, truth_drafts
@@ -68,12 +68,11 @@ def fill(submissions: int, rows: int) -> None:
             )
         )  # fmt: skip
     Submission.objects.bulk_create(made, batch_size=500)
-    scoring_environment = ScoringEnvironment.current("accuracy", ground_truth.metric_version)
     Score.objects.bulk_create(
         (
             Score(
                 submission=submission, ground_truth=ground_truth, split=split, value=(number % 997) / 997,
-                measured_at=now, scoring_environment=scoring_environment,
+                metric_version=ground_truth.metric_version,
             )
             for number, submission in enumerate(made)
             for split in Split

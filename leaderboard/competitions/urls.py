@@ -57,11 +57,6 @@ urlpatterns = [
         submissions.submission_problems,
         name="submission_problems",
     ),
-    path(
-        "c/<slug:slug>/submissions/<uuid:submission_id>/receipt.json",
-        submissions.submission_receipt,
-        name="submission_receipt",
-    ),
     path("c/<slug:slug>/rescored/", submissions.rescored, name="rescored"),
     path("c/<slug:slug>/finals/", submissions.finals, name="finals"),
     path("preview/", competitions.markdown_preview, name="markdown_preview"),

@@ -65,7 +65,6 @@ class World:
         own = [f"{at}submissions/{file.pk}/" for file in files] + [
             f"{at}submit/?submission={file.pk}" for file in files
         ]
-        own += [f"{at}submissions/{file.pk}/receipt.json" for file in files]
         lists = [f"{at}submissions/", f"{at}submissions/?show=finals", f"{at}team/"]
         parts = [f"{at}leaderboard/", *(f"{at}submissions/{file.pk}/progress/" for file in files)]
         programs = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
@@ -49,11 +48,9 @@ def test_one_click_hands_in_what_bos_spreadsheet_meant(bos: Client, pets: Compet
     made = Submission.objects.get(conversion__original=original)
     assert path_of(made.file_key).read_bytes().split() == GOOD.split()
     assert path_of(original.file_key).read_bytes() == data
-    receipt = json.loads(bos.get(f"/c/pets/submissions/{made.pk}/receipt.json").content)
-    assert receipt["converted_from"]["sha256"] == original.sha256
-    assert receipt["submission"]["sha256"] == made.sha256
     of_made, of_original = (bos.get(f"/c/pets/submissions/{one.pk}/").content.decode() for one in (made, original))
     assert f'href="/c/pets/submissions/{original.pk}/"' in of_made.partition('data-testid="original"')[2]
+    assert made.sha256 in of_made
     assert f'href="/c/pets/submissions/{made.pk}/"' in of_original.partition('data-testid="converted"')[2]
 
 

@@ -23,7 +23,6 @@ from leaderboard.competitions.services import (
     rescoring,
     truth_drafts,
 )
-from leaderboard.competitions.services.receipts import build_receipt
 from leaderboard.operations import consistency
 from tests.conftest import enter, hand_in, make_competition
 
@@ -176,21 +175,6 @@ def test_check_9_covers_them(tides: Competition, bo: User) -> None:
 
 def broken() -> list[str]:
     return [sentence for result in consistency.run_checks(only={9}) for sentence in result.examples]
-
-
-def test_a_receipt_names_them_with_the_splits_that_may_be_seen(tides: Competition, bo: User) -> None:
-    enter(tides, bo)
-    mine = hand_in(tides, bo, a_file(first="-0.5"))
-    found = build_receipt(mine, [Split.PUBLIC], is_over=False)
-    weighted, rmsle, _ = found["secondary"]
-    assert weighted["key"] == "weighted_mae"
-    assert weighted["params"] == {"weight": "w"}
-    assert weighted["version"] == metrics.get("weighted_mae").version
-    assert weighted["scores"] == {"public": secondary_of(mine, Split.PUBLIC)[0]["value"]}
-    assert rmsle["scores"] == {}
-    assert "below 0" in rmsle["problem"]
-    assert str(secondary_of(mine, Split.PRIVATE)[0]["value"]) not in json.dumps(found)
-    assert build_receipt(mine, [], is_over=False)["secondary"][1]["problem"] == ""
 
 
 def test_named_parts_are_stored_also_where_the_value_does_not_need_them(ada: User, bo: User) -> None:

@@ -62,8 +62,7 @@ PAGES = ("/c/tides/leaderboard/?board=public", "/c/tides/leaderboard.csv?board=p
 
 def pages_of(client: Client, submission: Submission) -> str:
     own = (f"/c/tides/submissions/{submission.pk}/", f"/c/tides/submit/?submission={submission.pk}")
-    receipt = f"/c/tides/submissions/{submission.pk}/receipt.json"
-    return "\n".join(output(client, path) for path in (*PAGES, *own, receipt))
+    return "\n".join(output(client, path) for path in (*PAGES, *own))
 
 
 def api_of(user: User, submission: Submission) -> dict[str, Any]:

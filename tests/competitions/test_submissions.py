@@ -1,4 +1,4 @@
-"""My submissions, the receipt, the file, the problems, the final picks."""
+"""My submissions, the page of one, the file, the problems, the final picks."""
 
 from __future__ import annotations
 
@@ -107,16 +107,23 @@ def test_the_chart_shows_public_scores_from_the_second_on(pets: Competition, bo:
     assert drawing_of(page_of(signed_in(bo), LIST), "history").count('class="dot"') == 2
 
 
-# --- the receipt ------------------------------------------------------------------------------------------------
+# --- one submission ---------------------------------------------------------------------------------------------
 
 
-def test_the_receipt_names_everything_a_score_rests_on(pets: Competition, bo: User) -> None:
+def test_the_page_names_everything_a_score_rests_on(pets: Competition, bo: User) -> None:
     submission = hand_in(pets, bo, answers(public=1))
     page = page_of(signed_in(bo), f"{LIST}{submission.pk}/")
     assert pets.ground_truth is not None
     value = Score.objects.get(submission=submission, split="public").value
-    for fact in (submission.sha256, "mine.csv", pets.ground_truth.metric_version, repr(value)):
+    for fact in (submission.sha256, "mine.csv", "no. 1", pets.ground_truth.metric_version, repr(value)):
         assert fact in page
+
+
+def test_the_version_of_the_metric_is_the_one_that_scored_the_file(pets: Competition, bo: User) -> None:
+    """An upgrade tomorrow does not change the page of today."""
+    submission = hand_in(pets, bo, answers())
+    Score.objects.update(metric_version="earlier4711")
+    assert "earlier4711" in page_of(signed_in(bo), f"{LIST}{submission.pk}/")
 
 
 def test_bo_downloads_the_same_bytes_as_an_attachment(pets: Competition, bo: User) -> None:
@@ -129,10 +136,10 @@ def test_bo_downloads_the_same_bytes_as_an_attachment(pets: Competition, bo: Use
     response.close()
 
 
-def test_strangers_cannot_open_bos_file_receipt_or_problems(pets: Competition, bo: User, cy: User, dee: User) -> None:
+def test_strangers_cannot_open_bos_page_file_or_problems(pets: Competition, bo: User, cy: User, dee: User) -> None:
     enter(pets, cy)
     submission = hand_in(pets, bo, b"id,label\n1,cat\n")
-    for tail in ("", "file/", "problems.csv", "receipt.json"):
+    for tail in ("", "file/", "problems.csv"):
         assert signed_in(cy).get(f"{LIST}{submission.pk}/{tail}").status_code == 404
         assert signed_in(dee).get(f"{LIST}{submission.pk}/{tail}").status_code == 404
         assert Client().get(f"{LIST}{submission.pk}/{tail}").status_code == 302

@@ -277,7 +277,7 @@ def look():
     pets = Competition.objects.get()
     print("----")
     print(boards.board_csv(pets, "public"), boards.board_csv(pets, "private"))
-    print(sorted((str(s.submission_id), s.split, s.value.hex(), str(s.measured_at)) for s in Score.objects.all()))
+    print(sorted((str(s.submission_id), s.split, s.value.hex(), s.metric_version) for s in Score.objects.all()))
     print("----")
 """
 

@@ -91,15 +91,7 @@ class Migration(migrations.Migration):
                 ('value', models.FloatField()),
                 ('parts', models.JSONField(default=dict)),
                 ('secondary', models.JSONField(default=list)),
-                ('measured_at', models.DateTimeField(editable=False, null=True)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ScoringEnvironment',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('facts', models.JSONField()),
+                ('metric_version', models.CharField(editable=False, max_length=64)),
             ],
         ),
         migrations.CreateModel(
@@ -187,7 +179,6 @@ class Migration(migrations.Migration):
                 ('file_key', models.CharField(max_length=200)),
                 ('file_name', models.CharField(max_length=200)),
                 ('sha256', models.CharField(max_length=64)),
-                ('commitment_key', models.CharField(default=leaderboard.competitions.models.ground_truth.new_commitment_key, max_length=64)),
                 ('split_secret', models.CharField(blank=True, max_length=32)),
                 ('quickest_seconds', models.FloatField(editable=False, null=True)),
                 ('metric', models.CharField(max_length=60)),
@@ -272,11 +263,6 @@ class Migration(migrations.Migration):
             model_name='score',
             name='submission',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='scores', to='competitions.submission'),
-        ),
-        migrations.AddField(
-            model_name='score',
-            name='scoring_environment',
-            field=models.ForeignKey(db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='competitions.scoringenvironment'),
         ),
         migrations.CreateModel(
             name='StudentPreview',

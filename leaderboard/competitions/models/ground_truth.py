@@ -5,7 +5,6 @@ What is known about a ground truth apart from itself: its last check and its stu
 
 from __future__ import annotations
 
-import hmac
 import secrets
 from typing import Any, ClassVar
 
@@ -29,11 +28,6 @@ def new_split_secret() -> str:
     return secrets.token_hex(16)
 
 
-def new_commitment_key() -> str:
-    """256 random bits in hexadecimal digits."""
-    return secrets.token_hex(32)
-
-
 class ImmutableRow(Exception):
     """A row that may never be edited was about to be."""
 
@@ -47,8 +41,6 @@ class GroundTruth(models.Model):
     file_key = models.CharField(max_length=200)
     file_name = models.CharField(max_length=200)
     sha256 = models.CharField(max_length=64)
-    # Students see it once the private scores are open: with it they check the commitment that they saw before.
-    commitment_key = models.CharField(max_length=64, default=new_commitment_key)
     # What the split was drawn with, for a later file of the same competition; empty where it is not known.
     split_secret = models.CharField(max_length=32, blank=True)
     # The least time that measuring a file took; what takes far longer leaves the queue.
@@ -92,14 +84,6 @@ class GroundTruth(models.Model):
         if not self._state.adding:
             raise ImmutableRow(f"{self} is published; publish a new ground truth instead.")
         super().save(*args, **kwargs)
-
-    @property
-    def commitment(self) -> str:
-        """The HMAC-SHA256 of the file's SHA-256 in hexadecimal digits: it fixes the file and reveals nothing about it.
-
-        A bare hash would confirm a student's guess of all answers, or of all but a few.
-        """
-        return hmac.digest(self.commitment_key.encode(), self.sha256.encode(), "sha256").hex()
 
     @property
     def metric_key(self) -> str:

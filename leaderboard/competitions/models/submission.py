@@ -5,15 +5,8 @@ Processes that score, as the database heard of them last.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sys
 import uuid
-from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import version
 from math import isfinite
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -30,42 +23,6 @@ from leaderboard.common.library_messages import stored_text, translated_failure
 from .competition import Competition, Split
 from .ground_truth import GroundTruth
 from .team import Team
-
-
-class ScoringEnvironment(models.Model):
-    """With what scores were measured: the metric's file, the reader, the libraries. Few rows, each written once."""
-
-    digest = models.CharField(max_length=64, unique=True)
-    facts = models.JSONField()
-
-    def __str__(self) -> str:
-        return f"{self.facts.get('metric')} {self.facts.get('metric_version')}"
-
-    @classmethod
-    def current(
-        cls, metric: str, metric_version: str, secondary: Mapping[str, str] | None = None
-    ) -> ScoringEnvironment:
-        """The row of a metric's file as this process has it, and of the `secondary` ones (key: version), with the
-        libraries of this process."""
-        facts = {"metric": metric, "metric_version": metric_version, **software_versions()}
-        facts |= {f"secondary {key}": version for key, version in (secondary or {}).items()}
-        digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-        known = cls.objects.only("pk").filter(digest=digest).first()
-        return known or cls.objects.get_or_create(digest=digest, defaults={"facts": facts})[0]
-
-
-@cache
-def software_versions() -> dict[str, str]:
-    """Versions of what reads and computes here. `reader` is the SHA-256 of the scorer's own files, metrics apart."""
-    folder = Path(metrics.__file__).parent
-    reader = hashlib.sha256()
-    for path in sorted(folder.glob("*/*.py")):
-        if path.parent.name != "tests":
-            reader.update(f"{path.name}\0".encode() + path.read_bytes() + b"\0")
-    names = ("numpy", "pandas", "pyarrow")
-    python = ".".join(map(str, sys.version_info[:3]))
-    return {"reader": reader.hexdigest(), "python": python, **{name: version(name) for name in names}}
-
 
 LARGEST_FLOAT = 1.7976931348623157e308
 
@@ -239,11 +196,8 @@ class Score(models.Model):
     parts = models.JSONField(default=dict)
     # Values of the ground truth's secondary metrics, in its order: {"value": …}, or {"problem": why there is none}.
     secondary = models.JSONField(default=list)
-    # Nothing for scores that are older than these two.
-    measured_at = models.DateTimeField(null=True, editable=False)
-    scoring_environment = models.ForeignKey(
-        ScoringEnvironment, null=True, on_delete=models.PROTECT, related_name="+", db_index=False, editable=False
-    )
+    # Of the metric's file when this was computed: an upgrade may bring another.
+    metric_version = models.CharField(max_length=64, editable=False)
 
     class Meta:
         constraints: ClassVar = [

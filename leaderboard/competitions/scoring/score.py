@@ -22,7 +22,6 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils import timezone
 from structlog.contextvars import bound_contextvars
 
 import metrics
@@ -35,7 +34,6 @@ from ..models import (
     GroundTruth,
     Refusal,
     Score,
-    ScoringEnvironment,
     StudentPreview,
     Submission,
     Uncertainty,
@@ -256,15 +254,10 @@ def _status_of(file: FileOfTurn, row: Submission | None) -> str:
 
 def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result]]) -> list[float]:
     """Write both scores of each file; gives the public ones."""
-    environments: dict[int, ScoringEnvironment] = {}
     rows: list[Score] = []
     uncertainties: list[metrics.Uncertainty | None] = []
-    now = timezone.now()
     for submission, ground_truth, result in scored:
-        if ground_truth.pk not in environments:
-            environments[ground_truth.pk] = ScoringEnvironment.current(
-                ground_truth.metric, metrics.get(ground_truth.metric_key).version, _versions(ground_truth)
-            )
+        metric_version = metrics.get(ground_truth.metric_key).version
         for split in (Split.PUBLIC, Split.PRIVATE):
             value = result.public if split == Split.PUBLIC else result.private
             assert value is not None, "a published ground truth has both splits"
@@ -276,8 +269,7 @@ def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result
                     value=value,
                     parts=dict(result.parts.get(split.value, {})),
                     secondary=stored_secondary(result, split),
-                    measured_at=now,
-                    scoring_environment=environments[ground_truth.pk],
+                    metric_version=metric_version,
                 )
             )
             uncertainties.append(result.uncertainty.get(split.value))
@@ -295,15 +287,6 @@ def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any
         {"problem": problem, **templates_of(problem=problem)} if value is None else {"value": value}
         for value, problem in found
     ]
-
-
-def _versions(ground_truth: GroundTruth) -> dict[str, str]:
-    """The secondary metrics' files as this process has them; one that is gone has computed nothing."""
-    found = {}
-    for one in ground_truth.secondary:
-        with suppress(metrics.UnknownMetric):
-            found[one["key"]] = metrics.get(f"{one['key']}@{one['version']}").version
-    return found
 
 
 # --- rescoring --------------------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def own_submission(page_context: PageContext, submission_id: UUID | str) -> Subm
     found = mine.select_related("user", "team", "baseline").filter(pk=submission_id).first()
     if found is None:
         raise Http404(_("You have no submission with this number."))
-    found.competition = page_context.competition  # with its ground truth, which the receipt reads
+    found.competition = page_context.competition  # with its ground truth
     return found
 
 

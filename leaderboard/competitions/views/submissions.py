@@ -1,4 +1,4 @@
-"""What a team handed in: the list, receipts, bytes and problems of files, final picks, corrections."""
+"""What a team handed in: the list, pages, bytes and problems of files, final picks, corrections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -23,7 +23,7 @@ from ..forms.student import NoteForm
 from ..models import GroundTruth, Refusal, Rescoring, Score, Submission, Team
 from ..models.competition import Split
 from ..ranking import ladder, reveal, shake_up, standings, team_ranks
-from ..services import receipts, submit_conditions, submitting
+from ..services import submit_conditions, submitting
 from .charts import metric_title
 from .host_responses import csv_response, own_submission, problems_csv
 from .submission_progress import NO_SCORES, SubmissionProgress, TodayCard, shown_scores_of
@@ -157,7 +157,7 @@ def _is_uuid(text: str) -> bool:
 
 @open_to(Audience.MEMBERS)
 def submission(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
-    """The receipt: everything that a score rests on."""
+    """Everything that a score rests on."""
     found = own_submission(page_context, submission_id)
     is_own = page_context.membership is not None and page_context.membership.team_id == found.team_id
     form = NoteForm(request.POST if request.method == "POST" else None, initial={"note": found.note})
@@ -170,27 +170,19 @@ def submission(request: HttpRequest, page_context: PageContext, submission_id: U
             return see_other("submission", slug=page_context.competition.slug, submission_id=found.pk)
     progress = SubmissionProgress(page_context, found, TodayCard(page_context))
     ground_truth = page_context.competition.ground_truth
+    scores = Score.objects.filter(submission=found, ground_truth=ground_truth)
     context = {
         "page_context": page_context,
         "submission": found,
         "note_form": form if is_own else None,
         "progress": progress,
         "ground_truth": ground_truth,
-        # All digits: a receipt is compared with the scorer at home.
+        # All digits: they are compared with the scorer at home.
         "full": {split: repr(value) for split, value in progress.own.scores.items()},
-        "receipt": _receipt(page_context, found),
+        "metric_version": scores.values_list("metric_version", flat=True).first(),
         "refusal": Refusal.objects.filter(submission=found, ground_truth=ground_truth).first(),
     }
     return render(request, "competitions/submission.html", context, status=422 if form.errors else 200)
-
-
-@open_to(Audience.MEMBERS)
-def submission_receipt(request: HttpRequest, page_context: PageContext, submission_id: UUID) -> HttpResponse:
-    """The receipt for programs: what somebody needs who computes the score again."""
-    found = own_submission(page_context, submission_id)
-    response = JsonResponse(_receipt(page_context, found), json_dumps_params={"indent": 1})
-    response["Content-Disposition"] = f'attachment; filename="receipt-{str(found.pk)[:8]}.json"'
-    return response
 
 
 @open_to(Audience.MEMBERS)
@@ -230,13 +222,6 @@ def finals(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         )
         messages.success(request, words)
     return see_other("finals", slug=page_context.competition.slug)
-
-
-def _receipt(page_context: PageContext, submission: Submission) -> dict[str, Any]:
-    """With the scores that the viewer may see in full; what a steady or hidden board keeps back is not in it."""
-    splits = [Split.PUBLIC] if page_context.sees_exact else []
-    splits += [Split.PRIVATE] if page_context.sees_private else []
-    return receipts.build_receipt(submission, splits, is_over=page_context.competition.is_revealed(page_context.at))
 
 
 @open_to(Audience.MEMBERS)
