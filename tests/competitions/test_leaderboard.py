@@ -310,6 +310,24 @@ def test_of_many_readers_one_makes_the_table() -> None:
     assert (made, found) == ([1], [7] * 8)
 
 
+def test_a_reader_does_not_wait_for_one_whose_table_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board_cache, "MAX_WAIT_SECONDS", 0.05)
+    cache, gate, has_begun = BytesLimitedCache(100_000), threading.Event(), threading.Event()
+
+    def make() -> int:
+        has_begun.set()
+        return 7 if gate.wait(20) else 0
+
+    found: list[int] = []
+    stuck = threading.Thread(target=lambda: found.append(cache.get("key", make)))
+    stuck.start()
+    assert has_begun.wait(5)
+    assert cache.get("key", lambda: 8) == 8
+    gate.set()
+    stuck.join()
+    assert (found, cache.weight) == ([7], board_cache.FACTS)
+
+
 def kept_in(cache: BytesLimitedCache) -> list[object]:
     entries: Any = cache._entries
     return [key for _language, key in entries]

@@ -20,11 +20,12 @@ T = TypeVar("T")
 
 # Assumed bytes of an entry in addition to its text.
 FACTS = 10_000
+MAX_WAIT_SECONDS = 1.0
 
 
 class BytesLimitedCache:
-    """Holds so many bytes and drops what was used longest ago. When many threads miss a key, one makes the entry and
-    the others wait."""
+    """Holds so many bytes and drops what was used longest ago. When many threads miss a key, one makes the entry. The
+    others wait for it, but no longer than making it takes: then each makes its own."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -41,22 +42,27 @@ class BytesLimitedCache:
                 self._entries.move_to_end(key)
                 return cast("T", self._entries[key])
             maker = self._makers.setdefault(key, threading.Lock())
-        with maker:
+        is_maker = maker.acquire(timeout=MAX_WAIT_SECONDS)
+        try:
             with self._lock:
                 if key in self._entries:
                     return cast("T", self._entries[key])
-            try:
-                made = make()
-                with self._lock:
-                    self._entries[key] = made
-                    self.weight += _weight_of(made)
-                    # The newest entry stays however much it weighs.
-                    while self.weight > self.size and len(self._entries) > 1:
-                        self.weight -= _weight_of(self._entries.popitem(last=False)[1])
-            finally:
+            made = make()
+            self._keep(key, made)
+        finally:
+            if is_maker:
                 with self._lock:
                     self._makers.pop(key, None)
+                maker.release()
         return made
+
+    def _keep(self, key: Hashable, made: Any) -> None:
+        """The newest entry stays however much it weighs."""
+        with self._lock:
+            self.weight += _weight_of(made) - (_weight_of(self._entries[key]) if key in self._entries else 0)
+            self._entries[key] = made
+            while self.weight > self.size and len(self._entries) > 1:
+                self.weight -= _weight_of(self._entries.popitem(last=False)[1])
 
     def clear(self) -> None:
         """For tests, whose databases come and go under the same keys."""
