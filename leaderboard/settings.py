@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from leaderboard.common import folders
+from leaderboard.common import child_processes, folders
 from leaderboard.common.institutions import BadInstitution, institutions_in
 from leaderboard.common.languages import languages_in
 
@@ -129,11 +129,12 @@ _sqlite: dict[str, Any] = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(V
 DATABASES = {"default": env.db("DATABASE_URL") if env.str("DATABASE_URL", default="") else _sqlite}
 DATABASES["default"]["CONN_MAX_AGE"] = None
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DATABASE_WAIT_SECONDS = 12  # shorter than the time after which the web server counts as stuck
 if "sqlite" in DATABASES["default"]["ENGINE"]:
     # IMMEDIATE: a transaction that reads first and writes later otherwise fails with "database is locked".
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": 12,  # shorter than the time after which the web server counts as stuck
+        "timeout": DATABASE_WAIT_SECONDS,
         # Up to 13 kB each, and the web server has a connection per thread.
         "cached_statements": env.int("SQLITE_STATEMENTS", default=128),
         # The file is mapped, so a connection's own cache can be small: 64 of 16 MB were a gigabyte under load.
@@ -142,6 +143,19 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
             "PRAGMA mmap_size=134217728; PRAGMA cache_size=-2000;"
         ),
     }
+elif "postgresql" in DATABASES["default"]["ENGINE"]:
+    # Of itself it waits for ever: for a lock, and for a server that the network lost. An address may say otherwise.
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": 5,
+        "tcp_user_timeout": DATABASE_WAIT_SECONDS * 1000,
+        "keepalives_idle": DATABASE_WAIT_SECONDS,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+        "options": f"-c lock_timeout={DATABASE_WAIT_SECONDS}s",
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
+    if child_processes.current_part() == "web":
+        DATABASES["default"]["OPTIONS"]["options"] += " -c statement_timeout=30s"
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
