@@ -346,7 +346,9 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "leaderboard.common.logs.formatter", "form": LOG_FORMAT}},
     "filters": {"discreet": {"()": "leaderboard.common.logs.RedactingFilter"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["discreet"]}},
+    "handlers": {
+        "console": {"class": "leaderboard.common.logs.ConsoleHandler", "formatter": "line", "filters": ["discreet"]}
+    },
     "root": {"handlers": ["console"], "level": _log_level or "WARNING"},
     "loggers": {
         "leaderboard": {"level": _log_level or "INFO"},

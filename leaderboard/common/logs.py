@@ -14,11 +14,12 @@ from __future__ import annotations
 import json
 import logging
 import re
+import select
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from traceback import extract_tb
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from structlog.contextvars import bound_contextvars, merge_contextvars
 from structlog.processors import ExceptionRenderer, JSONRenderer, TimeStamper
@@ -36,6 +37,7 @@ LOGGED_DATABASE_ERRORS = {"OperationalError", "InterfaceError", "IntegrityError"
 LOGGED_LIBRARIES = {"redis", "kombu", "billiard", "botocore"}
 REDACTED_TEXT = "(its words may quote data and are not logged)"
 LONGEST = 2000
+ROOM_WITHIN_SECONDS = 1.0
 
 # Whatever ends a line, moves a cursor, turns the direction of writing, or cannot be encoded.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -51,6 +53,26 @@ def log_errors(**facts: object) -> Iterator[None]:
             yield
         except Exception:
             log.exception("failed, and is left for the next round")
+
+
+class ConsoleHandler(logging.StreamHandler[TextIO]):
+    """Writes to the terminal and leaves out what its reader takes no room for: no thread waits for a terminal that was
+    stopped with Ctrl-S, or whose connection is lost."""
+
+    is_stopped = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.is_stopped = not self._has_room(0 if self.is_stopped else ROOM_WITHIN_SECONDS)
+        if not self.is_stopped:
+            super().emit(record)
+
+    def _has_room(self, seconds: float) -> bool:
+        poll = select.poll()
+        try:
+            poll.register(self.stream.fileno(), select.POLLOUT)
+        except (OSError, ValueError):  # no file of the system
+            return True
+        return bool(poll.poll(seconds * 1000))
 
 
 class RedactingFilter(logging.Filter):

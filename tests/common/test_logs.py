@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import sys
+import termios
+import tty
 from collections import Counter
 from collections.abc import Callable
 from contextvars import Context
@@ -186,6 +189,21 @@ def test_up_says_where_emails_would_hold_no_links(site: str, warns: bool, monkey
     monkeypatch.setenv("EMAIL_URL", "smtp://mail.example")
     monkeypatch.setenv("SITE_URL", site)
     assert ("set SITE_URL" in up.make_box("http://localhost:8000", None, SiteFolders(Path("/srv/var")))) is warns
+
+
+def test_nothing_waits_for_a_terminal_that_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs, "ROOM_WITHIN_SECONDS", 0.05)
+    terminal, screen = os.openpty()
+    tty.setraw(screen)
+    termios.tcflow(screen, termios.TCOOFF)  # Ctrl-S
+    with open(screen, "w") as stream:
+        handler = logs.ConsoleHandler(stream)
+        handler.emit(logging.makeLogRecord({"msg": "unread"}))
+        assert handler.is_stopped
+        termios.tcflow(screen, termios.TCOON)
+        handler.emit(logging.makeLogRecord({"msg": "read"}))
+        assert os.read(terminal, 100).strip() == b"read"
+    os.close(terminal)
 
 
 def test_a_formatter_is_cheap_enough_for_every_request() -> None:
