@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from celery.exceptions import TimeLimitExceeded, WorkerLostError
@@ -51,6 +52,7 @@ SCHEMA = 1
 MAX_MISSES = 5
 # With so many messages in the broker every worker is awake already.
 ENOUGH_WAKE_UPS = 32
+COMMAND_SECONDS = 3 * 3600.0
 # Seconds after which a process that measures file after file lets other messages in.
 WORK_SECONDS = 0.5
 
@@ -293,11 +295,18 @@ def score_slow_files() -> None:
 
 
 def run_command(*command: str) -> None:
-    """Run a command of the site in a process of its own, which ends with this one; what came of it is in the
-    database."""
+    """Run a command of the site in a process of its own, which ends with this one or after `COMMAND_SECONDS`; what came
+    of it is in the database."""
     words, here = [sys.executable, "-m", "leaderboard", *command], os.getpid()
-    how = {"cwd": folders.ROOT, "check": False, "preexec_fn": lambda: child_processes.die_with(here)}
-    threading.Thread(target=subprocess.run, name=command[0], args=(words,), kwargs=how).start()
+
+    def run() -> None:
+        try:
+            end = partial(child_processes.die_with, here)
+            subprocess.run(words, cwd=folders.ROOT, check=False, preexec_fn=end, timeout=COMMAND_SECONDS)
+        except subprocess.TimeoutExpired:
+            log.exception("%s took too long and was ended", command[0])
+
+    threading.Thread(target=run, name=command[0], daemon=True).start()
 
 
 # --- wake-ups -------------------------------------------------------------------------------------------------
