@@ -32,6 +32,7 @@ from leaderboard import scoring
 from leaderboard.accounts.models import User
 from leaderboard.classroom import joining
 from leaderboard.common.library_wheel import make_wheel
+from leaderboard.common.shared_cache import SharedCache
 from leaderboard.common.worked_examples import make_worked_examples
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition, Membership, Submission
@@ -205,6 +206,7 @@ def own_folder(settings: LazySettings, tmp_path: Path) -> None:
     queue._teams_served.clear()
     board_cache.boards.clear()
     board_cache.calm_versions.seconds = 0.0
+    SharedCache.away_until = 0.0
     for cache in caches.all():
         cache.clear()
 

@@ -20,7 +20,8 @@ from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
 
-# A process that found the broker away does not ask again for so long: a frozen one would cost its time-out each time.
+# A process that found the broker away does not ask again for so long, neither for a count nor to send a wake-up: a
+# frozen one would cost its time-out each time.
 LEFT_ALONE_FOR = 5.0
 
 
@@ -40,11 +41,11 @@ class SharedCache(RedisCache):
     away_until = 0.0
 
     def ask(self, what: str, *args: Any, **kwargs: Any) -> Any:
-        if time.monotonic() >= SharedCache.away_until:
+        if not is_broker_left_alone():
             try:
                 return getattr(super(), what)(*args, **kwargs)
             except RedisError as error:
-                SharedCache.away_until = time.monotonic() + LEFT_ALONE_FOR
+                leave_broker_alone()
                 log.warning("the broker does not count (%s); this process counts alone", type(error).__name__)
         return getattr(caches["alone"], what)(*args, **kwargs)
 
@@ -54,6 +55,15 @@ class SharedCache(RedisCache):
 
 for _what in ("add", "get", "set", "touch", "delete", "has_key", "incr"):
     setattr(SharedCache, _what, partialmethod(SharedCache.ask, _what))
+
+
+def is_broker_left_alone() -> bool:
+    return time.monotonic() < SharedCache.away_until
+
+
+def leave_broker_alone() -> None:
+    """It gave this process no answer in time."""
+    SharedCache.away_until = time.monotonic() + LEFT_ALONE_FOR
 
 
 # --- tries of a person or an address ---------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from celery.signals import task_failure, worker_process_init, worker_ready, work
 from celery.worker.state import active_requests
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
+from kombu.exceptions import OperationalError as BrokerError
 from structlog.contextvars import bound_contextvars
 
 from leaderboard import scoring
@@ -29,6 +30,7 @@ from leaderboard.accounts import personal_data
 from leaderboard.celery import app, queue_length
 from leaderboard.common import child_processes, folders, prometheus_counters
 from leaderboard.common.clock import database_now
+from leaderboard.common.shared_cache import is_broker_left_alone, leave_broker_alone
 
 from . import duties, hooks
 from .models.team_history import FormerMember
@@ -316,10 +318,14 @@ def wake_workers(task: Any, *arguments: object, expires: float | None = None) ->
     """Send a wake-up now; a broker that is down, full or frozen costs a moment and loses nothing."""
     ids = [a if isinstance(a, int) else str(a) for a in arguments]
     try:
+        if is_broker_left_alone() and not expires:  # what expires is sent again by workers, which may wait
+            raise BrokerError("it gave no answer a moment ago")
         task.apply_async(args=ids, expires=expires, headers={"schema": SCHEMA})
         prometheus_counters.WAKE_UPS.labels("yes").inc()
     except Exception as error:
         prometheus_counters.WAKE_UPS.labels("no").inc()
+        if isinstance(error, BrokerError) and not is_broker_left_alone():
+            leave_broker_alone()
         log.warning("the broker took no message (%s); the sweep will find the row", error)
         return False
     return True
@@ -327,7 +333,10 @@ def wake_workers(task: Any, *arguments: object, expires: float | None = None) ->
 
 def are_all_workers_awake() -> bool:
     """Whether so many wake-ups wait that one more changes nothing: an awake worker goes on until no file waits."""
-    return (queue_length() or 0) >= ENOUGH_WAKE_UPS
+    length = None if is_broker_left_alone() else queue_length()
+    if length is None:
+        leave_broker_alone()
+    return (length or 0) >= ENOUGH_WAKE_UPS
 
 
 def wake_workers_after_commit(task: Any, *arguments: object) -> None:

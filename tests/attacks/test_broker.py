@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.core.cache import caches
 from django.test import Client
+from kombu.exceptions import OperationalError
 from redis import Redis
 
 from leaderboard import settings as settings_module
@@ -21,6 +22,10 @@ from leaderboard.accounts.models import User
 from leaderboard.celery import app
 from leaderboard.common.shared_cache import JsonSerializer, SharedCache, count_tries, count_try
 from leaderboard.common.web_pools import DELAY
+from leaderboard.competitions import tasks
+from leaderboard.competitions.models import Competition
+from leaderboard.competitions.services import submitting
+from tests.conftest import answers, enter
 from tests.site import running_site, until
 
 COUNTING = "from leaderboard.common.shared_cache import count_try\nprint(count_try('thing', 'bo', seconds=60))"
@@ -59,6 +64,28 @@ def test_a_broker_that_is_away_is_asked_once_in_five_seconds(alone: None, monkey
         cache.set("n", number)
     assert cache.get("n") == 9
     assert len(asked) == 1
+
+
+def test_a_broker_that_is_away_holds_up_no_second_upload(
+    pets: Competition, bo: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    """The sweep finds the rows; a worker, which sends again what is not heard, may wait for the broker."""
+    asked: list[str] = []
+
+    def send(*_: object, **__: object) -> None:
+        asked.append("send")
+        raise OperationalError
+
+    monkeypatch.undo()
+    monkeypatch.setattr(tasks, "queue_length", lambda: asked.append("ask"))
+    monkeypatch.setattr(tasks.score_submission, "apply_async", send)
+    enter(pets, bo)
+    for _ in range(3):
+        with django_capture_on_commit_callbacks(execute=True):
+            submitting.submit_file(competition=pets, user=bo, file_name="a.csv", chunks=[answers()])
+    assert asked == ["ask"]
+    tasks.wake_workers(tasks.score_submission, expires=20)
+    assert asked == ["ask", "send"]
 
 
 def test_without_a_broker_a_process_counts_alone(alone: None) -> None:
