@@ -22,7 +22,7 @@ from tests.pages import signed_in
 
 
 def archive_of(client: Client) -> zipfile.ZipFile:
-    response = client.get("/host/pets/submissions.zip")
+    response = client.post("/host/pets/submissions.zip")
     assert response["Content-Disposition"] == 'attachment; filename="pets-submissions.zip"'
     return zipfile.ZipFile(io.BytesIO(response.getvalue()))
 

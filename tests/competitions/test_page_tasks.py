@@ -92,6 +92,24 @@ def test_what_the_form_was_refused_for_is_shown_with_its_page(pets: Competition,
     assert shown.redirect_chain[-1][0].startswith(f"{SIMILAR}?task=")
 
 
+def test_a_file_that_a_worker_made_is_downloaded_by_who_asked_for_it(scored: Competition, ada: User) -> None:
+    client, address = signed_in(ada), "/host/pets/submissions.zip"
+    page = client.post(address)["Location"]
+    assert work()
+    assert client.get(page, headers=HTMX)["HX-Redirect"] == page
+    shown = client.get(page)
+    assert "Your file is ready" in text_of(shown)
+    link = shown.context["download"]
+    download = client.get(link)
+    assert download["Content-Disposition"] == 'attachment; filename="pets-submissions.zip"'
+    assert len(zipfile.ZipFile(io.BytesIO(download.getvalue())).namelist()) == 2
+    for other in (signed_in(person("cleo", can_host=True)), signed_in(User.objects.get(username="bo")), Client()):
+        assert other.get(link).status_code in (302, 403, 404)
+    page_tasks.remove_old_tasks(timezone.now() + timedelta(days=page_tasks.KEPT_DAYS + 1))
+    assert not [key for key, _ in storage.list_stored() if key.startswith(page_tasks.FOLDER)]
+    assert client.get(link)["Location"] == "/host/pets/submissions/"
+
+
 def test_the_form_of_an_answer_can_be_sent(pets: Competition, ada: User) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(ada)

@@ -89,14 +89,16 @@ def path_of(key: str, sha256: str = "") -> Path:
     return path
 
 
-def store_file(chunks: Iterable[bytes], folder: str, *, limit: int | None = None) -> StoredFile:
-    """Write `chunks` durably under a new key in `folder`. Raises `TooLarge`, or `StorageUnreachable` after
-    `MAX_STORE_SECONDS`, and leaves nothing behind."""
+def store_file(
+    chunks: Iterable[bytes], folder: str, *, limit: int | None = None, max_seconds: float = MAX_STORE_SECONDS
+) -> StoredFile:
+    """Write `chunks` durably under a new key in `folder`. Raises `TooLarge`, or `StorageUnreachable` where that takes
+    too long, and leaves nothing behind."""
     limit = settings.MAX_UPLOAD_BYTES if limit is None else limit
     name = uuid.uuid4().hex
     key = f"{folder}/{name[:2]}/{name}"
     digest, size = hashlib.sha256(), 0
-    with _backend().written(key, max_seconds=MAX_STORE_SECONDS) as file:
+    with _backend().written(key, max_seconds=max_seconds) as file:
         for chunk in chunks:
             size += len(chunk)
             if size > limit:

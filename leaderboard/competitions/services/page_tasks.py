@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -26,7 +26,7 @@ from django.core.handlers.exception import response_for_exception
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 from django.utils import timezone, translation
@@ -151,6 +151,13 @@ def _facts(file: dict[str, Any]) -> list[str]:
 def _remove_files(task: PageTask) -> None:
     for file in task.form.get("files", ()):
         remove_file(file["key"])
+
+
+def _remove_all_files(task: PageTask) -> None:
+    """Those of the form, and the one that was made for the answer."""
+    _remove_files(task)
+    if key := task.answer.get("file"):
+        remove_file(key)
 
 
 def failure_text(task: PageTask) -> str:
@@ -321,8 +328,15 @@ def _answer_of(task: PageTask, user: User) -> dict[str, Any]:
         "content_type": response.get("Content-Type", ""),
         "disposition": response.get("Content-Disposition", ""),
         "text": response.content.decode() if isinstance(response, HttpResponse) else "",
+        "file": _stored_download(response) if isinstance(response, StreamingHttpResponse) else "",
         "messages": texts,
     }
+
+
+def _stored_download(response: StreamingHttpResponse) -> str:
+    """The key of a file that a view made. The nightly sweep of files removes it after a day."""
+    with closing(response):
+        return store_file(iter(response), FOLDER, limit=sys.maxsize, max_seconds=TIME_LIMIT_SECONDS).key
 
 
 def _call_view(request: StoredForm) -> HttpResponseBase:
@@ -367,11 +381,11 @@ def remove_old_tasks(at: datetime) -> None:
     """Nightly: forms and answers of some days ago."""
     for task in PageTask.objects.filter(created_at__lt=at - timedelta(days=KEPT_DAYS)):
         task.delete()
-        _remove_files(task)
+        _remove_all_files(task)
 
 
 def remove_tasks_of(user: User) -> None:
     """With the account: what the person asked for, and its files."""
     for task in PageTask.objects.filter(user=user):
         task.delete()
-        _remove_files(task)
+        _remove_all_files(task)

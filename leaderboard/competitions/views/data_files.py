@@ -119,8 +119,10 @@ def add_posted_file(request: HttpRequest, page_context: PageContext, form: DataF
 
 
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Collecting all submissions"))
 def host_submissions_zip(request: HttpRequest, page_context: PageContext) -> HttpResponseBase:
-    """Made while it is sent, so it begins at once however much there is."""
+    if request.method != "POST":
+        return see_other("host_submissions", slug=page_context.competition.slug)
     pieces = submissions_zip.submissions_zip(page_context.competition, page_context.at)
     return streamed_zip(pieces, f"{page_context.competition.slug}-submissions.zip")
 

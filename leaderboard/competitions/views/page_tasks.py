@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy
 from django_htmx.http import HttpResponseClientRedirect
 
 from leaderboard.common.access import SiteAudience, View, open_page_to
-from leaderboard.common.responses import see_other, signed_in_user
+from leaderboard.common.responses import as_download, see_other, signed_in_user
 
 from .. import tasks
 from ..models.page_task import PageTask
@@ -93,6 +93,10 @@ def _answer(request: HttpRequest, task: PageTask) -> HttpResponseBase:
         return see_other("page_task", task_id=task.pk)
     page_tasks.add_messages(request, task)
     answer = task.answer
+    if key := answer.get("file"):
+        download = as_download(key, "")
+        download["Content-Type"], download["Content-Disposition"] = answer["content_type"], answer["disposition"]
+        return download
     if answer["location"]:
         response: HttpResponse = HttpResponseRedirect(answer["location"])
     else:
@@ -112,15 +116,15 @@ def page_task(request: HttpRequest, task_id: UUID) -> HttpResponseBase:
     is_htmx = getattr(request, "htmx", False)
     if task.is_over and is_htmx:
         return HttpResponseClientRedirect(request.path)
-    if task.status == PageTask.Status.DONE:
-        if task.answer["location"]:
-            return _answer(request, task)
-        return HttpResponseRedirect(f"{task.path.partition('?')[0]}?{urlencode({'task': task.pk})}")
+    answer_path = f"{task.path.partition('?')[0]}?{urlencode({'task': task.pk})}"
+    if task.status == PageTask.Status.DONE and not task.answer.get("file"):
+        return _answer(request, task) if task.answer["location"] else HttpResponseRedirect(answer_path)
     context = {
         "task": task,
         "heading": _heading_of(task),
         "failure": page_tasks.failure_text(task),
         "back": task.path,
+        "download": answer_path if task.is_over else "",
         "is_after_another": _is_after_another(task),
     }
     template = "competitions/page_task_progress.html" if is_htmx else "competitions/page_task.html"
