@@ -332,8 +332,6 @@ PROMETHEUS_TOKEN = env.str("PROMETHEUS_TOKEN", default="")
 if PROMETHEUS_TOKEN and len(PROMETHEUS_TOKEN) < 16:
     raise ImproperlyConfigured("PROMETHEUS_TOKEN has at least 16 characters or is not set.")
 
-# Further hosts than Slack, Discord and Teams that chat messages may be posted to.
-WEBHOOK_HOSTS = env.list("WEBHOOK_HOSTS", default=[])
 
 # Readable lines, or one JSON object per line for programs that collect logs.
 LOG_FORMAT = env.str("LOG_FORMAT", default="text")
@@ -354,7 +352,7 @@ LOGGING = {
         "leaderboard": {"level": _log_level or "INFO"},
         # What a request came to is on its own line; here only what broke, and where.
         "django.request": {"level": "ERROR"},
-        # It writes addresses of requests into its lines, and those of chats are secrets.
+        # It writes addresses of requests into its lines.
         "urllib3": {"level": "ERROR"},
         "_granian": {"handlers": ["console"], "propagate": False},
     },

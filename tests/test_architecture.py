@@ -59,7 +59,6 @@ def test_a_web_process_starts_without_the_heavy_libraries() -> None:
             r"^\s*(from|import) (requests|urllib\.request|httpx)\b",
             (
                 "leaderboard/operations/",
-                "leaderboard/notifications/chat_posting.py",
                 "leaderboard/accounts/institution/sessions.py",
             ),
         ),

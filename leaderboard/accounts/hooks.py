@@ -84,7 +84,6 @@ class Leaving:
     """Where others may have its names."""
     teams: dict[int, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
-    former_team_names: set[str] = field(default_factory=set)
     counts: dict[str, int] = field(default_factory=dict)
     """For the audit log: how many of what it had."""
 

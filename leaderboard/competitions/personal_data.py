@@ -158,7 +158,6 @@ def _leave_team_anonymously(membership: Membership, leaving: Leaving) -> None:
     membership.competition.touch_board()
     if heir is None or team.name != before:
         leaving.teams[number] = team.name if team.name != before else NAMELESS
-        leaving.former_team_names.add(before)
 
 
 def _free_anonymous_name(competition: Competition) -> str:

@@ -88,9 +88,6 @@ class ClassActivity:
     """Seconds since a worker was heard of; None where none ever was."""
     average_seconds: float | None
     """From the receipt of a file to its score, on the last day with files."""
-    chat_service: str
-    chat_problem: str
-    """What was wrong with the last message to the chat; empty where nothing was."""
 
     @property
     def scorer_works(self) -> bool:
@@ -109,11 +106,10 @@ def class_activity(competition: Competition, at: datetime) -> ClassActivity:
     teams = list(
         competition.teams.order_by().annotate(members=Count("memberships"), joined=Min("memberships__joined_at"))
     )
-    chat = {name: F(f"webhook__{name}") for name in ("service", "is_on", "last_problem")}
     heard = Subquery(Worker.objects.order_by("-last_seen_at").values("last_seen_at")[:1])
     expected = RosterEntry.objects.filter(competition=OuterRef("pk"), user=None, left_at=None)
     one = Competition.objects.filter(pk=competition.pk).order_by()
-    site: Any = one.values(heard=heard, not_joined=count_rows(expected, "competition"), **chat).get()
+    site: Any = one.values(heard=heard, not_joined=count_rows(expected, "competition")).get()
     days, average = _last_days(files, competition, at) if by_team else ((), None)
     oldest = min((row["oldest"] for row in rows if row["oldest"]), default=None)
     return ClassActivity(
@@ -129,8 +125,6 @@ def class_activity(competition: Competition, at: datetime) -> ClassActivity:
         average_seconds=average,
         **_scores(competition, teams, by_team, files),
         seconds_since_worker=_age_in_seconds(site["heard"], at),
-        chat_service=site["service"] or "",
-        chat_problem=site["last_problem"] if site["is_on"] else "",
     )
 
 

@@ -29,7 +29,6 @@ from leaderboard.competitions.services import competitions, launches
 from leaderboard.competitions.views.charts import metric_title
 from leaderboard.competitions.views.page_tasks import answered_by_worker
 from leaderboard.competitions.views.setup import checklist_of
-from leaderboard.notifications import chat_sending
 from leaderboard.scoring import JobFailed
 
 from . import activity, hardest_rows, similar
@@ -70,7 +69,6 @@ def _activity_context(request: HttpRequest, page_context: PageContext) -> dict[s
         "chart": charts.activity(found.days, today=activity.today_of(page_context.competition, page_context.at)),
         "in_need": in_need[:SHOWN_IN_NEED],
         "more_in_need": in_need[SHOWN_IN_NEED:],
-        "chat_problem": chat_sending.explain_outcome(found.chat_problem) if found.chat_problem else "",
         "help": kind,
         "help_kinds": [(name, words, counts[name]) for name, words in HELP_KINDS.items() if counts[name]],
         "seen": sha256(repr(steady).encode()).hexdigest()[:16],

@@ -9,11 +9,9 @@ from leaderboard.accounts.hooks import NAMELESS, Leaving, PersonalData
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Team
 
-from .models import ChatEvent, Notice, NoticeKind, WebhookMessage
+from .models import Notice, NoticeKind
 from .notices import Mention, replace_mentions
 
-# Of all the languages that a reader may have.
-QUOTES = "“”„‟«»‹›‘’‚'\""
 # Of these the site writes the words and mentions people, teams and files. Announcements are a host's own.
 KINDS = (NoticeKind.TEAM, NoticeKind.DECISION, NoticeKind.ROLE, NoticeKind.FILE_FAILED)
 
@@ -24,11 +22,6 @@ def export(*, account: User, at: datetime) -> PersonalData:
 
 
 def forget(*, leaving: Leaving) -> None:
-    _forget_in_notices(leaving)
-    _forget_in_chats(leaving)
-
-
-def _forget_in_notices(leaving: Leaving) -> None:
     """Names go where a notice mentions the person, a team of theirs or a file of theirs; the same text elsewhere stays.
     A confirmed address is nobody else's, so it goes wherever it stands."""
     living = set(Team.objects.filter(competition__in=leaving.competitions).values_list("pk", flat=True))
@@ -66,14 +59,3 @@ def _add_address_mentions(addresses: re.Pattern[str], where: str, text: str, men
     found = [one.span() for one in addresses.finditer(text)]
     free = [(start, end) for start, end in found if all(end <= first or start >= last for first, last in spans)]
     return [*mentions, *(Mention(where, start, end, "address", "") for start, end in free)]
-
-
-def _forget_in_chats(leaving: Leaving) -> None:
-    """Messages already posted to a chat stay there; our copy is deleted. Invisible characters keep names from calling
-    people."""
-    own_name = rf"{re.escape(leaving.account.get_username())}(?: \d+)?"
-    names = [own_name, *map(re.escape, leaving.former_team_names)]
-    pattern = re.compile(f"(?<=[{QUOTES}])({'|'.join(names)})(?=[{QUOTES}])", re.IGNORECASE)
-    messages = WebhookMessage.objects.filter(webhook__competition__in=leaving.competitions, event=ChatEvent.FIRST)
-    named = [pk for pk, title in messages.values_list("pk", "title") if pattern.search(title.replace("\u200b", ""))]
-    WebhookMessage.objects.filter(pk__in=named).delete()

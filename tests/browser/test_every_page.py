@@ -174,7 +174,7 @@ def test_a_page_of_each_kind_is_for_everybody(page_of: Callable[[str], Page], pe
     setup = f"/setup/{SetupLink.issue()}/"
     kinds = {
         "bo": ("/c/pets/", "/c/pets/leaderboard/", "/c/pets/submissions/", "/c/pets/submit/"),
-        "ada": ("/host/pets/", "/host/pets/settings/chat/"),
+        "ada": ("/host/pets/", "/host/pets/settings/"),
         "": (setup,),
     }
     found = []

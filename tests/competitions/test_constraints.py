@@ -36,7 +36,7 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.models.team_history import TeamChange
 from leaderboard.grades.models import Grade, GradeRelease
-from leaderboard.notifications.models import Notice, NoticeChoice, Webhook, WebhookMessage
+from leaderboard.notifications.models import Notice, NoticeChoice
 from tests.conftest import answers, enter, hand_in
 
 TODAY = timezone.now().date()
@@ -128,9 +128,6 @@ OFFENCES: dict[str, Callable[[], object]] = {
         Refusal, submission=Submission.objects.get(), ground_truth=GroundTruth.objects.get()
     ),
     "worker_reports_once": lambda: twice(Worker, host="here", process=1, version="1", last_seen_at=timezone.now()),
-    "webhook_message_once": lambda: twice(
-        WebhookMessage, webhook=Webhook.objects.create(**here(), address="a"), title="t", key="k"
-    ),
     "a_pause_says_why": lambda: Limits.objects.update(paused_at=timezone.now()),
     "admission_kind_known": lambda: Admission.objects.update(kind="everybody"),
     "roster_user_once": lambda: twice(RosterEntry, **here(), user=bo()),

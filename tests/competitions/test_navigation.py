@@ -110,7 +110,7 @@ def test_a_host_who_may_open_no_new_ones_finds_it_too(pets: Competition, bo: Use
 
 def test_only_who_may_open_new_ones_is_led_to_a_copy(pets: Competition, ada: User, bo: User) -> None:
     pets.hosts.add(bo)
-    for page in ("settings/", "settings/chat/"):
+    for page in ("settings/", "audit/"):
         assert "/host/pets/clone/" in signed_in(ada).get(f"/host/pets/{page}").content.decode()
         assert "/host/pets/clone/" not in signed_in(bo).get(f"/host/pets/{page}").content.decode()
     assert signed_in(bo).get("/host/pets/clone/").status_code == 403

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import smtplib
-import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,9 +22,8 @@ from leaderboard.common import outbox
 from leaderboard.common.models import OutgoingEmail
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import Competition
-from leaderboard.notifications import chat_sending, emails, notices
+from leaderboard.notifications import emails, notices
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
-from leaderboard.notifications.tasks import post_due_messages
 from tests.pages import signed_in, tidy
 
 
@@ -193,28 +191,6 @@ def test_the_sweep_rings_for_emails_that_are_due(
     tell(bo)
     tasks.sweep()
     assert rung == ["leaderboard.notifications.tasks.send_due_emails"]
-
-
-def test_a_chat_that_lets_us_wait_holds_up_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, answered, ended = threading.Event(), threading.Event(), threading.Event()
-    rounds: list[bool] = []
-
-    def send_due() -> bool:
-        asked.set()
-        assert answered.wait(60)
-        rounds.append(len(rounds) < 2)
-        if not rounds[-1]:
-            ended.set()
-        return rounds[-1]
-
-    monkeypatch.setattr(chat_sending, "send_due_messages", send_due)
-    post_due_messages()
-    assert asked.wait(60)
-    post_due_messages()
-    assert rounds == []
-    answered.set()
-    assert ended.wait(60)
-    assert rounds == [True, True, False], "one thread sends until nothing is left"
 
 
 def test_an_email_in_somebodys_hands_is_not_sent_by_another(

@@ -65,8 +65,6 @@ class AuditEvent(models.TextChoices):
     TEAMS_MERGED = "teams_merged", _("Teams merged")
     MEMBER_REMOVED = "member_removed", _("Member removed by the captain")
     CAPTAIN_CHANGED = "captain_changed", _("Captain changed")
-    WEBHOOK_SET = "webhook_set", _("Chat messages set up")
-    WEBHOOK_REMOVED = "webhook_removed", _("Chat messages removed")
     RIGHTS_CHANGED = "rights_changed", _("Account permissions changed")
     PASSWORD_LINK = "password_link", _("Password link created")
     INSTITUTION_LINKED = "institution_linked", _("Account linked to an institution's")

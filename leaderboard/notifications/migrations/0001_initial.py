@@ -45,21 +45,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Webhook',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('address', models.CharField(max_length=600)),
-                ('service', models.CharField(max_length=40)),
-                ('events', models.JSONField(default=list)),
-                ('is_on', models.BooleanField(default=True)),
-                ('since', models.DateTimeField(default=django.utils.timezone.now)),
-                ('first_seen_at', models.DateTimeField(null=True)),
-                ('last_problem', models.CharField(blank=True, max_length=40)),
-                ('competition', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='webhook', to='competitions.competition')),
-                ('first_team', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='competitions.team')),
-            ],
-        ),
-        migrations.CreateModel(
             name='Notice',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -92,28 +77,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('user', 'kind'), name='one_choice_per_kind_of_notice'), models.CheckConstraint(condition=models.Q(('delivery__in', ['at_once', 'digest', 'page', 'none'])), name='notice_delivery_known')],
-            },
-        ),
-        migrations.CreateModel(
-            name='WebhookMessage',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('event', models.CharField(max_length=20)),
-                ('title', models.CharField(max_length=300)),
-                ('text', models.TextField(blank=True)),
-                ('key', models.CharField(max_length=120)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('due_at', models.DateTimeField(default=django.utils.timezone.now, null=True)),
-                ('claim', models.UUIDField(null=True)),
-                ('tries', models.PositiveIntegerField(default=0)),
-                ('sent_at', models.DateTimeField(null=True)),
-                ('last_problem', models.CharField(blank=True, max_length=40)),
-                ('webhook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='notifications.webhook')),
-            ],
-            options={
-                'ordering': ['-created_at', '-pk'],
-                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='webhook_message_due')],
-                'constraints': [models.UniqueConstraint(fields=('webhook', 'key'), name='webhook_message_once')],
             },
         ),
     ]
