@@ -69,7 +69,6 @@ RULES = "1. One account per person.\n2. Teams of at most three.\n3. No data from
 NO_PAGES = (
     ".csv",
     ".zip",
-    ".ics",
     ".json",
     ".py",
     "/file/",

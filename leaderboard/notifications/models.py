@@ -1,9 +1,8 @@
 """Notices to a person, on the page of notifications and by e-mail as the person chooses for each kind; announcements of
-hosts; addresses of calendars."""
+hosts."""
 
 from __future__ import annotations
 
-import secrets
 import uuid
 import zoneinfo
 from datetime import UTC, datetime, timedelta
@@ -14,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from leaderboard.accounts.models import User, Viewer, token_digest
+from leaderboard.accounts.models import User, Viewer
 from leaderboard.competitions.models import Competition
 
 # Hour of the daily e-mail, in the reader's time zone.
@@ -191,27 +190,3 @@ class Announcement(models.Model):
     def new_key() -> str:
         """Made with the form, so that a double click sends once."""
         return f"announcement:{uuid.uuid4().hex}"
-
-
-class CalendarAddress(models.Model):
-    """At most one per person. Only the digest is stored; the address itself is shown once, and a new one ends it."""
-
-    user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="calendar_address")
-    digest = models.CharField(max_length=64, unique=True, editable=False)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    def __str__(self) -> str:
-        return f"calendar of {self.user}"
-
-    @classmethod
-    def issue(cls, user: User) -> str:
-        """The secret of a new address; the earlier one opens nothing any more."""
-        secret = secrets.token_urlsafe(24)
-        cls.objects.update_or_create(user=user, defaults={"digest": token_digest(secret), "created_at": timezone.now()})
-        return secret
-
-    @classmethod
-    def owner_of(cls, secret: str) -> User | None:
-        """The active person whom a secret belongs to."""
-        found = cls.objects.select_related("user").filter(digest=token_digest(secret), user__is_active=True).first()
-        return found.user if found else None

@@ -28,7 +28,7 @@ from leaderboard.competitions.services import boards, covers, data_files
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications import announcements, emails
-from leaderboard.notifications.models import CalendarAddress, Notice, NoticeKind
+from leaderboard.notifications.models import Notice, NoticeKind
 from tests.conftest import enter, hand_in, make_competition, person
 
 TRUTH = "truthcanary"
@@ -127,7 +127,6 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "slip/code": join_card,
         "invitation": "nonsense",
         "secret": "nonsense",
-        "calendar/secret": CalendarAddress.issue(eve),
         "stop/token": emails.unsubscribe_token(eve, {NoticeKind.TEAM}),
         "announcements/number": competition.announcements.get().pk,
         "notifications/number": Notice.objects.filter(user=bo).earliest("pk").pk,

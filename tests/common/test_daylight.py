@@ -1,4 +1,4 @@
-"""Days of 23 and of 25 hours: deadlines, attempts, planned launches, reminders, letters, calendars, to the minute."""
+"""Days of 23 and of 25 hours: deadlines, attempts, planned launches, reminders, letters, to the minute."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from leaderboard.competitions.models import Competition, DailyAttempts, StudentP
 from leaderboard.competitions.services import competitions, copying, launches, submit_conditions
 from leaderboard.notifications import reminders
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
-from leaderboard.notifications.views.calendar import as_calendar
 from tests.competitions.test_setup import filled_in
 from tests.conftest import enter, make_competition
 from tests.pages import signed_in
@@ -66,7 +65,7 @@ def test_each_quarter_of_an_hour_is_taken_once_or_refused_in_words(
 def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywhere(
     ada: User, bo: User, zone: str, day: date, hours: int, offset: int
 ) -> None:
-    """In the form, in the database, on the page, in the calendar, and for the file that comes a minute later."""
+    """In the form, in the database, on the page, and for the file that comes a minute later."""
     pets = ends_on(ada, zone, evening(day, offset) + 9 * DAY)
     enter(pets, bo)
     sent = filled_in(signed_in(ada).get("/host/pets/settings/").content.decode())
@@ -80,9 +79,6 @@ def test_a_deadline_typed_for_the_evening_of_the_change_is_that_minute_everywher
         assert f"{day.day} {day:%b} {day.year}, 23:59 {ZoneInfo(zone).tzname(pets.closes_at.replace(tzinfo=None))}" in (
             moment(pets.closes_at)
         )
-    feed = as_calendar("Dates", [(pets, pets.closes_at, "https://example.org/")], timezone.now()).content.decode()
-    assert f"DTSTART:{evening(day, offset):%Y%m%dT%H%M%SZ}" in feed
-    assert "TRIGGER:-P1D" in feed
     membership = pets.memberships.get()
     assert submit_conditions.refusal_of_submission(pets, membership, pets.closes_at - MINUTE) is None
     late = submit_conditions.refusal_of_submission(pets, membership, pets.closes_at)
