@@ -88,8 +88,8 @@ def avatar(name: str, style: str = "") -> SafeString:
 
 
 @lru_cache(maxsize=512)
-def cover(slug: str, colour: int, style: str) -> SafeString:
-    """The generated picture of a competition: a pattern drawn by its address, in a colour (1–10).
+def cover(slug: str, style: str) -> SafeString:
+    """The generated picture of a competition: a pattern and a colour by its address.
 
     `style` is `tile-cover` (a square) or `wide` (a band over a card).
     """
@@ -97,9 +97,9 @@ def cover(slug: str, colour: int, style: str) -> SafeString:
     seed = random.Random(slug)  # noqa: S311 - a drawing
     drawn = _PATTERN_DRAWERS[seed.choice(PATTERNS)](seed, width, height)
     return format_html(
-        '<svg class="cover {} cover-{}" viewBox="0 0 {} {}" preserveAspectRatio="xMidYMid slice" aria-hidden="true"'
+        '<svg class="cover {} h{}" viewBox="0 0 {} {}" preserveAspectRatio="xMidYMid slice" aria-hidden="true"'
         ' fill="none" stroke="currentColor" stroke-opacity=".55" stroke-width="1.5">{}</svg>',
-        style, colour, width, height, mark_safe(drawn),  # noqa: S308 - numbers alone
+        style, colour_of(slug), width, height, mark_safe(drawn),  # noqa: S308 - numbers alone
     )  # fmt: skip
 
 

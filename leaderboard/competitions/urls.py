@@ -31,7 +31,6 @@ urlpatterns = [
     path("metrics/", metrics.metrics, name="metrics"),
     path("metrics/<slug:key>/", metrics.metric, name="metric"),
     path("c/<slug:slug>/", overview.overview, name="overview"),
-    path("c/<slug:slug>/cover/<str:picture>", competitions.cover_picture, name="cover_picture"),
     path("c/<slug:slug>/data/", data_files.data, name="data"),
     path("c/<slug:slug>/data/sample_submission.csv", data_files.sample_submission, name="sample_submission"),
     path("c/<slug:slug>/data.zip", data_files.data_zip, name="data_zip"),

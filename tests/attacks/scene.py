@@ -24,7 +24,7 @@ from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, PageTask, RowReport, Score, Standing, Submission, Uncertainty
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.scoring import score as score_module
-from leaderboard.competitions.services import boards, covers, data_files
+from leaderboard.competitions.services import boards, data_files
 from leaderboard.grades import rules as grade_rules
 from leaderboard.grades.models import Gradebook
 from leaderboard.notifications import announcements, emails
@@ -96,7 +96,6 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
     team = enter(competition, bo).team
     joining.accept_rules(membership=joining.join_by_invitation(user=cy, invitation=team.invitation))
     enter(competition, eve)
-    covers.set_picture(competition=competition, chunks=[b"\x89PNG\r\n\x1a\npicture"])
     data_file = data_files.add_data_file(
         competition=competition, file_name="train.csv", chunks=[b"id,x\n1,2\n"], description=""
     )
@@ -121,7 +120,6 @@ def make_scene(ada: User, bo: User, cy: User, dee: User) -> Scene:
         "submission_id": submission.pk,
         "id": submission.pk,
         "name": data_file.name,
-        "picture": competition.cover.picture_name,
         "guide": "students",
         "code": "WRONGONE",
         "slip/code": join_card,

@@ -38,7 +38,6 @@ SEEN_BY_NOBODY = {
     "host_restore": "leads back",
     "submission_convert": "leads back",
     "password_link": "leads to the page where the password is chosen",
-    "cover_picture": "a picture",
     "favicon": "a picture",
     "robots": "for programs",
     "host_activity": "a part of the dashboard",

@@ -25,7 +25,7 @@ from ..models.competition_settings import PLACES, make_settings, read_setting, s
 from .board_hints import FEWEST_STEPS, board_hint, steady_steps, step_hint
 
 MEGABYTE = 1024 * 1024
-NOT_SETTINGS = ("max_megabytes", "hosts", "picture", "removes_picture")
+NOT_SETTINGS = ("max_megabytes", "hosts")
 """Fields of the form that are saved in another way."""
 MOMENT_FORMATS = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
 
@@ -126,17 +126,6 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
     )
 
-    colour = setting_field("colour", label=_("Color"), required=False, widget=forms.RadioSelect)
-    picture = forms.FileField(
-        label=_("Picture"),
-        required=False,
-        max_length=1000,
-        widget=forms.FileInput(attrs={"accept": ".png,.jpg,.jpeg,.webp"}),
-        error_messages={"empty": _("This file is empty.")},
-        help_text=_("PNG, JPEG or WebP, up to 1 MB. Shown instead of the pattern."),
-    )
-    removes_picture = forms.BooleanField(label=_("Remove the picture"), required=False)
-
     class Meta:
         model = Competition
         fields: ClassVar = [
@@ -233,10 +222,6 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             raise ValidationError(_("Enter an address; it can't be derived from this title."))
         return slug
 
-    def clean_colour(self) -> int:
-        chosen: Any = self.cleaned_data["colour"]
-        return self.instance.cover.colour if chosen in (None, "") else int(chosen)
-
     def clean_join_code(self) -> str:
         code: str = re.sub(r"[\s-]", "", self.cleaned_data["join_code"]).upper()
         if code and (len(code) < 6 or not code.isascii() or not code.isalnum()):
@@ -323,7 +308,6 @@ class SetupForm(PartOfCompetitionForm):
         "is_listed",
         "needs_code",
         "join_code",
-        "colour",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

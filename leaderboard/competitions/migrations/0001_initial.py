@@ -95,21 +95,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='Cover',
-            fields=[
-                ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='cover', serialize=False, to='competitions.competition')),
-                ('colour', models.PositiveSmallIntegerField(choices=[(0, 'Automatic'), (1, 'Blue'), (2, 'Orange'), (3, 'Pine'), (4, 'Rose'), (5, 'Violet'), (6, 'Brown'), (7, 'Teal'), (8, 'Brick'), (9, 'Green'), (10, 'Grey')], default=0, verbose_name='color')),
-                ('picture_name', models.CharField(blank=True, editable=False, max_length=80)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='CoverPicture',
-            fields=[
-                ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='cover_picture', serialize=False, to='competitions.competition')),
-                ('content', models.BinaryField()),
-            ],
-        ),
-        migrations.CreateModel(
             name='Baseline',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .competition import Competition, DataFile
-from .competition_settings import Admission, Archive, BoardSettings, Cover, CoverPicture, LaunchPlan, Limits
+from .competition_settings import Admission, Archive, BoardSettings, LaunchPlan, Limits
 from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring, RowReport, StudentPreview, TruthCheck, TruthDraft
 from .page_task import PageTask
@@ -27,8 +27,6 @@ __all__ = [
     "BoardSettings",
     "Competition",
     "Conversion",
-    "Cover",
-    "CoverPicture",
     "DailyAttempts",
     "DataFile",
     "Duty",

@@ -211,47 +211,6 @@ class Archive(models.Model):
         return self.binned_at + timedelta(days=self.BIN_DAYS) if self.binned_at else None
 
 
-class Cover(models.Model):
-    """How a competition is known again: a colour, and a picture if its host has one."""
-
-    class Colour(models.IntegerChoices):
-        """The ten colours of the style sheet (`--c1` to `--c10`)."""
-
-        AUTOMATIC = 0, _("Automatic")
-        BLUE = 1, _("Blue")
-        ORANGE = 2, _("Orange")
-        PINE = 3, _("Pine")
-        ROSE = 4, _("Rose")
-        VIOLET = 5, _("Violet")
-        BROWN = 6, _("Brown")
-        TEAL = 7, _("Teal")
-        BRICK = 8, _("Brick")
-        GREEN = 9, _("Green")
-        GREY = 10, _("Grey")
-
-    competition = models.OneToOneField(
-        Competition, on_delete=models.CASCADE, primary_key=True, related_name="cover", editable=False
-    )
-    colour = models.PositiveSmallIntegerField(_("color"), choices=Colour.choices, default=Colour.AUTOMATIC)
-    # The file name under which browsers fetch and keep it; empty without a picture.
-    picture_name = models.CharField(max_length=80, blank=True, editable=False)
-
-    def __str__(self) -> str:
-        return self.picture_name or str(self.Colour(self.colour).label)
-
-
-class CoverPicture(models.Model):
-    """The bytes of a picture, apart from the row that is read with every competition."""
-
-    competition = models.OneToOneField(
-        Competition, on_delete=models.CASCADE, primary_key=True, related_name="cover_picture", editable=False
-    )
-    content = models.BinaryField()
-
-    def __str__(self) -> str:
-        return str(self.pk)
-
-
 # What forms, imports, exports and the audit log call the settings that do not stand in the competition's own row.
 PLACES = {
     "is_listed": "admission.is_listed",
@@ -266,7 +225,6 @@ PLACES = {
     "uses_pseudonyms": "board.uses_pseudonyms",
     "shows_sections": "board.shows_sections",
     "reveals_itself": "board.reveals_itself",
-    "colour": "cover.colour",
     "daily_attempts": "limits.daily_attempts",
     "final_count": "limits.final_count",
     "team_size": "limits.team_size",
@@ -278,7 +236,7 @@ PLACES = {
 
 def make_settings(competition: Competition) -> None:
     """Give a competition that is not stored yet its rows, with what is usual."""
-    for row in (Admission, BoardSettings, Limits, LaunchPlan, Archive, Cover):
+    for row in (Admission, BoardSettings, Limits, LaunchPlan, Archive):
         row(competition=competition)
 
 

@@ -31,7 +31,6 @@ EDITABLE = (
     "overview",
     "rules",
     "contact",
-    "colour",
     "is_listed",
     "join_code",
     "needs_code",

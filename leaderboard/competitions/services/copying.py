@@ -21,7 +21,7 @@ from leaderboard.common.storage import path_of
 
 from ..models import Competition
 from ..models.competition_settings import read_setting
-from . import boards, competitions, covers, data_files, publishing, truth_drafts
+from . import boards, competitions, data_files, publishing, truth_drafts
 from .competitions import CannotHost
 
 USUAL_LENGTH = timedelta(days=14)
@@ -65,7 +65,6 @@ def clone_competition(
     try:
         with transaction.atomic():
             AuditEntry.append(AuditEvent.CLONED, user=user, competition=copy, about=competition.slug)
-        covers.copy_picture(competition, copy)
         _copy_files(competition, copy, user)
         _copy_truth(competition, copy)
         if with_baselines:

@@ -1,5 +1,5 @@
 """A competition as a folder, or that as one zip file: `competition.toml`, texts, `truth.csv` with `split_secret.txt`,
-`data/`, `baselines/`, `picture.png` (or `.jpg`, `.webp`).
+`data/`, `baselines/`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from leaderboard.common.storage import TooLarge, open_stored, size_text
 from leaderboard.common.zip_files import BROKEN_ARCHIVE_ERRORS, StreamingBuffer
 from leaderboard.scoring import JobFailed
 
-from ..models import Competition, CoverPicture, GroundTruth
+from ..models import Competition, GroundTruth
 from ..models.competition_settings import read_setting
-from . import boards, competitions, copying, covers, data_files, launches, publishing, truth_drafts
+from . import boards, competitions, copying, data_files, launches, publishing, truth_drafts
 from .competitions import CannotHost
 
 TIMES = ("opens_at", "closes_at")
@@ -43,8 +43,6 @@ OF_THEIR_OWN = {"overview", "rules", "join_code"}
 PLAIN_FIELDS = tuple(name for name in competitions.EDITABLE if name not in {*TIMES, *TIMES_IF_ANY, *OF_THEIR_OWN})
 REMOVED_FIELDS = ("has_medal_zones", "embed_sites")
 """Settings that older exports name. They are read over."""
-PICTURE = "picture"
-"""The name of the cover's picture, before its ending."""
 SPLIT_SECRET = "split_secret.txt"
 """What the system drew the split with. A file of its own: `competition.toml` may be shown to students."""
 
@@ -70,7 +68,6 @@ def import_folder(
         lines = [f"{name}: {' '.join(found)}" for name, found in error.message_dict.items()]
         raise CannotHost(_("competition.toml can't be used."), lines) from error
     try:
-        _import_picture(folder, competition, user)
         # First, for the truth is compared with the sample submission, and no data file may hold its answers.
         _import_data(folder, spec, competition, user)
         if needs_truth or (folder / "truth.csv").exists():
@@ -86,11 +83,10 @@ def import_folder(
 
 @dataclass(frozen=True)
 class FolderFile:
-    """One file of a competition's folder: a text, bytes, or a stored file."""
+    """One file of a competition's folder: a text or a stored file."""
 
     name: str
     text: str = ""
-    content: bytes = b""
     key: str = ""
     sha256: str = ""
 
@@ -100,7 +96,7 @@ class FolderFile:
             with open_stored(self.key, self.sha256) as file:
                 yield file
         else:
-            yield io.BytesIO(self.content or self.text.encode())
+            yield io.BytesIO(self.text.encode())
 
 
 def export_folder(competition: Competition, folder: Path) -> None:
@@ -135,18 +131,9 @@ def folder_files(competition: Competition) -> Iterator[FolderFile]:
         name = f"baselines/{number}/{baseline.submission.file_name}"
         yield FolderFile(name, key=baseline.submission.file_key, sha256=baseline.submission.sha256)
         lines += ["", "[[baselines]]", *_toml_lines({"name": baseline.name, "file": name})]
-    if picture := CoverPicture.objects.filter(competition=competition).first():
-        yield FolderFile(PICTURE + Path(competition.cover.picture_name).suffix, content=bytes(picture.content))
     yield FolderFile("competition.toml", "\n".join(lines) + "\n")
     yield FolderFile("overview.md", competition.overview)
     yield FolderFile("rules.md", competition.rules)
-
-
-def _import_picture(folder: Path, competition: Competition, user: User) -> None:
-    for ending in covers.KINDS:
-        if (path := folder / (PICTURE + ending)).is_file():
-            with _file_errors_explained(path.name):
-                covers.set_picture(competition=competition, chunks=copying.file_chunks(path), user=user)
 
 
 def _import_truth(folder: Path, spec: dict[str, Any], competition: Competition, user: User) -> None:

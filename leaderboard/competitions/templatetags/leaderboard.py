@@ -12,7 +12,6 @@ from django.core.cache import caches
 from django.db.models import OuterRef
 from django.forms import BoundField
 from django.template import Context
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext_lazy, ngettext
@@ -166,12 +165,7 @@ register.simple_tag(icons.avatar)
 
 @register.simple_tag
 def cover(competition: Competition, style: str = "tile-cover") -> SafeString:
-    """The picture of a competition, or a pattern of its own in its colour."""
-    chosen = competition.cover
-    if chosen.picture_name:
-        address = reverse("cover_picture", args=[competition.slug, chosen.picture_name])
-        return format_html('<img class="cover {}" src="{}" alt="">', style, address)
-    return icons.cover(competition.slug, chosen.colour or icons.colour_of(competition.slug), style)
+    return icons.cover(competition.slug, style)
 
 
 @register.simple_tag(takes_context=True)

@@ -9,9 +9,8 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.db.models import Count, OuterRef, Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.html import format_html
@@ -26,9 +25,8 @@ from leaderboard.common.responses import see_other, signed_in_user
 
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CompetitionForm, SlugForm, TeamChangesForm
-from ..models import Archive, Competition, CoverPicture, Submission, Team
-from ..services import archive, competitions, covers, launches
-from ..services.competitions import CannotHost
+from ..models import Archive, Competition, Submission, Team
+from ..services import archive, competitions, launches
 from .host_responses import posted_data, save_competition
 
 AUDIT_ENTRIES_PER_PAGE = 50
@@ -104,41 +102,12 @@ def markdown_preview(request: HttpRequest) -> HttpResponse:
 def host_settings(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     # A copy, because filling the form in changes it and the head of the page must not.
     copy = Competition.objects.get(pk=page_context.competition.pk)
-    form = CompetitionForm(posted_data(request), request.FILES or None, instance=copy)
-    if changed := _save_with_picture(page_context, form):
+    form = CompetitionForm(posted_data(request), instance=copy)
+    if form.is_valid() and (changed := save_competition(page_context, form)):
         messages.success(request, _("Saved."))
         return see_other("host_settings", slug=changed.slug)
     context = {"page_context": page_context, "form": form}
     return render(request, "competitions/host_settings.html", context, status=422 if form.errors else 200)
-
-
-def _save_with_picture(page_context: PageContext, form: CompetitionForm) -> Competition | None:
-    """Nothing is saved where the picture cannot be."""
-    if not form.is_valid():
-        return None
-    user, picture = signed_in_user(page_context.user), form.cleaned_data["picture"]
-    try:
-        with transaction.atomic():
-            changed = save_competition(page_context, form)
-            if changed and picture:
-                covers.set_picture(competition=changed, chunks=picture.chunks(), user=user)
-            elif changed and form.cleaned_data["removes_picture"]:
-                covers.remove_picture(competition=changed, user=user)
-            return changed
-    except CannotHost as error:
-        form.add_error("picture", error.message)
-        return None
-
-
-@open_to(Audience.VISITORS)
-def cover_picture(request: HttpRequest, page_context: PageContext, picture: str) -> HttpResponse:
-    """A picture under its name, which changes with its content."""
-    held = CoverPicture.objects.filter(competition=page_context.competition).first()
-    if held is None or page_context.competition.cover.picture_name != picture:
-        raise Http404(_("This competition has no such picture."))
-    answer = HttpResponse(held.content, content_type=covers.KINDS[picture[picture.rindex(".") :]])
-    answer["Cache-Control"] = "private, max-age=31536000, immutable"
-    return answer
 
 
 @open_to(Audience.HOSTS)

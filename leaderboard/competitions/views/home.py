@@ -128,7 +128,7 @@ class MyTeam:
 
 def my_teams(user: User, at: datetime) -> list[MyTeam]:
     """The teams of a person, the nearest deadline first."""
-    related = ("competition__ground_truth", "competition__board", "competition__limits", "competition__cover")
+    related = ("competition__ground_truth", "competition__board", "competition__limits")
     found = Membership.objects.filter(
         user=user, competition__launched_at__isnull=False, competition__archive__binned_at=None
     )
