@@ -4,7 +4,7 @@
 
 A temporary database gets a class of 50 teams with 20 files each, then one of 500 teams with 100 files each. Every page
 of the site is asked for as its reader would, through all middleware; pages about the competition again where its board
-is steady or hidden, while another ground truth waits, between deadline and reveal, and after the reveal. The slowest
+is hidden, while another ground truth waits, between deadline and reveal, and after the reveal. The slowest
 twentieth counts. Goals: 12 queries, 60 KB compressed, and a time of its own of 60 ms with 50 teams and 120 ms with
 500: processor time of this process, in which SQLite works too. The time on the clock stands next to it; it is larger
 where the machine has other things to do. Last stands what the first look after a change costs, for which is made what
@@ -56,7 +56,7 @@ from leaderboard.grades import rules as grade_rules
 MOST_QUERIES, MOST_KB = 12, 60.0
 MOST_MS = {50: 60.0, 500: 120.0}
 FILES = {50: 20, 500: 100}
-STATES = ("live", "steady", "hidden", "waiting", "closed", "revealed")
+STATES = ("live", "hidden", "waiting", "closed", "revealed")
 
 
 @dataclass(frozen=True)
@@ -182,12 +182,12 @@ def _move(competition: Competition) -> None:
 
 
 def turn(competition: Competition, state: str) -> None:
-    """Let a class go on: `live` as it was made, `steady` or `hidden` by its board, `waiting` under a second ground
+    """Let a class go on: `live` as it was made, `hidden` by its board, `waiting` under a second ground
     truth that has measured everything, `closed` without it, at last `revealed`."""
     now = timezone.now()
     held = Competition.objects.filter(pk=competition.pk)
-    if state in ("steady", "hidden"):
-        BoardSettings.objects.filter(pk=competition.pk).update(mode=state, step=0.01)
+    if state == "hidden":
+        BoardSettings.objects.filter(pk=competition.pk).update(hides_scores=True)
     elif state == "waiting":
         held.update(candidate=_second_ground_truth(competition))
     elif state in ("closed", "revealed"):

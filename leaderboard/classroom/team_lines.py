@@ -13,7 +13,8 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import EffectiveLimits
-from leaderboard.competitions.ranking import boards, ladder, standings
+from leaderboard.competitions.ranking import boards, standings
+from leaderboard.competitions.ranking.scores import sign_of
 
 from .models import name_on_roster
 
@@ -110,7 +111,7 @@ def teams_below_baselines(
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return []
-    sign = ladder.sign_of(ground_truth)
+    sign = sign_of(ground_truth)
     scored = boards.reference_scores(competition.pk, Split.PUBLIC).filter(ground_truth=ground_truth)
     found = scored.values_list("submission__baseline__name", "submission__baseline", "value")
     baselines = sorted(found, key=lambda row: sign * row[2])

@@ -31,7 +31,7 @@ def rounded_end(end: float | None, error: float) -> float | None:
 
 
 def rounded_text(value: float) -> str:
-    """A number that somebody chose, or a score that a board rounded: without digits that it does not have."""
+    """A number that somebody chose: without digits that it does not have."""
     return f"{value + 0.0:.12g}"
 
 

@@ -20,7 +20,7 @@ The views take `(request, page_context, …)`; the `slug` of their URL finds the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import wraps
@@ -43,7 +43,6 @@ from leaderboard.common.queries import only_row
 from . import hooks
 from .models import Competition, Membership
 from .models.extension import effective_limits_of, extended_deadline, last_deadline
-from .ranking import ladder as ladder_module
 
 
 class Audience(StrEnum):
@@ -71,11 +70,10 @@ class PageContext:
     competition: Competition
     user: Viewer
     at: datetime
-    _answers: dict[int, list[ladder_module.LadderAnswer]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.competition.ground_truth is not None:
-            # Which board shows its scores is asked often: without a query.
+            # Whether its board is hidden is asked often: without a query.
             self.competition.ground_truth.competition = self.competition
 
     @cached_property
@@ -152,31 +150,8 @@ class PageContext:
         return self.competition.private_is_visible_to(self.user, self.at)
 
     @cached_property
-    def sees_exact(self) -> bool:
-        """Whether the public scores of files that the viewer may open are shown with all digits: of one's own team, and
-        for those who run it of all; not where a steady or hidden board keeps them back."""
-        own = self.membership is not None and self.competition.own_exact_is_visible
-        return own or self.competition.exact_is_visible_to(self.user, self.at)
-
-    @cached_property
-    def ladder(self) -> ladder_module.Ladder | None:
-        """How the public board shows scores to everybody; None where it shows them exactly."""
-        ground_truth = self.competition.ground_truth
-        return ladder_module.ladder_of(ground_truth) if ground_truth else None
-
-    def ladder_answers(self, team_id: int | None) -> list[ladder_module.LadderAnswer]:
-        """What the public board says of a team's files; asked often for one page, worked out once."""
-        ground_truth = self.competition.ground_truth
-        if ground_truth is None or self.ladder is None or team_id is None:
-            return []
-        if team_id not in self._answers:
-            self._answers[team_id] = ladder_module.answers_to(team_id, ground_truth, self.ladder)
-        return self._answers[team_id]
-
-    def shown_scores(self, team_id: int | None) -> dict[str, float]:
-        """Submission → the public score that its team may be shown for it where the board shows no exact ones."""
-        answers = self.ladder_answers(team_id)
-        return {str(one.submission_id): one.shown for one in answers if one.is_new and one.shown is not None}
+    def sees_public(self) -> bool:
+        return self.competition.public_is_visible_to(self.user, self.at)
 
     @property
     def has_data(self) -> bool:

@@ -84,9 +84,9 @@ def _submission(account: User, submission: Submission, at: datetime) -> dict[str
 
 
 def _scores(account: User, submission: Submission, at: datetime) -> dict[str, float]:
-    """Those that the site shows this person, in full: not what a steady or hidden board keeps back."""
+    """Those that the site shows this person, in full: not what a hidden board keeps back."""
     competition = submission.competition
-    splits = [Split.PUBLIC] if competition.exact_is_visible_to(account, at) else []
+    splits = [Split.PUBLIC] if competition.public_is_visible_to(account, at) else []
     if competition.private_is_visible_to(account, at):
         splits.append(Split.PRIVATE)
     found = Score.objects.filter(submission=submission, ground_truth=competition.ground_truth_id, split__in=splits)

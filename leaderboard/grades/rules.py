@@ -18,7 +18,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Competition
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import ladder
+from leaderboard.competitions.ranking.scores import sign_of
 from leaderboard.competitions.services.boards import baseline_scores
 from leaderboard.competitions.services.competitions import CannotHost
 
@@ -194,7 +194,7 @@ def grade_rules(competition: Competition) -> tuple[GradingRules, bool]:
     ground_truth = competition.ground_truth
     scores = baseline_scores(ground_truth, Split.PUBLIC)
     if ground_truth is not None and len(set(scores.values())) >= 2:
-        names = sorted(scores, key=lambda name: ladder.sign_of(ground_truth) * scores[name])
+        names = sorted(scores, key=lambda name: sign_of(ground_truth) * scores[name])
         ends = (GradeStep(60.0, baseline=names[-1]), GradeStep(100.0, baseline=names[0]))
         return GradingRules(steps=ends, title=competition.title), False
     shares = ((10.0, 100.0), (25.0, 90.0), (50.0, 80.0), (100.0, 70.0))
@@ -209,7 +209,7 @@ def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user
         if ground_truth := competition.ground_truth:
             # What depends on the scores of baselines may change; what contradicts itself does not.
             fixed = replace(rules, steps=tuple(step for step in rules.steps if not step.baseline))
-            known_anchors(fixed, {}, higher_is_better=ladder.sign_of(ground_truth) < 0)
+            known_anchors(fixed, {}, higher_is_better=sign_of(ground_truth) < 0)
     except BadRules as error:
         raise CannotHost(_("These grade rules don't work."), error.faults) from error
     with transaction.atomic():

@@ -14,7 +14,8 @@ from django.utils.translation import gettext as _
 from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
-from leaderboard.competitions.ranking import ladder, standings
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.ranking.scores import sign_of
 from leaderboard.competitions.services.boards import baseline_scores_by_ground_truth
 
 from . import marks
@@ -151,7 +152,7 @@ def _scale_and_files(
         values = {best.team_id: best.value for split, best in candidates if split == sheet.split}
     else:
         values = standings.best_values(ground_truth)
-    higher = ladder.sign_of(ground_truth) < 0
+    higher = sign_of(ground_truth) < 0
     anchors = known_anchors(sheet.rules, baselines, higher_is_better=higher)
     files = {team: [marks.GradableFile(value)] for team, value in values.items()}
     for team, more in late.items():
@@ -164,9 +165,7 @@ def _late_files(
 ) -> dict[int, dict[int, list[marks.GradableFile]]]:
     """Ground truth → team → of each day after the deadline the file with the best public score, so that trying files
     on the private rows cannot improve a grade. Days are counted from the deadline that the team has."""
-    signs = {
-        ground_truth.pk: ladder.sign_of(ground_truth) for ground_truth in ground_truths if ground_truth is not None
-    }
+    signs = {ground_truth.pk: sign_of(ground_truth) for ground_truth in ground_truths if ground_truth is not None}
     wanted = [(ground_truth, its) for ground_truth in signs for its in Split]
     # The query starts at the teams, whose index knows which files are late, and each score by its file: a join reads
     # every score of the ground truth. What has a score is scored.

@@ -11,7 +11,7 @@ from django.db.models import OuterRef
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Membership, Submission
-from leaderboard.competitions.ranking import ladder
+from leaderboard.competitions.ranking.scores import ranked_files
 
 MEMBER_FACTS = (
     "user_id",
@@ -67,7 +67,7 @@ def students_of(competition: Competition, *, with_valid: bool) -> list[Student]:
     # Facts and not rows: a class of 500 is looked at whole for each page of its grades.
     memberships = Membership.objects.filter(competition=competition).order_by()
     if with_valid:
-        valid = Submission.objects.filter(ladder.ranked_files(), team=OuterRef("team"))
+        valid = Submission.objects.filter(ranked_files(), team=OuterRef("team"))
         memberships = memberships.annotate(valid=count_rows(valid, "team"))
     facts = memberships.values(*MEMBER_FACTS, *(["valid"] if with_valid else []))
     entries = RosterEntry.objects.filter(competition=competition).only(*ROSTER_FACTS)

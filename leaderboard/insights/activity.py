@@ -32,7 +32,7 @@ from leaderboard.common.charts import Day
 from leaderboard.common.queries import count_rows
 from leaderboard.competitions.models import Competition, Submission, Team, Worker
 from leaderboard.competitions.models.submission import waiting_since
-from leaderboard.competitions.ranking.ladder import sign_of
+from leaderboard.competitions.ranking.scores import sign_of
 from leaderboard.competitions.scoring.queue import HEARD_WITHIN
 
 Status = Submission.Status

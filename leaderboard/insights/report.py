@@ -16,7 +16,8 @@ from django.db.models import Count, Max, Min, Q
 from leaderboard.common.csv_files import safe_cell
 from leaderboard.competitions.models import Competition, GroundTruth, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards, ladder, standings
+from leaderboard.competitions.ranking import boards, standings
+from leaderboard.competitions.ranking.scores import ranked_files, sign_of
 
 FEWEST_FOR_CORRELATION = 5
 COLUMNS = (
@@ -114,7 +115,7 @@ def class_report(competition: Competition) -> ClassReport:
     teams = _teams(competition, ground_truth)
     shown = boards.baseline_rows(ground_truth, Split.PRIVATE) if ground_truth else []
     baselines = [(row.name, row.value) for row in shown if row.value is not None]
-    sign = ladder.sign_of(ground_truth) if ground_truth else 1.0
+    sign = sign_of(ground_truth) if ground_truth else 1.0
     private = [team.private for team in teams if team.private is not None]
     both = [(team.scored, team.gap) for team in teams if team.gap is not None]
     return ClassReport(
@@ -142,14 +143,14 @@ def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[T
     found: dict[Split, dict[int, float]] = {split: {} for split in Split}
     sign = 1.0
     if ground_truth is not None:
-        ground_truth.competition, sign = competition, ladder.sign_of(ground_truth)
+        ground_truth.competition, sign = competition, sign_of(ground_truth)
         for split, best in standings.deciding_candidates(ground_truth):
             found[split][best.team_id] = best.value
     public, private = found[Split.PUBLIC], found[Split.PRIVATE]
     rows = competition.teams.order_by().values("pk", "name")
     rows = rows.annotate(
         files=Count("submissions"),
-        scored=Count("submissions", filter=ladder.ranked_files("submissions")),
+        scored=Count("submissions", filter=ranked_files("submissions")),
         invalid=Count("submissions", filter=Q(submissions__status=Submission.Status.INVALID)),
         first_at=Min("submissions__received_at"),
         last_at=Max("submissions__received_at"),

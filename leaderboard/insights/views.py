@@ -23,8 +23,8 @@ from leaderboard.common.responses import see_other
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport
-from leaderboard.competitions.ranking import ladder
 from leaderboard.competitions.ranking import shake_up as shake_up_module
+from leaderboard.competitions.ranking.scores import sign_of
 from leaderboard.competitions.services import competitions, launches
 from leaderboard.competitions.views.charts import metric_title
 from leaderboard.competitions.views.page_tasks import answered_by_worker
@@ -191,7 +191,7 @@ NAMED_FALLEN = 3
 def _report_charts(
     competition: Competition, ground_truth: GroundTruth, report: report_module.ClassReport, at: datetime
 ) -> dict[str, Any]:
-    scale: dict[str, Any] = {"sign": ladder.sign_of(ground_truth), "axis": metric_title(ground_truth)}
+    scale: dict[str, Any] = {"sign": sign_of(ground_truth), "axis": metric_title(ground_truth)}
     teams, named = len(report.teams), {team.name for team in report.fallen[:NAMED_FALLEN]}
     hours = activity.files_per_hour_of_week(competition)
     busiest = max((count, -day, -hour) for day, row in enumerate(hours) for hour, count in enumerate(row))

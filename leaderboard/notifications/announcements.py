@@ -13,7 +13,8 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.competitions.models import Competition, Membership, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards, ladder
+from leaderboard.competitions.ranking import boards
+from leaderboard.competitions.ranking.scores import sign_of
 from leaderboard.competitions.services.competitions import CannotHost
 
 from . import hooks, notices
@@ -60,7 +61,7 @@ def _best_baseline(competition: Competition) -> float | None:
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return None
-    sign = ladder.sign_of(ground_truth)
+    sign = sign_of(ground_truth)
     shown = (sign * row.value for row in boards.baseline_rows(ground_truth, Split.PUBLIC) if row.value is not None)
     return min(shown, default=None)
 

@@ -153,17 +153,17 @@ def _reminder_text(
     forgotten: UnpickedFile | None,
 ) -> str:
     deadline = moment_text(closes_at, competition.zone)
-    words = _picks_text(names, picks, forgotten, is_exact=competition.board_is_exact)
+    words = _picks_text(names, picks, forgotten, names_files=not competition.board_is_hidden)
     return _("Your deadline is %(deadline)s.\n\n%(words)s") % {"deadline": deadline, "words": words}
 
 
 def _picks_text(
-    names: list[str], picks: list[StandingCandidate], forgotten: UnpickedFile | None, *, is_exact: bool
+    names: list[str], picks: list[StandingCandidate], forgotten: UnpickedFile | None, *, names_files: bool
 ) -> str:
     if not picks:
         return _("Your team has no valid submission yet.")
     files = {"files": ", ".join(f"“{name}”" for name in names)}
-    if picks[0].is_picked_by_system and not is_exact:
+    if picks[0].is_picked_by_system and not names_files:
         return _("You haven't chosen final submissions. If you don't choose, your best public submissions are used.")
     if picks[0].is_picked_by_system:
         words = ngettext(

@@ -359,11 +359,8 @@ def missing_score_reason(site: SiteClient, got: dict[str, Any]) -> str:
         return ""
     if got.get("is_late"):
         return "late, so never ranked; its score is shown once the private board is open"
-    board = site.get(f"competitions/{got['competition']}").get("board_mode")
-    return {
-        "steady": "no clear improvement, so your team's shown score stays; the exact one is shown at the end",
-        "hidden": "valid; this board shows no scores until the private board opens",
-    }.get(board, "")
+    is_hidden = site.get(f"competitions/{got['competition']}").get("hides_scores")
+    return "valid; this board shows no scores until the private board opens" if is_hidden else ""
 
 
 def outcome(got: dict[str, Any], why: str = "") -> Any:

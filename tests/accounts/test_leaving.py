@@ -80,9 +80,8 @@ def test_private_scores_go_along_after_the_reveal_alone(pets: Competition, bo: U
     assert loaded(taken_along(bo), "submissions")[0]["scores"].keys() == {"public", "private"}
 
 
-@pytest.mark.parametrize("mode", ["steady", "hidden"])
-def test_what_a_board_keeps_back_is_not_in_the_file(pets: Competition, bo: User, mode: str) -> None:
-    BoardSettings.objects.update(mode=mode, step=0.1)
+def test_what_a_board_hides_is_not_in_the_file(pets: Competition, bo: User) -> None:
+    BoardSettings.objects.update(hides_scores=True)
     enter(pets, bo)
     hand_in(pets, bo, answers(public=1))
     assert loaded(taken_along(bo), "submissions")[0]["scores"] == {}

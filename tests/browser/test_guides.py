@@ -15,7 +15,7 @@ from bench import screenshots, term
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, StudentPreview, Submission
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, copying, launches, publishing, truth_drafts
+from leaderboard.competitions.services import boards, copying, launches, publishing, truth_drafts
 from tests.browser.waiting import until_page_says
 from tests.conftest import close, enter, hand_in
 from tests.site import patience
@@ -172,7 +172,6 @@ def test_a_student_can_do_the_whole_term_by_the_guide(
     competition = copying.create_default_draft(
         user=ada, title="Pond life", slug="pond-life", overview="Newt or toad?", rules="Be fair."
     )
-    competitions.change_competition(competition=competition, board_mode="plain")
     truth_drafts.draft_truth(
         competition=competition, metric="accuracy", params={}, file_name="t.csv", chunks=[term.truth()]
     )

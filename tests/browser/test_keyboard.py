@@ -11,7 +11,6 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Admission, Competition
-from leaderboard.competitions.services import competitions
 from tests.browser.waiting import until_page_says
 from tests.conftest import answers, enter, hand_in
 
@@ -33,7 +32,6 @@ STOP = """() => {
 @pytest.fixture
 def page(chromium: Browser, live_server: LiveServer, pets: Competition, bo: User, cy: User) -> Iterator[Page]:
     """Bo's browser; Cy has handed in a file already."""
-    competitions.change_competition(competition=pets, board_mode="plain")
     enter(pets, bo)
     enter(pets, cy)
     hand_in(pets, cy, answers(public=3))

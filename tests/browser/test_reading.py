@@ -13,7 +13,6 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.services import competitions
 from tests.conftest import answers, enter, hand_in
 
 from .for_everybody import WIDE, WIDER, dress
@@ -67,7 +66,6 @@ CONTRASTS = """() => {
 @pytest.fixture
 def page(chromium: Browser, live_server: LiveServer, pets: Competition, ada: User, bo: User) -> Iterator[Page]:
     """A browser in which Ada is signed in; Bo has handed in a file."""
-    competitions.change_competition(competition=pets, board_mode="plain")
     enter(pets, bo)
     hand_in(pets, bo, answers(public=1))
     client = Client()

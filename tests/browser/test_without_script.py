@@ -11,7 +11,6 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.accounts.models import User
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
-from leaderboard.competitions.services import competitions
 from leaderboard.notifications.models import Announcement
 from tests.conftest import answers, enter
 from tests.site import patience
@@ -42,7 +41,6 @@ def page_of(chromium: Browser, live_server: LiveServer) -> Iterator[Callable[[Us
 def test_a_student_joins_hands_in_and_picks_the_final_file(
     page_of: Callable[[User], Page], pets: Competition, bo: User, work: Callable[[], int]
 ) -> None:
-    competitions.change_competition(competition=pets, board_mode="plain")
     page = page_of(bo)
     main = page.get_by_role("main")
     page.goto("/join/")

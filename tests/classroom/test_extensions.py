@@ -341,9 +341,7 @@ def test_a_file_that_is_scored_after_the_disqualification_does_not_bring_the_tea
     assert broken() == []
 
 
-@pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
-def test_a_hidden_file_gives_way_to_the_teams_next_best(ada: User, bo: User, mode: str) -> None:
-    pets = make_competition(ada, board_mode=mode, board_step=0.01 if mode == "steady" else None)
+def test_a_hidden_file_gives_way_to_the_teams_next_best(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     worse, best = hand_in(pets, bo, answers(public=1)), hand_in(pets, bo, answers())
     competitions.hide_submission(submission=best, user=ada, reason="Made by hand")

@@ -56,11 +56,10 @@ def test_where_lower_is_better_steps_go_down_and_the_drawing_up(ada: User, bo: U
     assert heights == sorted(heights, reverse=True)
 
 
-def test_a_steady_board_has_no_more_steps_than_it_showed_and_a_hidden_one_none(pets: Competition, bo: User) -> None:
-    BoardSettings.objects.update(mode="steady", step=0.1)
+def test_a_hidden_board_has_no_steps(pets: Competition, bo: User) -> None:
     play(enter(pets, bo).team, 0.52, 0.58, 0.66, 0.71)
-    assert steps(pets) == {"bo": [0.5, 0.6, 0.7]}
-    BoardSettings.objects.update(mode="hidden")
+    assert steps(pets)
+    BoardSettings.objects.update(hides_scores=True)
     assert steps(pets) == {}
     assert 'class="chart' not in signed_in(bo).get(TIME).content.decode()
 
@@ -143,15 +142,12 @@ def test_the_distribution_marks_my_bar_and_the_baselines(pets: Competition, ada:
     assert "bar mine" not in signed_in(ada).get(f"{BOARD}?view=distribution").content.decode()
 
 
-def test_a_hidden_board_has_no_distribution_and_a_steady_one_that_of_its_steps(pets: Competition, bo: User) -> None:
-    BoardSettings.objects.update(mode="steady", step=0.1)
+def test_a_hidden_board_has_no_distribution(pets: Competition, bo: User) -> None:
+    BoardSettings.objects.update(hides_scores=True)
     play(enter(pets, bo).team, 0.523)
     text = signed_in(bo).get(f"{BOARD}?view=distribution").content.decode()
-    assert "You 0.5000" in text
     assert "0.523" not in text
-    assert 'id="ranges"' not in text
-    BoardSettings.objects.update(mode="hidden")
-    assert 'class="chart' not in signed_in(bo).get(f"{BOARD}?view=distribution").content.decode()
+    assert 'class="chart' not in text
 
 
 @pytest.mark.parametrize("view", ["time", "distribution"])

@@ -202,7 +202,7 @@ def test_the_file_of_a_section_holds_no_formula_no_real_name_and_no_rank_of_a_hi
     competitions.change_competition(competition=open_labs, user=ada, uses_pseudonyms=True)
     names = [line[2] for line in in_file(his, "?section=Lab+2")]
     assert [name for name in names if re.match(r"p\d\d", name)] == ["p03"]
-    competitions.change_competition(competition=open_labs, user=ada, board_mode="hidden")
+    competitions.change_competition(competition=open_labs, user=ada, hides_scores=True)
     assert {(rank, place) for rank, place, _name in in_file(his, "?section=Lab+2")[1:]} == {("", "")}
 
 
@@ -311,23 +311,12 @@ def test_with_pseudonyms_a_section_tells_no_name_and_finds_none(ada: User, open_
 
 
 def test_a_hidden_board_shows_who_is_there_and_no_rank_of_any_kind(ada: User, open_labs: Competition) -> None:
-    competitions.change_competition(competition=open_labs, user=ada, board_mode="hidden")
+    competitions.change_competition(competition=open_labs, user=ada, hides_scores=True)
     page = student().get(f"{BOARD}?section=Lab+2").content.decode()
     assert len(ranked(page)) == 6
     assert "In section" not in page
     assert within(page) == []
     assert board_fact(page, "you") == ""
-
-
-def test_a_steady_board_ranks_a_section_by_what_it_shows(ada: User, open_labs: Competition) -> None:
-    # With a step as wide as the range nobody who comes later stands above anybody.
-    competitions.change_competition(competition=open_labs, user=ada, board_mode="steady", board_step=10)
-    his = student()
-    whole = [row for row in ranked(his.get(BOARD).content.decode()) if int(row[1][1:]) % 2]
-    page = his.get(f"{BOARD}?section=Lab+2").content.decode()
-    assert ranked(page) == whole
-    assert [name for _place, name in within(page)] == [name for _place, name in whole]
-    assert re.findall(r'title="([\d.]+)">', page) == re.findall(r'title="(0\.0|1\.0|0|1)">', page)
 
 
 def test_the_private_board_has_sections_after_the_reveal_and_says_nothing_before(open_labs: Competition) -> None:

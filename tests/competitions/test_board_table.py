@@ -70,8 +70,7 @@ CHANGES: dict[str, Callable[[Competition, User, User], object]] = {
     "a hidden file": lambda pets, ada, bo: competitions.hide_submission(
         submission=Submission.objects.get(user=bo), reason="Copied", user=ada
     ),
-    "Rounding step": lambda pets, ada, bo: set_board(mode="steady", step=0.25),
-    "a hidden board": lambda pets, ada, bo: set_board(mode="hidden"),
+    "a hidden board": lambda pets, ada, bo: set_board(hides_scores=True),
     "pseudonyms": lambda pets, ada, bo: set_board(uses_pseudonyms=True),
     "the reveal": lambda pets, ada, bo: reveal(pets, ada),
 }

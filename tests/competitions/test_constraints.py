@@ -16,7 +16,6 @@ from leaderboard.classroom.models import RoleInvitation, RosterEntry
 from leaderboard.competitions.models import (
     Admission,
     Baseline,
-    BoardSettings,
     Competition,
     DailyAttempts,
     DataFile,
@@ -101,8 +100,6 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "competition_launched_with_a_ground_truth": lambda: competition(ground_truth=None),
     "competition_revealed_after_launch": lambda: competition(launched_at=None, revealed_at=timezone.now()),
     "limits_are_positive": lambda: Limits.objects.update(daily_attempts=0),
-    "board_mode_known": lambda: BoardSettings.objects.update(mode="shy"),
-    "board_step_is_positive": lambda: BoardSettings.objects.update(step=0.0),
     "ground_truth_number_once": lambda: ground_truth(number=1),
     "ground_truth_rows_add_up": lambda: ground_truth(ignored_rows=5),
     "ground_truth_has_both_splits": lambda: ground_truth(rows=6, public_rows=6, private_rows=0),

@@ -61,7 +61,7 @@ def test_dee_sees_nothing_of_private_competitions_and_drafts(ada: User, bo: User
 
 
 def test_a_rounded_or_hidden_board_is_no_advertisement(ada: User, bo: User) -> None:
-    pets = make_competition(ada, is_listed=True, board_mode="hidden")
+    pets = make_competition(ada, is_listed=True, hides_scores=True)
     enter(pets, bo)
     hand_in(pets, bo, answers())
     assert "live-board" not in home()

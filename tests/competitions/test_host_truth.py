@@ -253,15 +253,13 @@ def test_the_board_stays_until_ada_applies(moved: Competition, ada: User) -> Non
     assert Competition.objects.get().candidate_id is None
 
 
-@pytest.mark.parametrize(("mode", "is_said"), [("plain", False), ("hidden", True)])
-def test_the_look_ahead_says_where_students_see_other_ranks(
-    moved: Competition, ada: User, mode: str, is_said: bool
-) -> None:
-    BoardSettings.objects.update(mode=mode)
+@pytest.mark.parametrize("hides_scores", [False, True])
+def test_the_look_ahead_says_where_students_see_no_ranks(moved: Competition, ada: User, *, hides_scores: bool) -> None:
+    BoardSettings.objects.update(hides_scores=hides_scores)
     assert moved.candidate is not None
     score.rescore_batch(moved.candidate.pk)
     page = text_of(signed_in(ada).get("/host/pets/candidate/"))
-    assert ("Ranks and scores are exact here." in page) is is_said
+    assert ("Students see no ranks and scores" in page) is hides_scores
 
 
 def test_the_page_asks_until_all_is_measured_and_then_stops(moved: Competition, ada: User) -> None:

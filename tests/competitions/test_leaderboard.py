@@ -368,11 +368,11 @@ def test_rails_join_teams_that_are_too_close_to_the_first_of_them() -> None:
 
 
 def test_neighbours_within_chance_stand_along_one_rail(client: Client, board: Competition) -> None:
-    """One of six rows apart is nothing; a board that rounds its scores says nothing about chance."""
+    """One of six rows apart is nothing; a hidden board says nothing about chance."""
     text = page(client)
     assert [line.row.count("rail a") for line in board_lines(text)] == [1, 1]
     assert "too close to call" in text
-    BoardSettings.objects.update(mode="steady", step=0.1)
+    BoardSettings.objects.update(hides_scores=True)
     board.touch_board()
     text = page(client)
     assert "too close to call" not in text
@@ -388,7 +388,7 @@ def test_a_page_of_a_hundred_teams_is_small(board: Competition, bo: User) -> Non
         )
         for rank in range(1, 101)
     ]  # fmt: skip
-    table = board_table(board, Split.PUBLIC, rows, None, 42.27)
+    table = board_table(board, Split.PUBLIC, rows, 42.27)
     assert max(len(line.row.encode()) for line in board_lines(table)) <= 540
     before, _begin, rest = page(signed_in(bo)).partition("<table")
     assert len((before + table + rest.partition("</table>")[2]).encode()) <= 60_000

@@ -18,7 +18,6 @@ from leaderboard.competitions.models import (
     Competition,
     GroundTruth,
     Score,
-    Standing,
     Submission,
     Team,
     Uncertainty,
@@ -28,9 +27,7 @@ from leaderboard.competitions.ranking import boards, reveal, standings
 from leaderboard.competitions.ranking import rows as rows_module
 from leaderboard.competitions.ranking.boards import merge_baselines, shared_ranks
 from leaderboard.competitions.ranking.standings import (
-    computed_best_values,
     final_standings,
-    shown_candidates,
     standings_before,
 )
 from leaderboard.competitions.services import boards as boards_services
@@ -167,20 +164,14 @@ def test_finals_and_best_values_are_what_reading_all_files_gives(pets: Competiti
     found = standings.final_submissions(ground_truth)
     assert {team: [one.order for one in its] for team, its in found.items()} == {k: v[0] for k, v in expected.items()}
     assert {team: its[0].is_picked_by_system for team, its in found.items()} == {k: v[1] for k, v in expected.items()}
-    assert computed_best_values(ground_truth) == best
-    assert computed_best_values(ground_truth) == {
-        one.team_id: one.value for one in standings.best_submissions(ground_truth, Split.PUBLIC)
-    }
+    assert {one.team_id: one.value for one in standings.best_submissions(ground_truth, Split.PUBLIC)} == best
+    standings.rebuild_standings(ground_truth)
+    assert standings.best_values(ground_truth) == best
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("mode", ["plain", "steady"])
-def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
-    pets: Competition, mode: str, seed: int
-) -> None:
+def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(pets: Competition, seed: int) -> None:
     """Some teams came further today, some only handed in worse files, some began today, and ties go by receipt."""
-    BoardSettings.objects.update(mode=mode, step=0.1 if mode == "steady" else None)
-    pets.refresh_from_db()
     chance, now = random.Random(seed), timezone.now()
     midnight = now - timedelta(hours=1)
     for team in teams(pets, *"abcdefgh"):
@@ -190,25 +181,25 @@ def test_what_stood_yesterday_and_what_decides_is_what_reading_all_files_gives(
     ground_truth = GroundTruth.objects.get()
     standings.rebuild_standings(ground_truth)
     said_to_user = sorted(standings_before(ground_truth, midnight), key=lambda one: one.team_id)
-    assert any(one.received_at >= midnight for one in shown_candidates(ground_truth)), "nobody came further today"
     exact = sorted(standings.best_submissions(ground_truth, Split.PUBLIC), key=lambda one: one.team_id)
+    assert any(one.received_at >= midnight for one in exact), "nobody came further today"
     assert sorted(standings.expected_candidates(ground_truth), key=lambda one: one.team_id) == exact
     Submission.objects.filter(received_at__gte=midnight).delete()
-    assert said_to_user == sorted(shown_candidates(ground_truth), key=lambda one: one.team_id)
+    assert said_to_user == sorted(standings.best_submissions(ground_truth, Split.PUBLIC), key=lambda one: one.team_id)
 
 
-@pytest.mark.parametrize("mode", ["plain", "steady", "hidden"])
-def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
-    pets: Competition, ada: User, bo: User, cy: User, mode: str
+@pytest.mark.parametrize("hides_scores", [False, True])
+def test_hosts_read_the_best_of_each_team_whatever_happens_to_its_files(
+    pets: Competition, ada: User, bo: User, cy: User, *, hides_scores: bool
 ) -> None:
     """What stands next to the board is what all scores say, after each score and each deed of a host."""
-    competitions.change_competition(competition=pets, board_mode=mode, board_step=0.1, daily_attempts=20)
+    competitions.change_competition(competition=pets, hides_scores=hides_scores, daily_attempts=20)
     dice = random.Random(5)
 
     def said_to_user() -> dict[int, float]:
         ground_truth = GroundTruth.objects.select_related("competition").get()
         found = standings.best_values(ground_truth)
-        assert found == computed_best_values(ground_truth)
+        assert found == {best.team_id: best.value for best in standings.best_submissions(ground_truth, Split.PUBLIC)}
         assert standings.standing_differences(ground_truth) == []
         assert set(standings.deciding_candidates(ground_truth)) == set(final_standings(ground_truth))
         return found
@@ -230,22 +221,6 @@ def test_hosts_read_the_exact_best_of_each_team_whatever_happens_to_its_files(
     assert len(said_to_user()) == 2
     boards_services.reveal_competition(competition=pets)
     assert len(said_to_user()) == 2
-
-
-def test_a_board_from_before_anybody_wrote_the_best_beside_it_is_read_from_its_scores(
-    pets: Competition, bo: User
-) -> None:
-    enter(pets, bo)
-    competitions.change_competition(competition=pets, board_mode="hidden", daily_attempts=9)
-    hand_in(pets, bo, answers(public=2))
-    Standing.objects.update(best=None)
-    ground_truth = GroundTruth.objects.select_related("competition").get()
-    assert list(standings.best_values(ground_truth).values()) == [4 / 6]
-    assert standings.standing_differences(ground_truth) == []
-    hand_in(pets, bo, answers(public=3))
-    assert Standing.objects.get().best == 4 / 6
-    Standing.objects.update(best=0.5)
-    assert len(standings.standing_differences(ground_truth)) == 1
 
 
 def _best_file(team: Team) -> Submission:

@@ -162,9 +162,8 @@ def test_a_file_that_cannot_be_read_any_more_says_why(pets: Competition, ada: Us
     assert "Can't be scored any more:" in text_of(signed_in(bo).get(PAGE))
 
 
-@pytest.mark.parametrize("mode", ["steady", "hidden"])
-def test_where_the_board_keeps_scores_back_so_does_this_page(ada: User, bo: User, cy: User, mode: str) -> None:
-    pets = make_competition(ada, board_mode=mode, board_step=0.5 if mode == "steady" else None, hides_own_scores=True)
+def test_where_the_board_hides_scores_so_does_this_page(ada: User, bo: User, cy: User) -> None:
+    pets = make_competition(ada, hides_scores=True)
     for user, wrong in ((bo, 1), (cy, 2)):
         enter(pets, user)
         hand_in(pets, user, answers(public=wrong))

@@ -50,7 +50,7 @@ def tides(ada: User) -> Competition:
     return make_competition(ada, slug="tides", truth=TRUTH, metric="mae", secondary=ASKED)
 
 
-def test_the_ground_truth_carries_them_with_versions_parameters_and_steps(tides: Competition, ada: User) -> None:
+def test_the_ground_truth_carries_them_with_versions_and_parameters(tides: Competition, ada: User) -> None:
     ground_truth = tides.ground_truth
     assert ground_truth is not None
     assert ground_truth.submission_columns == ["id", "y"]
@@ -58,7 +58,6 @@ def test_the_ground_truth_carries_them_with_versions_parameters_and_steps(tides:
     first = ground_truth.secondary[0]
     assert first["params"] == {"weight": "w"}
     assert first["version"] == metrics.get("weighted_mae").version
-    assert first["step"] > 0
     ground_truth.secondary = []
     with pytest.raises(ImmutableRow):
         ground_truth.save()

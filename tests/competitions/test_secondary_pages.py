@@ -32,13 +32,6 @@ def tides(ada: User, bo: User) -> Competition:
     return competition
 
 
-def mode(competition: Competition, name: str, step: float | None = None) -> None:
-    competitions.change_competition(
-        competition=competition, board_mode=name, board_step=step, hides_own_scores=name == "steady"
-    )
-    competition.refresh_from_db()
-
-
 def output(client: Client, path: str) -> str:
     """What a page says, without its markup."""
     response = client.get(path)
@@ -77,7 +70,7 @@ def api_of(user: User, submission: Submission) -> dict[str, Any]:
     return {name: client.get(path, headers=headers).json() for name, path in paths.items()}
 
 
-def test_a_plain_board_shows_them_unranked_with_all_digits_and_never_the_private_ones(
+def test_an_open_board_shows_them_unranked_with_all_digits_and_never_the_private_ones(
     tides: Competition, bo: User, client: Client
 ) -> None:
     mine = hand_in(tides, bo, a_file(0.1))
@@ -107,7 +100,7 @@ def test_a_metric_that_cannot_score_the_file_shows_a_dash_and_says_why(
 
 
 def test_a_hidden_board_shows_none_before_the_end_and_all_after(tides: Competition, bo: User, client: Client) -> None:
-    mode(tides, "hidden")
+    competitions.change_competition(competition=tides, hides_scores=True)
     mine = hand_in(tides, bo, a_file(0.1))
     client.force_login(bo)
     found = pages_of(client, mine) + json.dumps(api_of(bo, mine))
@@ -123,50 +116,10 @@ def test_a_hidden_board_shows_none_before_the_end_and_all_after(tides: Competiti
         assert repr(value) in output(client, "/c/tides/leaderboard/?board=private")
 
 
-def test_a_steady_board_shows_those_of_the_shown_file_alone_each_rounded_to_its_own_step(
-    tides: Competition, bo: User, client: Client
-) -> None:
-    mode(tides, "steady", 0.05)
-    shown = hand_in(tides, bo, a_file(0.1))
-    unclear = hand_in(tides, bo, a_file(0.099))
-    client.force_login(bo)
-    ground_truth = Competition.objects.get(pk=tides.pk).ground_truth
-    assert ground_truth is not None
-    steps = [one["step"] for one in ground_truth.secondary]
-    assert all(steps)
-    said_to_user = [one["public_score"] for one in api_of(bo, shown)["one"]["secondary"]]
-    for said_value, exact, step in zip(said_to_user, values(shown, Split.PUBLIC), steps, strict=True):
-        assert exact is not None
-        assert said_value != exact
-        assert abs(said_value - exact) < step + 1e-12
-        assert said_value / step == pytest.approx(round(said_value / step))
-    assert api_of(bo, shown)["board"]["items"][0]["secondary"] == said_to_user
-    assert api_of(bo, unclear)["one"]["secondary"] == []
-    found = pages_of(client, shown) + pages_of(client, unclear) + json.dumps([api_of(bo, shown), api_of(bo, unclear)])
-    for submission in (shown, unclear):
-        for split in Split:
-            for value in values(submission, split):
-                assert digits(value) not in found
-
-
-def test_on_a_steady_board_one_without_a_step_waits_for_the_end(tides: Competition, bo: User, ada: User) -> None:
-    """A step that nobody can work out would show exact values next to rounded ones."""
-    mode(tides, "steady", 0.05)
-    ground_truth = tides.ground_truth
-    assert ground_truth is not None
-    type(ground_truth).objects.filter(pk=ground_truth.pk).update(
-        secondary=[{**one, "step": None} for one in ground_truth.secondary]
-    )
-    mine = hand_in(tides, bo, a_file(0.1))
-    assert {one["public_score"] for one in api_of(bo, mine)["one"]["secondary"]} == {None}
-    hosts = api_of(ada, mine)["one"]["secondary"]
-    assert [one["public_score"] for one in hosts] == values(mine, Split.PUBLIC)
-
-
 def test_ada_sees_exact_values_of_both_splits_and_named_parts_whatever_the_board_shows(
     tides: Competition, bo: User, ada: User, client: Client
 ) -> None:
-    mode(tides, "hidden")
+    competitions.change_competition(competition=tides, hides_scores=True)
     mine = hand_in(tides, bo, a_file(0.1))
     client.force_login(ada)
     page = output(client, f"/host/tides/submissions/{mine.pk}/")

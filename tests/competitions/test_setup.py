@@ -76,7 +76,7 @@ def test_a_teacher_who_changes_nothing_creates_and_launches(hers: Client) -> Non
     assert created["Location"] == "/host/predict-rentals/setup/launch/"
     pond = Competition.objects.get()
     assert pond.ground_truth is not None
-    assert (pond.overview, pond.board.mode) == (pond.subtitle, "plain")
+    assert (pond.overview, pond.board.hides_scores) == (pond.subtitle, False)
     score.measure_preview(pond.ground_truth.pk)
     assert StudentPreview.objects.get().is_good
     first = Submission.objects.get(baseline__competition=pond)

@@ -67,9 +67,8 @@ def test_nothing_is_said_of_a_score_without_an_uncertainty_nor_through_it(pets: 
     assert ties(pets) == [("t0", None), ("t1", None), ("t2", None)]
 
 
-@pytest.mark.parametrize("mode", ["steady", "hidden"])
-def test_a_board_without_exact_scores_says_nothing_that_follows_from_them(pets: Competition, mode: str) -> None:
-    BoardSettings.objects.update(mode=mode, step=0.1)
+def test_a_hidden_board_says_nothing_that_follows_from_scores(pets: Competition) -> None:
+    BoardSettings.objects.update(hides_scores=True)
     standing(pets, [0.9, 0.899])
     assert [tied for _, tied in ties(pets)] == [None, None]
     found = boards.board_page(pets, Split.PUBLIC, at=timezone.now())

@@ -201,7 +201,7 @@ def test_where_everybody_has_a_valid_file_nothing_is_sent(pets: Competition, ada
 
 
 def test_a_hidden_board_tells_nobody_who_is_below(ada: User, bo: User) -> None:
-    pets = make_competition(ada, board_mode="hidden")
+    pets = make_competition(ada, hides_scores=True)
     enter(pets, bo)
     hand_in(pets, bo, answers(public=5))
     baseline = boards.add_baseline(competition=pets, user=ada, name="B", file_name="b.csv", chunks=[answers()])

@@ -16,7 +16,8 @@ from leaderboard.accounts.models import User
 from leaderboard.common.worked_examples import make_worked_examples
 from leaderboard.competitions.models import Competition, DailyAttempts, Refusal, Score, Submission
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards, ladder
+from leaderboard.competitions.ranking import boards
+from leaderboard.competitions.ranking.scores import sign_of
 from leaderboard.competitions.scoring import queue, score
 from leaderboard.competitions.services import competitions, publishing, truth_drafts
 from leaderboard.scoring import custom_metrics
@@ -182,7 +183,7 @@ def test_without_its_file_nothing_is_scored_by_another_and_no_page_breaks(
         page_of(ada, f"/host/gaps/{url}")
     (line,) = boards.ranked_lines(gaps, Split.PUBLIC)
     assert line.value == 2.0
-    assert ladder.sign_of(gaps.ground_truth) == 1.0  # type: ignore[arg-type]
+    assert sign_of(gaps.ground_truth) == 1.0  # type: ignore[arg-type]
 
 
 def test_a_file_that_breaks_while_measuring_again_is_told_to_ada(

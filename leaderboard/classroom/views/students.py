@@ -28,7 +28,7 @@ from leaderboard.competitions.models import Competition, Membership, Score, Subm
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
 from leaderboard.competitions.ranking import team_ranks
-from leaderboard.competitions.ranking.ladder import sign_of
+from leaderboard.competitions.ranking.scores import sign_of
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.competitions.views.charts import metric_title
 

@@ -7,8 +7,8 @@ from django.utils.translation import gettext, gettext_noop
 AUDIT_FIELD_NAMES = (
     *(gettext_noop("address"), gettext_noop("admission"), gettext_noop("allowed addresses")),
     *(gettext_noop("allows late"), gettext_noop("assistants grade"), gettext_noop("audience")),
-    *(gettext_noop("back in the course"), gettext_noop("bad"), gettext_noop("becomes"), gettext_noop("board mode")),
-    *(gettext_noop("board step"), gettext_noop("bytes"), gettext_noop("captain"), gettext_noop("changed")),
+    *(gettext_noop("back in the course"), gettext_noop("bad"), gettext_noop("becomes")),
+    *(gettext_noop("bytes"), gettext_noop("captain"), gettext_noop("changed")),
     *(gettext_noop("closes at"), gettext_noop("contact"), gettext_noop("course"), gettext_noop("daily attempts")),
     *(gettext_noop("day"), gettext_noop("decimals"), gettext_noop("disqualified at")),
     *(
@@ -17,7 +17,7 @@ AUDIT_FIELD_NAMES = (
         gettext_noop("final count"),
         gettext_noop("grades"),
     ),
-    *(gettext_noop("ground truth"), gettext_noop("hidden at"), gettext_noop("id column")),
+    *(gettext_noop("ground truth"), gettext_noop("hidden at"), gettext_noop("hides scores"), gettext_noop("id column")),
     *(gettext_noop("ignored rows"), gettext_noop("invitation"), gettext_noop("is listed"), gettext_noop("is pinned")),
     *(gettext_noop("join code"), gettext_noop("join cards"), gettext_noop("late percent"), gettext_noop("launched at")),
     *(gettext_noop("launches at"), gettext_noop("left the course"), gettext_noop("emails"), gettext_noop("max bytes")),

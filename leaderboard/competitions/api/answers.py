@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from leaderboard.common.queries import only_row
 from ..models import Competition, GroundTruth, Membership, Score, Submission
 from ..models.competition import Split
 from ..ranking import boards, secondary
-from ..ranking import ladder as ladder_module
+from ..ranking.scores import sign_of
 from .base import ApiError
 from .schemas import MetricOut, ProblemOut, SecondaryOut, SubmissionOut
 
@@ -59,7 +60,7 @@ def competition_summary(competition: Any, at: datetime) -> dict[str, Any]:
 
 
 def metric_out(ground_truth: GroundTruth) -> MetricOut:
-    direction: Literal["maximize", "minimize"] = "minimize" if ladder_module.sign_of(ground_truth) > 0 else "maximize"
+    direction: Literal["maximize", "minimize"] = "minimize" if sign_of(ground_truth) > 0 else "maximize"
     try:
         title = metrics.get(ground_truth.metric_key).title
     except metrics.UnknownMetric:  # its file from outside is gone
@@ -91,27 +92,21 @@ def submission_without_scores(submission: Submission) -> Submission:
     return submission
 
 
-def board_scores_for(
-    user: User, team_id: int | None, competition: Competition, at: datetime
-) -> dict[str, float] | None:
-    """What a steady or hidden board says of the files of one's own team, by id; None for who may see exact scores."""
-    if competition.own_exact_is_visible or competition.exact_is_visible_to(user, at):
-        return None
-    return ladder_module.shown_scores(team_id, competition.ground_truth)
+def visible_splits(competition: Competition, user: User, at: datetime) -> set[Split]:
+    """The splits whose scores a person may see."""
+    may_see = {
+        Split.PUBLIC: competition.public_is_visible_to(user, at),
+        Split.PRIVATE: competition.private_is_visible_to(user, at),
+    }
+    return {split for split, is_visible in may_see.items() if is_visible}
 
 
-def submission_out(
-    submission: Submission, *, sees_private: bool, shown: dict[str, float] | None = None
-) -> SubmissionOut:
-    """One of `submissions_with_scores`; `sees_private` is the answer of the competition's `private_is_visible_to`,
-    `shown` that of `board_scores_for`."""
+def submission_out(submission: Submission, splits: Collection[Split] = ()) -> SubmissionOut:
+    """One of `submissions_with_scores`; `splits` are its reader's `visible_splits`."""
     competition = submission.competition
-    scores = {score.split: score.value for score in submission.current_scores}  # type: ignore[attr-defined]
-    ground_truth = competition.ground_truth.number if scores and competition.ground_truth else None
-    if not sees_private:
-        scores.pop(Split.PRIVATE, None)
-    if shown is not None:
-        scores = {Split.PUBLIC: shown[str(submission.pk)]} if str(submission.pk) in shown else {}
+    current: list[Score] = submission.current_scores  # type: ignore[attr-defined]
+    ground_truth = competition.ground_truth.number if current and competition.ground_truth else None
+    scores = {score.split: score for score in current if score.split in splits}
     errors = [ProblemOut.model_validate(problem) for problem in submission.problems]
     if submission.failure:
         errors.append(ProblemOut(code="failed", message=submission.failure))
@@ -125,26 +120,19 @@ def submission_out(
         baseline=submission.baseline.name if submission.baseline else None,
         uploaded_by=submission.user.get_username() if submission.user else None,
         ground_truth=ground_truth,
-        public_score=scores.get(Split.PUBLIC),
-        private_score=scores.get(Split.PRIVATE),
-        secondary=_secondary_out(submission, set(scores), is_exact=shown is None),
+        public_score=scores[Split.PUBLIC].value if Split.PUBLIC in scores else None,
+        private_score=scores[Split.PRIVATE].value if Split.PRIVATE in scores else None,
+        secondary=_secondary_out(submission, scores),
         errors=errors,
         warnings=[ProblemOut.model_validate(warning) for warning in submission.warnings],
     )
 
 
-def _secondary_out(submission: Submission, splits: set[Any], *, is_exact: bool) -> list[SecondaryOut]:
+def _secondary_out(submission: Submission, scores: Mapping[str, Score]) -> list[SecondaryOut]:
     """What the secondary metrics say on the splits whose scores are shown."""
-    ground_truth = submission.competition.ground_truth if Split.PUBLIC in splits else None
-    if ground_truth is None:
-        return []
-    ground_truth.competition = submission.competition
-    secondary_metrics = secondary.secondary_metrics_of(ground_truth)
-    ladder = None if is_exact else ladder_module.ladder_of(ground_truth)
-    scores = submission.current_scores  # type: ignore[attr-defined]
-    stored = {score.split: score.secondary for score in scores if score.split in splits}
+    secondary_metrics = secondary.secondary_metrics_of(submission.competition.ground_truth)
     public, private = (
-        secondary.shown_secondary_values(secondary_metrics, stored.get(split, ()), ladder)
+        secondary.shown_secondary_values(secondary_metrics, scores[split].secondary) if split in scores else ()
         for split in (Split.PUBLIC, Split.PRIVATE)
     )
     return [

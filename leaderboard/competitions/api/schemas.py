@@ -10,7 +10,6 @@ from ninja import Schema
 from pydantic import ConfigDict, Field
 
 State = Literal["draft", "upcoming", "live", "closed", "revealed"]
-Mode = Literal["plain", "steady", "hidden"]
 GradeKind = Literal["plain", "moodle", "brightspace"]
 Params = dict[str, bool | int | float | str | None]
 
@@ -87,8 +86,9 @@ class CompetitionOut(CompetitionSummaryOut):
     secondary: Annotated[list[MetricOut], Field(description="Metrics shown beside the score and never ranked.")]
     submission_columns: list[str]
     public_share: Annotated[float | None, Field(description="Share of the ranked rows on the public board, 0–1.")]
-    board_mode: Annotated[Mode, Field(description="What the public board shows until the private one opens.")]
-    board_step: Annotated[float | None, Field(description="A steady board's step; null where scores are exact.")]
+    hides_scores: Annotated[
+        bool, Field(description="Whether the public board shows no scores and ranks until the private one opens.")
+    ]
     daily_attempts: int
     attempts_left: Annotated[int | None, Field(description="Of your team today (UTC); null for who has no team.")]
     team_closes_at: Annotated[
@@ -127,10 +127,7 @@ class SubmissionOut(Schema):
     is_selected: bool
     hidden_reason: Annotated[str, Field(description="Why the host took the file from the boards, or “”.")]
     ground_truth: Annotated[int | None, Field(description="Number of the ground truth behind the scores.")]
-    public_score: Annotated[
-        float | None,
-        Field(description="Null on a hidden board, and on a steady one unless the file set the team's shown score."),
-    ]
+    public_score: Annotated[float | None, Field(description="Null on a hidden board.")]
     private_score: Annotated[float | None, Field(description="Null until the private board is open to you.")]
     secondary: Annotated[
         list[SecondaryOut],
@@ -148,20 +145,16 @@ class BoardRowOut(Schema):
     rank: Annotated[int | None, Field(description="Null for a baseline, which is never ranked, and on a hidden board.")]
     team: str
     is_baseline: bool
-    score: Annotated[float | None, Field(description="As the board shows it: rounded to the step, null if hidden.")]
+    score: Annotated[float | None, Field(description="Null on a hidden board.")]
     secondary: Annotated[
         list[float | None],
-        Field(
-            description="Of the same file, not ranked, in the order of the competition's; "
-            "rounded to steps of their own where the score is, empty where it is hidden."
-        ),
+        Field(description="Of the same file, not ranked, in the order of the competition's; empty on a hidden board."),
     ]
     interval: Annotated[
         list[float | None] | None,
         Field(
             description="Where the score lies in 95 of 100 cases, with the digits that its standard error makes "
-            "meaningful, an end null where its scale has none; null where nothing is known, and where the board does "
-            "not show exact scores."
+            "meaningful, an end null where its scale has none; null where nothing is known, and on a hidden board."
         ),
     ]
     tied_from: Annotated[
@@ -172,7 +165,10 @@ class BoardRowOut(Schema):
     ]
     movement: Annotated[int | None, Field(description="Ranks gained, negative when lost.")]
     submissions: int
-    received_at: Annotated[datetime, Field(description="To the minute where teams have pseudonyms.")]
+    received_at: Annotated[
+        datetime,
+        Field(description="To the minute where teams have pseudonyms; of the team's last file on a hidden board."),
+    ]
 
 
 class PageOut(Schema):

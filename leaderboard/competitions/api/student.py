@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -27,12 +27,10 @@ from ..access import PageContext
 from ..models import Competition, DataFile, Membership, PageTask, Submission
 from ..models.competition import Split
 from ..ranking import boards
-from ..ranking import ladder as ladder_module
 from ..ranking.rows import ScoreUncertainty
 from ..services import converting, publishing, submit_conditions, submitting
 from ..services.data_files import SAMPLE
 from .answers import (
-    board_scores_for,
     competition_summary,
     metric_out,
     paginate,
@@ -43,6 +41,7 @@ from .answers import (
     visible_competition,
     visible_competition_with_counts,
     visible_competitions,
+    visible_splits,
 )
 from .base import (
     ApiError,
@@ -66,7 +65,6 @@ from .schemas import (
     ConversionOut,
     FileListOut,
     FileOut,
-    Mode,
     SubmissionOut,
     SubmissionPage,
     TaskOut,
@@ -105,7 +103,6 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
     membership = only_row(memberships.filter(competition=competition, user=user))
     ground_truth = competition.ground_truth
     allowed = submit_conditions.allowance_of(membership, at) if membership else None
-    ladder = ladder_module.ladder_of(ground_truth) if ground_truth else None
     names, limits = ("overview", "rules", "contact", "zone"), competition.limits
     return CompetitionOut(
         **competition_summary(competition, at),
@@ -120,8 +117,7 @@ def read_competition(request: HttpRequest, slug: str) -> CompetitionOut:
         secondary=secondary_metrics_out(ground_truth),
         submission_columns=list(ground_truth.submission_columns) if ground_truth else [],
         public_share=ground_truth.public_share if ground_truth else None,
-        board_mode=cast(Mode, competition.board.mode),
-        board_step=ladder.step if ladder and not ladder.is_hidden else None,
+        hides_scores=competition.board.hides_scores,
         attempts_left=allowed.left if allowed else None,
         team_closes_at=allowed.closes_at if allowed else None,
         paused_at=limits.paused_at,
@@ -235,7 +231,7 @@ def hand_in(
         return hand_over(request, path=f"{path}?or_itself=true", is_of_student=True)
     converting.request_preview(submission)
     if submission.status == Submission.Status.PENDING:
-        return Status(201, submission_out(submission_without_scores(submission), sees_private=False))
+        return Status(201, submission_out(submission_without_scores(submission)))
     mine = submissions_with_scores(user).filter(pk=submission.pk).first()
     if mine is None:
         raise ApiError(409, "This Idempotency-Key was used for a team that you have left.")
@@ -283,10 +279,8 @@ def list_submissions(request: HttpRequest, slug: str, page: PageNumber = 1) -> S
         raise Http404("You are not a member of this competition.")
     items, pages, total = paginate(submissions_with_scores(user).filter(competition=competition), page)
     at = database_now()
-    sees_private = competition.private_is_visible_to(user, at)
-    # Who does not see exact scores is no host, so all items are of one team.
-    shown = board_scores_for(user, items[0].team_id if items else None, competition, at)
-    found = [submission_out(item, sees_private=sees_private, shown=shown) for item in items]
+    splits = visible_splits(competition, user, at)
+    found = [submission_out(item, splits) for item in items]
     return SubmissionPage(page=page, pages=pages, total=total, items=found)
 
 
@@ -300,7 +294,7 @@ def read_submission(request: HttpRequest, submission_id: UUID) -> SubmissionOut:
     if submission is None:
         raise Http404("No submission of this id is open to you.")
     if submission.status == Submission.Status.PENDING:  # asked for again and again: two queries fewer
-        return submission_out(submission_without_scores(submission), sees_private=False)
+        return submission_out(submission_without_scores(submission))
     return _submission_out_for(submission, user)
 
 
@@ -372,10 +366,7 @@ def _submit_converted(submission: Submission, user: User, waited: timedelta) -> 
 
 def _submission_out_for(submission: Submission, user: User) -> SubmissionOut:
     """With what a conversion would change, as far as it is known: asked of one submission alone."""
-    at = database_now()
-    sees_private = submission.competition.private_is_visible_to(user, at)
-    shown = board_scores_for(user, submission.team_id, submission.competition, at)
-    found = submission_out(submission, sees_private=sees_private, shown=shown)
+    found = submission_out(submission, visible_splits(submission.competition, user, database_now()))
     offer = converting.offer_conversion(submission)
     if offer and offer.changes:
         changes = [change["message"] for change in offer.changes]

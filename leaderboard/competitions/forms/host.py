@@ -20,9 +20,8 @@ from leaderboard.common.display_time import time_zones
 from leaderboard.common.form_widgets import LongSelect, MarkdownText
 from leaderboard.common.names import slug_from_title
 
-from ..models import BoardSettings, Competition
+from ..models import Competition
 from ..models.competition_settings import PLACES, make_settings, read_setting, setting_field, write_rows
-from .board_hints import FEWEST_STEPS, board_hint, steady_steps, step_hint
 
 MEGABYTE = 1024 * 1024
 NOT_SETTINGS = ("max_megabytes", "hosts")
@@ -88,15 +87,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text=_("Otherwise you open it yourself."),
     )
     allows_late = setting_field("allows_late", label=_("Accept late submissions"))
-    board_mode = setting_field(
-        "board_mode", label=_("Until the private leaderboard opens, it shows"), widget=forms.RadioSelect
-    )
-    board_step = setting_field(
-        "board_step",
-        label=_("Rounding step"),
-        widget=forms.NumberInput(attrs={"step": "any", "min": "0", "autocomplete": "off"}),
-    )
-    hides_own_scores = setting_field("hides_own_scores", label=_("Hide a team's exact scores from the team itself"))
+    hides_scores = setting_field("hides_scores", label=_("Hide it until the end"))
     daily_attempts = setting_field(
         "daily_attempts",
         label=_("Attempts per team per day"),
@@ -141,9 +132,7 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
             "zone",
             "reveals_itself",
             "allows_late",
-            "board_mode",
-            "board_step",
-            "hides_own_scores",
+            "hides_scores",
             "daily_attempts",
             "final_count",
             "team_size",
@@ -193,27 +182,12 @@ class CompetitionForm(forms.ModelForm):  # type: ignore[type-arg]
         largest.help_text = _("At most %(number)s, this site's limit.") % {
             "number": settings.MAX_UPLOAD_BYTES // MEGABYTE
         }
-        if self.is_bound and self.add_prefix("board_mode") not in self.data:
-            # A program that fills the form in need not know about boards.
-            self.data = self.data.copy()  # type: ignore[attr-defined]
-            self.data["board_mode"] = held.board.mode  # type: ignore[index]
-        self._offer_boards(held)
         if held.pk:
             self.initial["max_megabytes"] = -(-held.limits.max_bytes // MEGABYTE)
             for name in ("opens_at", "closes_at"):
                 self.initial[name] = text = wall_text(getattr(held, name), held.zone)
                 # A browser takes seconds only with a step of 1.
                 self.fields[name].widget.attrs |= {"step": "1"} if text.count(":") == 2 else {}
-
-    def _offer_boards(self, held: Competition) -> None:
-        """A steady board is offered where it works; one that is steady already stays so."""
-        steps, mode = steady_steps(held) if held.pk else None, self.fields["board_mode"]
-        mode.help_text, self.fields["board_step"].help_text = board_hint(steps), step_hint(held.ground_truth)
-        if (steps is None or steps < FEWEST_STEPS) and held.board.mode != BoardSettings.Mode.STEADY:
-            offered = [
-                (value, words) for value, words in BoardSettings.Mode.choices if value != BoardSettings.Mode.STEADY
-            ]
-            mode.choices = offered  # type: ignore[attr-defined]
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"] or slug_from_title(self.cleaned_data.get("title", ""))[:60].strip("-")
@@ -303,8 +277,7 @@ class SetupForm(PartOfCompetitionForm):
         "closes_at",
         "zone",
         "daily_attempts",
-        "board_mode",
-        "board_step",
+        "hides_scores",
         "is_listed",
         "needs_code",
         "join_code",
@@ -314,7 +287,7 @@ class SetupForm(PartOfCompetitionForm):
         super().__init__(*args, **kwargs)
         # Before there are answers the page proposes nothing, so it sends no dates.
         if self.is_bound and "opens_at" not in self.data:
-            for name in ("opens_at", "closes_at", "zone", "daily_attempts", "board_mode", "board_step"):
+            for name in ("opens_at", "closes_at", "zone", "daily_attempts", "hides_scores"):
                 del self.fields[name]
 
 

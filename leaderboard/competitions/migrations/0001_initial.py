@@ -177,7 +177,6 @@ class Migration(migrations.Migration):
                 ('ignored_rows', models.PositiveIntegerField(default=0)),
                 ('findings', models.JSONField(default=list)),
                 ('secondary', models.JSONField(default=list)),
-                ('step', models.FloatField(null=True)),
                 ('note', models.CharField(blank=True, max_length=300)),
                 ('published_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ground_truths', to='competitions.competition')),
@@ -295,7 +294,6 @@ class Migration(migrations.Migration):
                 ('split', models.CharField(choices=[('public', 'Public'), ('private', 'Private')], max_length=7)),
                 ('value', models.FloatField()),
                 ('sort_key', models.FloatField()),
-                ('best', models.FloatField(null=True)),
                 ('received_at', models.DateTimeField()),
                 ('is_picked_by_system', models.BooleanField(default=False)),
                 ('ground_truth', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='standings', to='competitions.groundtruth')),
@@ -453,16 +451,13 @@ class Migration(migrations.Migration):
             name='BoardSettings',
             fields=[
                 ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='board', serialize=False, to='competitions.competition')),
-                ('mode', models.CharField(choices=[('plain', 'Plain: all digits of every score'), ('steady', 'Rounded: a score changes only for a clear improvement'), ('hidden', 'Hidden: no scores or ranks until the private leaderboard opens')], default='plain', max_length=6, verbose_name='public leaderboard')),
-                ('step', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1e-15), django.core.validators.MaxValueValidator(1000000000000000.0)], verbose_name='step')),
-                ('hides_own_scores', models.BooleanField(default=False, help_text='Otherwise a team sees the exact scores of its own submissions on a rounded leaderboard.', verbose_name='hide exact scores from their own team')),
+                ('hides_scores', models.BooleanField(default=False, help_text='Students see no scores or ranks until the private leaderboard opens.', verbose_name='hidden until the end')),
                 ('uses_pseudonyms', models.BooleanField(default=False, help_text='Teams see pseudonyms. Hosts, assistants and the team itself see the real name.', verbose_name='pseudonyms')),
                 ('shows_sections', models.BooleanField(default=False, help_text="Students can filter the leaderboard by section. This also shows each team's section, even under a pseudonym.", verbose_name='sections on the leaderboard')),
                 ('reveals_itself', models.BooleanField(default=True, help_text='Open the private leaderboard automatically after the deadline.', verbose_name='reveal at the deadline')),
             ],
             options={
                 'verbose_name_plural': 'board settings',
-                'constraints': [models.CheckConstraint(condition=models.Q(('mode__in', ['plain', 'steady', 'hidden'])), name='board_mode_known'), models.CheckConstraint(condition=models.Q(('step__isnull', True), ('step__gt', 0), _connector='OR'), name='board_step_is_positive')],
             },
         ),
         migrations.CreateModel(

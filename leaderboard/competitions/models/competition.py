@@ -228,18 +228,13 @@ class Competition(models.Model):
         return self.is_revealed(at) or self.is_run_by(user)
 
     @property
-    def board_is_exact(self) -> bool:
-        """Whether the public board shows exact scores to everybody: on a plain board, and after the reveal."""
-        return self.board.mode == self.board.Mode.PLAIN or self.revealed_at is not None
+    def board_is_hidden(self) -> bool:
+        """Whether the public board shows no scores and ranks to students: only until the reveal."""
+        return self.board.hides_scores and self.revealed_at is None
 
-    def exact_is_visible_to(self, user: Viewer, at: datetime) -> bool:
-        """The only door to exact public scores of single files."""
-        return self.board.mode == self.board.Mode.PLAIN or self.private_is_visible_to(user, at)
-
-    @property
-    def own_exact_is_visible(self) -> bool:
-        """Whether a team may read the exact public scores of its own files: of a rounded board too."""
-        return self.board_is_exact or (self.board.mode == self.board.Mode.STEADY and not self.board.hides_own_scores)
+    def public_is_visible_to(self, user: Viewer, at: datetime) -> bool:
+        """The only door to public scores: closed to students of a hidden board until the reveal."""
+        return not self.board.hides_scores or self.private_is_visible_to(user, at)
 
     def is_revealed(self, at: datetime) -> bool:
         return self.revealed_at is not None and self.revealed_at <= at

@@ -72,24 +72,13 @@ class Admission(models.Model):
 class BoardSettings(models.Model):
     """What the boards of a competition show, of whom, and when the private one opens."""
 
-    class Mode(models.TextChoices):
-        """What the public board shows until the reveal (docs/ranking.md)."""
-
-        PLAIN = "plain", _("Plain: all digits of every score")
-        STEADY = "steady", _("Rounded: a score changes only for a clear improvement")
-        HIDDEN = "hidden", _("Hidden: no scores or ranks until the private leaderboard opens")
-
     competition = models.OneToOneField(
         Competition, on_delete=models.CASCADE, primary_key=True, related_name="board", editable=False
     )
-    mode = models.CharField(_("public leaderboard"), max_length=6, choices=Mode.choices, default=Mode.PLAIN)
-    step = models.FloatField(
-        _("step"), null=True, blank=True, validators=[MinValueValidator(1e-15), MaxValueValidator(1e15)]
-    )
-    hides_own_scores = models.BooleanField(
-        _("hide exact scores from their own team"),
+    hides_scores = models.BooleanField(
+        _("hidden until the end"),
         default=False,
-        help_text=_("Otherwise a team sees the exact scores of its own submissions on a rounded leaderboard."),
+        help_text=_("Students see no scores or ranks until the private leaderboard opens."),
     )
     uses_pseudonyms = models.BooleanField(
         _("pseudonyms"),
@@ -112,23 +101,9 @@ class BoardSettings(models.Model):
 
     class Meta:
         verbose_name_plural = "board settings"
-        constraints: ClassVar = [
-            models.CheckConstraint(name="board_mode_known", condition=Q(mode__in=["plain", "steady", "hidden"])),
-            models.CheckConstraint(name="board_step_is_positive", condition=Q(step__isnull=True) | Q(step__gt=0)),
-        ]
 
     def __str__(self) -> str:
-        return self.mode
-
-    def clean(self) -> None:
-        ground_truth = self.competition.ground_truth
-        if (
-            self.mode == self.Mode.STEADY
-            and self.step is None
-            and ground_truth is not None
-            and ground_truth.step is None
-        ):
-            raise ValidationError({"step": _("We can't derive a rounding step from these answers. Enter one.")})
+        return "hidden" if self.hides_scores else "open"
 
 
 class Limits(models.Model):
@@ -219,9 +194,7 @@ PLACES = {
     "admission": "admission.kind",
     "allowed_addresses": "admission.allowed_addresses",
     "assistants_grade": "admission.assistants_grade",
-    "board_mode": "board.mode",
-    "board_step": "board.step",
-    "hides_own_scores": "board.hides_own_scores",
+    "hides_scores": "board.hides_scores",
     "uses_pseudonyms": "board.uses_pseudonyms",
     "shows_sections": "board.shows_sections",
     "reveals_itself": "board.reveals_itself",

@@ -55,10 +55,8 @@ class GroundTruth(models.Model):
     private_rows = models.PositiveIntegerField()
     ignored_rows = models.PositiveIntegerField(default=0)
     findings = models.JSONField(default=list)
-    # Metrics shown next to the score and never ranked: key, version, params and their own step, in the order shown.
+    # Metrics shown next to the score and never ranked: key, version and params, in the order shown.
     secondary = models.JSONField(default=list)
-    # How far two good files must be apart on the public board to differ by more than chance; empty where unknown.
-    step = models.FloatField(null=True)
     note = models.CharField(max_length=300, blank=True)
     published_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     published_at = models.DateTimeField(default=timezone.now)

@@ -274,8 +274,7 @@ class Refusal(models.Model):
 class Standing(models.Model):
     """What a team stands on under one ground truth and split. Derived: the command `rebuild_standings` makes it again.
 
-    `sort_key` is the value, negated where higher is better, so that ascending order is board order. `best`, on the
-    public board alone, is the team's best exact score whatever is shown: for hosts. None in rows older than it.
+    `sort_key` is the value, negated where higher is better, so that ascending order is board order.
     """
 
     ground_truth = models.ForeignKey(GroundTruth, on_delete=models.CASCADE, related_name="standings")
@@ -284,7 +283,6 @@ class Standing(models.Model):
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
     value = models.FloatField()
     sort_key = models.FloatField()
-    best = models.FloatField(null=True)
     received_at = models.DateTimeField()
     is_picked_by_system = models.BooleanField(default=False)
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
 from django.core.cache import caches
-from django.db.models import Count, OuterRef, Q, QuerySet
+from django.db.models import Count, F, OuterRef, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
-from .ladder import Ladder, ladder_of, ranked_files, sign_of
 from .rows import (
     MAX_COMPARED,
     BoardPageData,
@@ -26,7 +25,8 @@ from .rows import (
     with_page_facts,
     with_uncertainty,
 )
-from .secondary import secondary_metrics_of, shown_secondary_values
+from .scores import ranked_files, sign_of
+from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
 from .standings import StandingCandidate, standings_before
 
 PAGE_SIZE = 100
@@ -68,7 +68,6 @@ def board_page(
         part.page,
         part.pages,
         part.total,
-        ladder_of_board(ground_truth, split),
         leader,
     )
 
@@ -91,9 +90,7 @@ class _PageOfStandings:
 def _standings_of_page(ground_truth: GroundTruth, split: Split, page: int) -> _PageOfStandings:
     """One more is read before the page than is compared with it: a tie may have begun above. Whoever asks for a page
     after the last one gets that, found from the end of the board."""
-    found = with_uncertainty(
-        with_page_facts(standings_in_order(ground_truth, split), ground_truth, split), ground_truth, split
-    )
+    found = with_uncertainty(shown_standings(ground_truth, split), ground_truth, split)
     before, above = _page_bounds(page)
     standings = list(found[before - above : before + PAGE_SIZE])
     if len(standings) <= above and page > 1:
@@ -123,14 +120,9 @@ def _team_count(standings: Sequence[Standing]) -> int:
     return getattr(standings[0], "total", 0) if standings else 0
 
 
-def ladder_of_board(ground_truth: GroundTruth, split: Split) -> Ladder | None:
-    """How a board shows scores; None where it shows them exactly."""
-    return ladder_of(ground_truth) if split == Split.PUBLIC else None
-
-
 def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
-    ladder = ladder_of_board(ground_truth, split)
-    return ladder is not None and ladder.is_hidden
+    """Whether a board shows teams without scores and ranks."""
+    return split == Split.PUBLIC and ground_truth.competition.board_is_hidden
 
 
 def standings_in_order(ground_truth: GroundTruth | OuterRef, split: Split | OuterRef) -> QuerySet[Standing]:
@@ -139,24 +131,26 @@ def standings_in_order(ground_truth: GroundTruth | OuterRef, split: Split | Oute
     )
 
 
-def rank_order(ground_truth: GroundTruth) -> Callable[[Standing | StandingCandidate], object]:
-    """What decides a rank, and equals share one: the score, then the receipt. Of a steady board the shown score alone:
-    teams that it shows as equal are."""
-    return attrgetter("sort_key", "received_at") if ladder_of(ground_truth) is None else attrgetter("sort_key")
+def shown_standings(ground_truth: GroundTruth, split: Split) -> QuerySet[Standing]:
+    """`with_page_facts`, in the order that the board shows: on a hidden one by the last file, which tells nothing of
+    the scores."""
+    found = with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)
+    return found.order_by(F("last_at").desc(), "team_id") if is_hidden(ground_truth, split) else found
 
 
-def is_better(sort_key: object, received_at: object, steady: Collection[int] = ()) -> Q:
-    """Standings before one with these, by the same rule; `steady` are the ground truths with such a board."""
-    earlier = Q(sort_key=sort_key, received_at__lt=received_at)
-    return Q(sort_key__lt=sort_key) | (earlier & ~Q(ground_truth__in=steady) if steady else earlier)
+rank_order = attrgetter("sort_key", "received_at")
+"""What decides a rank, and equals share one: the score, then the receipt."""
+
+
+def is_better(sort_key: object, received_at: object) -> Q:
+    """Standings before one with these, by the same rule."""
+    return Q(sort_key__lt=sort_key) | Q(sort_key=sort_key, received_at__lt=received_at)
 
 
 def rank_of(standing: Standing) -> int:
     """One more than the number of strictly better standings."""
-    ground_truth = standing.ground_truth
-    steady = [] if ladder_of(ground_truth) is None else [ground_truth.pk]
-    better = is_better(standing.sort_key, standing.received_at, steady)
-    return 1 + standings_in_order(ground_truth, Split(standing.split)).filter(better).count()
+    better = is_better(standing.sort_key, standing.received_at)
+    return 1 + standings_in_order(standing.ground_truth, Split(standing.split)).filter(better).count()
 
 
 def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None = None) -> list[int]:
@@ -173,12 +167,11 @@ def shared_ranks(orders: Sequence[object], *, above: int = 0, first: int | None 
     return ranks
 
 
-def ranks_by_team(
-    found: Iterable[StandingCandidate], decides: Callable[[StandingCandidate], object] = attrgetter("order")
-) -> dict[int, int]:
-    """Team → rank; equals in what `decides` share one."""
+def ranks_by_team(found: Iterable[StandingCandidate]) -> dict[int, int]:
+    """Team → rank; equals share one."""
     ordered = sorted(found, key=attrgetter("order"))
-    return dict(zip((best.team_id for best in ordered), shared_ranks([*map(decides, ordered)]), strict=True))
+    ranks = shared_ranks([best.order for best in ordered])
+    return dict(zip((best.team_id for best in ordered), ranks, strict=True))
 
 
 def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
@@ -187,7 +180,7 @@ def earlier_ranks(ground_truth: GroundTruth, at: datetime) -> dict[int, int]:
     begin = ground_truth.competition.begin_of_day(at)
     ranks: Any = caches["local"].get_or_set(
         f"earlier:{ground_truth.pk}:{begin.timestamp():.0f}",
-        lambda: ranks_by_team(standings_before(ground_truth, begin), rank_order(ground_truth)),
+        lambda: ranks_by_team(standings_before(ground_truth, begin)),
         EARLIER_SECONDS,
     )
     return dict(ranks)
@@ -222,12 +215,12 @@ def _rows(
     if not part.standings:
         return []
     standings, above, begin = part.standings, part.above, part.before - part.above
-    first, decides = None, rank_order(ground_truth)
+    first = None
     if begin:
         # With the one above it nobody knows where it stands, only whether a tie goes on.
         last, standings, above, begin = standings[0], standings[1:], above - 1, begin + 1
-        first = rank_of(last) if decides(last) == decides(standings[0]) else None
-    ranks = shared_ranks([*map(decides, standings)], above=begin, first=first)
+        first = rank_of(last) if rank_order(last) == rank_order(standings[0]) else None
+    ranks = shared_ranks([*map(rank_order, standings)], above=begin, first=first)
     sure = uncertainties(standings, ranks)
     return ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names, people)
 
@@ -252,60 +245,71 @@ def ranked_rows(
     competition = ground_truth.competition
     moved = rank_movements(ground_truth, split, standings, ranks, at)
     trends = trend_histories(ground_truth, standings)
-    hides, ladder, secondary_metrics = (
-        is_hidden(ground_truth, split),
-        ladder_of_board(ground_truth, split),
-        secondary_metrics_of(ground_truth),
-    )
+    secondary_metrics = secondary_metrics_of(ground_truth)
     if competition.board.uses_pseudonyms and not sees_names:
         people = {}
     elif people is None:
         people = member_names(standings)
     rows = []
     for standing, rank in zip(standings, ranks, strict=True):
-        history, last_at = trends.get(standing.team_id, []), getattr(standing, "last_at", None)
-        name, real_name = names_of(standing.team, competition, sees_names=sees_names)
+        history = trends.get(standing.team_id, [])
+        standing.ground_truth = ground_truth
+        row = _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)
         rows.append(
-            BoardRowData(
-                rank=None if hides else rank,
-                name=name,
-                real_name=real_name,
-                team_id=standing.team_id,
-                value=None if hides else standing.value,
+            replace(
+                row,
                 movement=moved.get(standing.team_id),
-                submission_id=str(standing.submission_id),
-                received_at=shown_moment(standing.received_at, competition, sees_names=sees_names),
                 attempts=len(history),
-                last_at=last_at and shown_moment(last_at, competition, sees_names=sees_names),
-                trend=() if hides else tuple(history[-TREND_POINTS:]),
+                trend=() if row.rank is None else tuple(history[-TREND_POINTS:]),
                 members=tuple(people.get(standing.team_id, [])),
-                is_picked_by_system=standing.is_picked_by_system,
-                secondary=shown_secondary_values(secondary_metrics, getattr(standing, "stored", None) or (), ladder),
-                uncertainty=sure.get(str(standing.submission_id)),
+                uncertainty=sure.get(row.submission_id),
             )
         )
     return rows
 
 
-def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]:
-    """The host's reference submissions, best first; rounded or without a score like the teams on the board."""
-    sign, ladder, secondary_metrics = (
-        sign_of(ground_truth),
-        ladder_of_board(ground_truth, split),
-        secondary_metrics_of(ground_truth),
+def _ranked_row(
+    standing: Standing, rank: int, secondary_metrics: Sequence[SecondaryMetric], *, sees_names: bool
+) -> BoardRowData:
+    """One of `shown_standings`. On a hidden board nothing in it tells which of the team's files is its best."""
+    ground_truth = standing.ground_truth
+    competition, hides = ground_truth.competition, is_hidden(ground_truth, Split(standing.split))
+    name, real_name = names_of(standing.team, competition, sees_names=sees_names)
+    received_at, last_at = (
+        shown_moment(moment, competition, sees_names=sees_names)
+        for moment in (standing.received_at, standing.last_at)  # type: ignore[attr-defined]
     )
+    return BoardRowData(
+        rank=None if hides else rank,
+        name=name,
+        real_name=real_name,
+        team_id=standing.team_id,
+        value=None if hides else standing.value,
+        movement=None,
+        submission_id="" if hides else str(standing.submission_id),
+        received_at=last_at if hides else received_at,
+        last_at=last_at,
+        is_picked_by_system=standing.is_picked_by_system,
+        secondary=() if hides else shown_secondary_values(secondary_metrics, getattr(standing, "stored", None) or ()),
+    )
+
+
+def baseline_rows(ground_truth: GroundTruth, split: Split) -> list[BoardRowData]:
+    """The host's reference submissions, best first; without a score on a hidden board."""
+    sign, secondary_metrics = sign_of(ground_truth), secondary_metrics_of(ground_truth)
+    hides = is_hidden(ground_truth, split)
     scores = reference_scores(ground_truth.competition_id, split).filter(ground_truth=ground_truth)
     rows = [
         BoardRowData(
             rank=None,
             name=score.submission.baseline.name,
             team_id=0,
-            value=_rounded_for_board(score.value, ladder),
+            value=None if hides else score.value,
             movement=None,
             submission_id=str(score.submission_id),
             received_at=score.submission.received_at,
             is_baseline=True,
-            secondary=shown_secondary_values(secondary_metrics, score.secondary, ladder),
+            secondary=() if hides else shown_secondary_values(secondary_metrics, score.secondary),
         )
         for score in scores.select_related("submission__baseline")
         if score.submission.baseline is not None
@@ -322,13 +326,6 @@ def reference_scores(competition_id: int, split: Split) -> QuerySet[Score]:
     return Score.objects.filter(
         submission__in=files.order_by().values("pk"), submission__status=Submission.Status.SCORED, split=split
     )
-
-
-def _rounded_for_board(value: float, ladder: Ladder | None) -> float | None:
-    """A score that never moves, on a board."""
-    if ladder is None:
-        return value
-    return None if ladder.is_hidden else ladder.rounded(value)
 
 
 def _sort_key_of_row(row: BoardRowData, sign: float) -> float:
@@ -359,27 +356,15 @@ def ranked_lines(
     if ground_truth is None:
         return
     ground_truth.competition = competition
-    hides = is_hidden(ground_truth, split)
-    secondary_metrics, ladder = secondary_metrics_of(ground_truth), ladder_of_board(ground_truth, split)
-    standings = list(with_page_facts(standings_in_order(ground_truth, split), ground_truth, split)[:at_most])
-    ranks = shared_ranks([*map(rank_order(ground_truth), standings)])
+    secondary_metrics = secondary_metrics_of(ground_truth)
+    standings = list(shown_standings(ground_truth, split)[:at_most])
+    ranks = shared_ranks([*map(rank_order, standings)])
     teams = competition.teams.order_by()
     if at_most is not None:
         teams = teams.filter(pk__in=[standing.team_id for standing in standings])
     counted = Count("submissions", filter=ranked_files("submissions"))
     counts = dict(teams.annotate(number=counted).values_list("pk", "number"))
     for standing, rank in zip(standings, ranks, strict=True):
-        name, real_name = names_of(standing.team, competition, sees_names=sees_names)
-        yield BoardRowData(
-            rank=None if hides else rank,
-            name=name,
-            real_name=real_name,
-            team_id=standing.team_id,
-            value=None if hides else standing.value,
-            movement=None,
-            submission_id=str(standing.submission_id),
-            received_at=shown_moment(standing.received_at, competition, sees_names=sees_names),
-            attempts=counts.get(standing.team_id, 0),
-            is_picked_by_system=standing.is_picked_by_system,
-            secondary=shown_secondary_values(secondary_metrics, getattr(standing, "stored", None) or (), ladder),
-        )
+        standing.ground_truth = ground_truth
+        row = _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)
+        yield replace(row, attempts=counts.get(standing.team_id, 0))

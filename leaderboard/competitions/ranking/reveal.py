@@ -16,12 +16,11 @@ from leaderboard.accounts.models import User
 from leaderboard.common import logs
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
-from leaderboard.common.numbers import number_text, rounded_text
+from leaderboard.common.numbers import number_text
 
 from ..models import Competition, Extension, GroundTruth, Standing, Submission
 from ..models.competition import Split
 from ..models.team_history import FormerMember
-from .ladder import Ladder, ladder_of
 from .standings import StandingCandidate, rebuild_standings
 
 
@@ -80,7 +79,7 @@ def _competitions_due(at: datetime) -> QuerySet[Competition]:
 
 @dataclass(frozen=True)
 class UnpickedFile:
-    """A file that is better than all picked ones, with its public score as the board shows it."""
+    """A file that is better than all picked ones, with its public score."""
 
     file_name: str
     score: str
@@ -89,22 +88,15 @@ class UnpickedFile:
 def unpicked_better_files(
     ground_truth: GroundTruth, picks: Mapping[int, Sequence[StandingCandidate]]
 ) -> dict[int, UnpickedFile]:
-    """Team → its best public file, before the reveal, where the board itself shows that all picked files are worse.
+    """Team → its best public file, before the reveal, where all picked files are worse; none where the board is hidden.
     `picks` has the deciding files of each team; one query."""
-    ladder = ladder_of(ground_truth)
     teams = [team_id for team_id, found in picks.items() if found and not found[0].is_picked_by_system]
-    if not teams or (ladder and ladder.is_hidden):
+    if not teams or ground_truth.competition.board_is_hidden:
         return {}
     held = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC, team__in=teams)
-    rows = held.values_list("team_id", "submission__file_name", "value", "sort_key", "received_at")
-    text = rounded_text if ladder else number_text
+    rows = held.values_list("team_id", "submission__file_name", "value", "sort_key")
     return {
-        team_id: UnpickedFile(file_name, text(value))
-        for team_id, file_name, value, sort_key, received_at in rows
-        if all(_is_worse(pick, ladder, sort_key, received_at) for pick in picks[team_id])
+        team_id: UnpickedFile(file_name, number_text(value))
+        for team_id, file_name, value, sort_key in rows
+        if all(pick.sort_key > sort_key for pick in picks[team_id])
     }
-
-
-def _is_worse(pick: StandingCandidate, ladder: Ladder | None, sort_key: float, received_at: datetime) -> bool:
-    """A steady board says it of files before the last clear improvement; of those after it nobody may know."""
-    return pick.sort_key > sort_key if ladder is None else pick.received_at < received_at

@@ -14,7 +14,7 @@ from metrics.core.uncertainty import find_indistinguishable
 
 from ..models import Competition, GroundTruth, Membership, Score, Standing, Submission, Uncertainty
 from ..models.competition import Split
-from .ladder import Ladder, ladder_of, linked_answers, ranked_files, teams_with_moves
+from .scores import ranked_files
 from .secondary import ShownSecondaryValue
 
 MAX_COMPARED = 100
@@ -37,10 +37,7 @@ class ScoreUncertainty:
 def with_uncertainty(
     standings: QuerySet[Standing], ground_truth: GroundTruth, split: Split, *, compares: bool = True
 ) -> QuerySet[Standing]:
-    """Standings annotated with what `uncertainties` reads; without replicates unless it `compares` them. Unchanged
-    where a board does not show exact scores, because uncertainties follow from those."""
-    if split == Split.PUBLIC and ladder_of(ground_truth) is not None:
-        return standings
+    """Standings annotated with what `uncertainties` reads; without replicates unless it `compares` them."""
     score = FilteredRelation(
         "submission__scores",
         condition=Q(submission__scores__ground_truth=ground_truth, submission__scores__split=split),
@@ -121,7 +118,7 @@ class BoardRowData:
     within: int | None = None
     """Its rank among the teams of the section that was asked for; None where none was."""
     uncertainty: ScoreUncertainty | None = None
-    """Of the score; None where nothing is known, and where the board does not show exact scores."""
+    """Of the score; None where nothing is known, and on a hidden board."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +131,6 @@ class BoardPageData:
     page: int
     pages: int
     total: int
-    ladder: Ladder | None = None
-    """How scores are shown; None where they are exact."""
     leader: float | None = None
     """The score of the first place; None on a hidden board."""
 
@@ -169,7 +164,7 @@ def with_page_facts(standings: QuerySet[Standing], ground_truth: GroundTruth, sp
 
 
 def trend_histories(ground_truth: GroundTruth, standings: Sequence[Standing]) -> dict[int, list[float]]:
-    """Team → the public scores of all its ranked files in order of receipt, as shown.
+    """Team → the public scores of all its ranked files in order of receipt.
 
     What has a score is scored, so the status is not asked for, and each score is looked up by its file: otherwise the
     database goes through all files of the site that are scored, or through every score of the ground truth.
@@ -182,28 +177,7 @@ def trend_histories(ground_truth: GroundTruth, standings: Sequence[Standing]) ->
     for team_id, value in files.order_by("received_at", "pk").values_list("team_id", "score__value"):
         if value is not None:
             values[team_id].append(value)
-    ladder = ladder_of(ground_truth)
-    if ladder is None:
-        return values
-    linked = teams_with_moves(ground_truth) & values.keys()
-    shown = {
-        team_id: [shown for shown, _ in ladder.answers(exact)]
-        for team_id, exact in values.items()
-        if team_id not in linked
-    }
-    return shown | (_linked_histories(ground_truth, ladder, linked) if linked else {})
-
-
-def _linked_histories(ground_truth: GroundTruth, ladder: Ladder, teams: set[int]) -> dict[int, list[float]]:
-    """The same for teams between which people have moved: after each file, the best score that a file of theirs set."""
-    found: dict[int, list[float]] = defaultdict(list)
-    for file, shown, is_new in linked_answers(ground_truth, ladder, teams):
-        mine = found[file.team_id]
-        if is_new and (not mine or ladder.sign * shown < ladder.sign * mine[-1]):
-            mine.append(shown)
-        elif mine:
-            mine.append(mine[-1])
-    return {team_id: mine for team_id, mine in found.items() if team_id in teams}
+    return values
 
 
 def member_names(standings: Sequence[Standing]) -> dict[int, list[str]]:

@@ -12,8 +12,8 @@ from typing import Literal
 from ..models import Competition, GroundTruth, Standing, Team, Uncertainty
 from ..models.competition import Split
 from .boards import ranked_lines, standings_in_order
-from .ladder import ranked_scores, sign_of
 from .rows import BoardRowData
+from .scores import ranked_scores, sign_of
 from .standings import StandingCandidate
 
 Reason = Literal["chance", "many_files", "fitted", "held", "unknown"]

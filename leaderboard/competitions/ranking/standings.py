@@ -4,32 +4,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Max, Min, Q, QuerySet, Value, Window
+from django.db.models import F, Max, Min, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from ..models import GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
-from .ladder import (
-    IN_ONE_QUERY,
-    Improvement,
-    Ladder,
-    answers_to,
-    ladder_of,
-    last_improvements,
-    linked_improvements,
-    linked_teams,
-    origins_of,
-    ranked_scores,
-    sign_of,
-    teams_with_moves,
-)
+from .scores import ranked_scores, sign_of
 
+IN_ONE_QUERY = 5000
 FACTS = ("submission__team_id", "submission_id", "value", "submission__received_at")
 
 
@@ -56,44 +44,21 @@ def best_submissions(ground_truth: GroundTruth, split: Split) -> Iterator[Standi
 
 
 def best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
-    """Team → its best public score, exact, whatever the board shows and whichever file that is. With `teams`, of these
-    alone. For hosts.
+    """Team → its best public score, of a hidden board and after the reveal too. With `teams`, of these alone. For
+    hosts.
 
-    Read from the standings of the current ground truth; for others all scores are read.
+    Read from the standings where these are the best ones; else from all scores.
     """
-    if ground_truth.competition.ground_truth_id == ground_truth.pk:
-        stands = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC)
+    competition = ground_truth.competition
+    if competition.ground_truth_id == ground_truth.pk and competition.revealed_at is None:
+        standings = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC)
         if teams is not None:
-            stands = stands.filter(team__in=teams)
-        known = dict(stands.values_list("team_id", "best"))
-        stored = {team_id: best for team_id, best in known.items() if best is not None}
-        # On a steady board a team stands nowhere while its files are no better than what a member was shown elsewhere.
-        misses_teams = len(stored) < len(known) or (ladder_of(ground_truth) and teams_with_moves(ground_truth))
-        if not misses_teams:
-            return stored
-    return computed_best_values(ground_truth, teams=teams)
-
-
-def computed_best_values(ground_truth: GroundTruth, *, teams: Sequence[int] | None = None) -> dict[int, float]:
-    """What `best_values` must be, from the scores alone."""
+            standings = standings.filter(team__in=teams)
+        return dict(standings.values_list("team_id", "value"))
     scores = ranked_scores(ground_truth, Split.PUBLIC, teams=teams)
     best = Min("value") if sign_of(ground_truth) > 0 else Max("value")
     rows = scores.order_by().values_list("submission__team_id").annotate(best=best)
     return {team_id: value for team_id, value in rows if team_id is not None}
-
-
-def shown_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate]:
-    """What the public board shows of each team until the reveal, from the scores alone."""
-    ladder = ladder_of(ground_truth)
-    if ladder is None:
-        return best_submissions(ground_truth, Split.PUBLIC)
-    return (candidate_from_improvement(ladder, improvement) for improvement in last_improvements(ground_truth, ladder))
-
-
-def candidate_from_improvement(ladder: Ladder, improvement: Improvement) -> StandingCandidate:
-    return make_candidate(
-        ladder.sign, improvement.team_id, improvement.submission_id, improvement.shown, improvement.received_at
-    )
 
 
 def _from_standing(held: Standing) -> StandingCandidate:
@@ -186,7 +151,8 @@ def expected_standings(ground_truth: GroundTruth) -> Iterator[tuple[Split, Stand
         yield from final_standings(ground_truth)
     else:
         vacated = _teams_without_members(ground_truth)
-        yield from ((Split.PUBLIC, best) for best in shown_candidates(ground_truth) if best.team_id not in vacated)
+        candidates = best_submissions(ground_truth, Split.PUBLIC)
+        yield from ((Split.PUBLIC, best) for best in candidates if best.team_id not in vacated)
 
 
 def _teams_without_members(ground_truth: GroundTruth) -> set[int]:
@@ -196,11 +162,11 @@ def _teams_without_members(ground_truth: GroundTruth) -> set[int]:
 
 
 def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate]:
-    """What decides under a ground truth now, exactly, whatever the board shows: best public submissions, after the
-    reveal best private finals. Where the board shows just these, it is read."""
+    """What decides under a ground truth now: best public submissions, after the reveal best private finals. Read from
+    the standings of the current ground truth."""
     competition = ground_truth.competition
-    is_revealed, is_current = competition.revealed_at is not None, competition.ground_truth_id == ground_truth.pk
-    if is_current and (is_revealed or ladder_of(ground_truth) is None):
+    is_revealed = competition.revealed_at is not None
+    if competition.ground_truth_id == ground_truth.pk:
         split = Split.PRIVATE if is_revealed else Split.PUBLIC
         return map(_from_standing, Standing.objects.filter(ground_truth=ground_truth, split=split))
     if not is_revealed:
@@ -212,8 +178,7 @@ def expected_candidates(ground_truth: GroundTruth) -> Iterator[StandingCandidate
 def rebuild_standings(ground_truth: GroundTruth) -> int:
     """Make the standings of a ground truth again from its scores; returns their number."""
     Standing.objects.filter(ground_truth=ground_truth).delete()
-    best_of = computed_best_values(ground_truth)
-    made = [_standing(ground_truth, split, best, best_of) for split, best in expected_standings(ground_truth)]
+    made = [_standing(ground_truth, split, best) for split, best in expected_standings(ground_truth)]
     Standing.objects.bulk_create(made, batch_size=2000)
     ground_truth.competition.touch_board()
     return len(made)
@@ -221,16 +186,14 @@ def rebuild_standings(ground_truth: GroundTruth) -> int:
 
 def standing_differences(ground_truth: GroundTruth) -> list[str]:
     """Sentences about standings that do not equal the rebuild; empty when the shown board is right."""
-    best_of = computed_best_values(ground_truth)
     expected = {
-        (split.value, best.team_id): (best.submission_id, best.value, _other_best(split, best, best_of))
+        (split.value, best.team_id): (best.submission_id, best.value)
         for split, best in expected_standings(ground_truth)
     }
     rows = Standing.objects.filter(ground_truth=ground_truth)
     stored = {
-        # Rows written before `best` existed lack it, which counts as no difference.
-        (split, team_id): (*held, best_of.get(team_id) if best is None and split == Split.PUBLIC else best)
-        for split, team_id, *held, best in rows.values_list("split", "team_id", "submission_id", "value", "best")
+        (split, team_id): (submission_id, value)
+        for split, team_id, submission_id, value in rows.values_list("split", "team_id", "submission_id", "value")
     }
     return [
         f"{split} standing of team {team_id}: stored {stored.get((split, team_id))}, "
@@ -246,7 +209,7 @@ def update_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     Returns the competitions whose board changed. After the reveal, standings follow from finals, so they are rebuilt.
     """
     changed: set[int] = set()
-    usual: dict[int, list[tuple[Submission, GroundTruth, float]]] = defaultdict(list)
+    by_ground_truth: dict[int, list[tuple[Submission, GroundTruth, float]]] = defaultdict(list)
     for submission, ground_truth, public in scored:
         team = submission.team
         if team is None:
@@ -258,18 +221,16 @@ def update_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
             rebuild_standings(ground_truth)
         elif team.vacated_at is not None:
             continue
-        elif ladder := ladder_of(ground_truth):
-            _replay_ladder(team.pk, ground_truth, ladder, public)
         else:
-            usual[ground_truth.pk].append((submission, ground_truth, public))
+            by_ground_truth[ground_truth.pk].append((submission, ground_truth, public))
         changed.add(submission.competition_id)
-    for of_one in usual.values():
+    for of_one in by_ground_truth.values():
         _raise_standings(of_one)
     return changed
 
 
 def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) -> None:
-    """Where the board shows exact scores: of each team the better one of its score so far and the new one stands."""
+    """Let the better one of each team's score so far and its new one stand."""
     ground_truth = scored[0][1]
     teams = {submission.team_id for submission, _, _ in scored}
     rows = Standing.objects.filter(ground_truth=ground_truth, team__in=teams, split=Split.PUBLIC)
@@ -279,7 +240,7 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
     for submission, _, public in scored:
         best = make_candidate(sign, submission.team_id, submission.pk, public, submission.received_at)
         if best.team_id not in held:
-            made.append(_standing(ground_truth, Split.PUBLIC, best, {best.team_id: public}))
+            made.append(_standing(ground_truth, Split.PUBLIC, best))
             continue
         key, order = held[best.team_id]
         if best.order < order:
@@ -287,51 +248,12 @@ def _raise_standings(scored: Sequence[tuple[Submission, GroundTruth, float]]) ->
                 submission=submission,
                 value=public,
                 sort_key=best.sort_key,
-                best=public,
                 received_at=submission.received_at,
             )
     Standing.objects.bulk_create(made)
 
 
-def _replay_ladder(team_id: int, ground_truth: GroundTruth, ladder: Ladder, public: float) -> None:
-    """Follow the ladder from a team's first file on: the new score may belong to a file received before others."""
-    if team_id in teams_with_moves(ground_truth):
-        _replay_linked_ladders(team_id, ground_truth, ladder)
-        return
-    last = next(answer for answer in reversed(answers_to(team_id, ground_truth, ladder)) if answer.is_new)
-    improvement = make_candidate(ladder.sign, team_id, last.submission_id, last.shown or 0.0, last.received_at)
-    rows = Standing.objects.filter(ground_truth=ground_truth, team_id=team_id, split=Split.PUBLIC)
-    pk, best = rows.values_list("pk", "best").first() or (None, None)
-    if best is None:
-        best_of = computed_best_values(ground_truth, teams=[team_id])
-    else:
-        best_of = {team_id: min(best, public, key=lambda value: ladder.sign * value)}
-    made = _standing(ground_truth, Split.PUBLIC, improvement, best_of)
-    made.pk = pk
-    made.save()
-
-
-def _replay_linked_ladders(team_id: int, ground_truth: GroundTruth, ladder: Ladder) -> None:
-    """The same for every team that people have come from or gone to: what one was shown holds for the others."""
-    linked = linked_teams(origins_of(ground_truth), [team_id])
-    best_of = computed_best_values(ground_truth, teams=sorted(linked))
-    vacated = _teams_without_members(ground_truth)
-    made = [
-        _standing(ground_truth, Split.PUBLIC, candidate_from_improvement(ladder, improvement), best_of)
-        for improvement in linked_improvements(ground_truth, ladder, linked)
-        if improvement.team_id not in vacated
-    ]
-    Standing.objects.filter(ground_truth=ground_truth, team__in=linked, split=Split.PUBLIC).delete()
-    Standing.objects.bulk_create(made)
-
-
-def _other_best(split: Split, best: StandingCandidate, best_of: Mapping[int, float]) -> float | None:
-    return best_of.get(best.team_id) if split == Split.PUBLIC else None
-
-
-def _standing(
-    ground_truth: GroundTruth, split: Split, best: StandingCandidate, best_of: Mapping[int, float]
-) -> Standing:
+def _standing(ground_truth: GroundTruth, split: Split, best: StandingCandidate) -> Standing:
     return Standing(
         ground_truth=ground_truth,
         split=split,
@@ -339,7 +261,6 @@ def _standing(
         submission_id=best.submission_id,
         value=best.value,
         sort_key=best.sort_key,
-        best=_other_best(split, best, best_of),
         received_at=best.received_at,
         is_picked_by_system=best.is_picked_by_system,
     )
@@ -352,46 +273,12 @@ def standings_before(ground_truth: GroundTruth, before: datetime) -> Iterator[St
     """What the public board of the current ground truth showed at a moment before the reveal; one query.
 
     A standing of now that was received before then was there already: a later file changes nothing about which of the
-    earlier ones is the best, or the last clear improvement. So only files of teams that came further since are read.
+    earlier ones is the best. So only files of teams that improved since are read.
     """
     here = Standing.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC).order_by()
-    still = here.filter(received_at__lt=before).values_list(*HELD_FACTS, Value(value=True))
+    still = here.filter(received_at__lt=before).values_list(*HELD_FACTS)
     moved = ranked_scores(ground_truth, Split.PUBLIC, teams=here.filter(received_at__gte=before).values("team"))
     moved = moved.filter(submission__received_at__lt=before).order_by()
-    ladder = ladder_of(ground_truth)
-    then = moved if ladder else best_per_team(moved, ground_truth)
-    files: dict[int, list[tuple[datetime, UUID, float]]] = defaultdict(list)
     sign = sign_of(ground_truth)
-    for team_id, submission_id, value, received_at, stands_there in still.union(
-        then.values_list(*FACTS, Value(value=False)), all=True
-    ):
-        if stands_there or ladder is None:
-            yield make_candidate(sign, team_id, submission_id, value, received_at)
-        else:
-            files[team_id].append((received_at, submission_id, value))
-    if ladder and files:
-        yield from _clear_improvements_before(ground_truth, ladder, files, before)
-
-
-def _clear_improvements_before(
-    ground_truth: GroundTruth,
-    ladder: Ladder,
-    files_of: Mapping[int, list[tuple[datetime, UUID, float]]],
-    before: datetime,
-) -> Iterator[StandingCandidate]:
-    """Team by team the last clear improvement among files with their exact scores."""
-    linked = teams_with_moves(ground_truth) & files_of.keys()
-    for team_id, files in files_of.items():
-        if team_id in linked:
-            continue
-        files.sort()
-        climbed = zip(files, ladder.answers(value for *_, value in files), strict=True)
-        (received_at, submission_id, _), shown = [(file, shown) for file, (shown, is_new) in climbed if is_new][-1]
-        yield make_candidate(ladder.sign, team_id, submission_id, shown, received_at)
-    if linked:
-        improvements = linked_improvements(ground_truth, ladder, linked, before=before)
-        yield from (
-            candidate_from_improvement(ladder, improvement)
-            for improvement in improvements
-            if improvement.team_id in linked
-        )
+    then = best_per_team(moved, ground_truth).values_list(*FACTS)
+    return (make_candidate(sign, *facts) for facts in still.union(then, all=True))

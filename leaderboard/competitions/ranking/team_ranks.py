@@ -17,8 +17,8 @@ from leaderboard.common.queries import count_rows
 from ..models import Competition, GroundTruth, Standing, Team
 from ..models.competition import Split
 from .boards import LEADERS, is_better, is_hidden, standings_in_order
-from .ladder import Ladder, ladder_of, linked_answers, ranked_scores, sign_of, teams_with_moves
 from .rows import Placing, shown_moment
+from .scores import ranked_scores, sign_of
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,10 @@ def placings_of(wanted: Iterable[PlaceQuery]) -> dict[int, Placing]:
         (Q(team=key, ground_truth=place.ground_truth, split=place.split) for key, place in places.items()),
     )
     everybody = standings_in_order(OuterRef("ground_truth"), OuterRef("split")).order_by()
-    steady = [place.ground_truth.pk for place in places.values() if ladder_of(place.ground_truth) is not None]
     found = Standing.objects.filter(asked).annotate(
-        above=count_rows(everybody.filter(is_better(OuterRef("sort_key"), OuterRef("received_at"), steady)), "split"),
+        above=count_rows(everybody.filter(is_better(OuterRef("sort_key"), OuterRef("received_at"))), "split"),
         total=count_rows(everybody, "split"),
-        above_before=_above_before(everybody, places.values(), steady),
+        above_before=_above_before(everybody, places.values()),
     )
     return {
         standing.team_id: Placing(
@@ -79,15 +78,13 @@ def placings_now(teams: Mapping[int, Competition], at: datetime) -> dict[int, Pl
     return placings_of(wanted)
 
 
-def _above_before(
-    everybody: QuerySet[Standing], places: Iterable[PlaceQuery], steady: Sequence[int]
-) -> Coalesce | Value:
+def _above_before(everybody: QuerySet[Standing], places: Iterable[PlaceQuery]) -> Coalesce | Value:
     """How many others are better than what the one team had earlier."""
     with_earlier = [place.earlier for place in places if place.earlier]
     if not with_earlier:
         return Value(0, IntegerField())
     assert len(with_earlier) == 1, "an earlier place is asked of one team alone"
-    return count_rows(everybody.exclude(team=OuterRef("team")).filter(is_better(*with_earlier[0], steady)), "split")
+    return count_rows(everybody.exclude(team=OuterRef("team")).filter(is_better(*with_earlier[0])), "split")
 
 
 def next_better(placing: Placing, ground_truth: GroundTruth, split: Split) -> Standing | None:
@@ -131,24 +128,6 @@ def score_histories(ground_truth: GroundTruth, *, also: Team | None = None) -> l
 
 
 def _steps(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[tuple[datetime, float], ...]]:
-    ladder = ladder_of(ground_truth)
-    linked = teams_with_moves(ground_truth) & {team.pk for team in teams} if ladder else set()
-    alone = _steps_of(ground_truth, [team for team in teams if team.pk not in linked])
-    return alone | (_linked_steps(ground_truth, ladder, linked) if ladder and linked else {})
-
-
-def _linked_steps(
-    ground_truth: GroundTruth, ladder: Ladder, teams: set[int]
-) -> dict[int, tuple[tuple[datetime, float], ...]]:
-    found: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
-    for file, shown, is_new in linked_answers(ground_truth, ladder, teams):
-        steps = found[file.team_id]
-        if is_new and (not steps or ladder.sign * shown < ladder.sign * steps[-1][1]):
-            steps.append((file.received_at, shown))
-    return {team_id: _shortened(steps) for team_id, steps in found.items() if steps and team_id in teams}
-
-
-def _steps_of(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tuple[tuple[datetime, float], ...]]:
     rows = ranked_scores(ground_truth, Split.PUBLIC, teams=[team.pk for team in teams])
     received: dict[int, list[tuple[datetime, float]]] = defaultdict(list)
     for team_id, at, value in rows.order_by("submission__received_at", "submission_id").values_list(
@@ -156,15 +135,12 @@ def _steps_of(ground_truth: GroundTruth, teams: Sequence[Team]) -> dict[int, tup
     ):
         assert team_id is not None
         received[team_id].append((at, value))
-    return {team_id: _shortened(_shown(ground_truth, files)) for team_id, files in received.items()}
+    return {team_id: _shortened(_improvements(sign_of(ground_truth), files)) for team_id, files in received.items()}
 
 
-def _shown(ground_truth: GroundTruth, files: Sequence[tuple[datetime, float]]) -> list[tuple[datetime, float]]:
-    """The files after which the board showed another score, with that score."""
-    if ladder := ladder_of(ground_truth):
-        climbed = zip(files, ladder.answers(value for _, value in files), strict=True)
-        return [(at, shown) for (at, _), (shown, is_new) in climbed if is_new]
-    sign, steps = sign_of(ground_truth), list[tuple[datetime, float]]()
+def _improvements(sign: float, files: Sequence[tuple[datetime, float]]) -> list[tuple[datetime, float]]:
+    """The files that were better than all before them."""
+    steps: list[tuple[datetime, float]] = []
     for at, value in files:
         if not steps or sign * value < sign * steps[-1][1]:
             steps.append((at, value))

@@ -13,9 +13,9 @@ from django.db.models import BooleanField, Expression, ExpressionWrapper, Q, Que
 from .. import hooks
 from ..models import Competition, GroundTruth, Membership, Standing
 from ..models.competition import Split
-from .boards import PAGE_SIZE, is_hidden, ranked_rows, shared_ranks, standings_in_order
-from .ladder import ladder_of, sign_of
-from .rows import BoardRowData, uncertainties, with_page_facts, with_uncertainty
+from .boards import PAGE_SIZE, is_hidden, ranked_rows, shared_ranks, shown_standings, standings_in_order
+from .rows import BoardRowData, uncertainties, with_uncertainty
+from .scores import sign_of
 
 FOUND_SIZE = 30
 """Teams on a page of those that a text found: each such page is one reader's own, and made for them alone."""
@@ -64,10 +64,9 @@ def find_teams(
     pages = max(1, -(-len(wanted) // size))
     page = min(max(page, 1), pages)
     asked = wanted[(page - 1) * size : page * size]
-    decides = slice(1, 3 if ladder_of(ground_truth) is None else 2)
     hides = is_hidden(ground_truth, split)
-    rank, within = _ranks(everybody, decides), _ranks(of_section, decides) if section and not hides else {}
-    found = with_page_facts(standings_in_order(ground_truth, split).filter(team__in=asked), ground_truth, split)
+    rank, within = _ranks(everybody), _ranks(of_section) if section and not hides else {}
+    found = shown_standings(ground_truth, split).filter(team__in=asked)
     standings = list(with_uncertainty(found, ground_truth, split, compares=False))
     ranks = [rank[standing.team_id] for standing in standings]
     rows = ranked_rows(ground_truth, split, standings, ranks, at, uncertainties(standings), sees_names, people)
@@ -95,7 +94,7 @@ def _search_teams(
     if section:
         is_there = ExpressionWrapper(Q(team__in=hooks.roster.teams_of_section(competition, section)), BooleanField())
     is_named = ExpressionWrapper(named, BooleanField())
-    return standings_in_order(ground_truth, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
+    return shown_standings(ground_truth, split).values_list("team_id", "sort_key", "received_at", is_there, is_named)
 
 
 def rows_of_section(competition: Competition, section: str, rows: Iterable[BoardRowData]) -> list[BoardRowData]:
@@ -107,9 +106,9 @@ def rows_of_section(competition: Competition, section: str, rows: Iterable[Board
     return [row if row.rank is None else replace(row, within=place) for row, place in zip(here, within, strict=True)]
 
 
-def _ranks(rows: Sequence[tuple[Any, ...]], decides: slice) -> dict[int, int]:
+def _ranks(rows: Sequence[tuple[Any, ...]]) -> dict[int, int]:
     """Team → rank among these, of which the first three of each are its team, sort key and receipt."""
-    return dict(zip((row[0] for row in rows), shared_ranks([row[decides] for row in rows]), strict=True))
+    return dict(zip((row[0] for row in rows), shared_ranks([row[1:3] for row in rows]), strict=True))
 
 
 @dataclass(frozen=True)

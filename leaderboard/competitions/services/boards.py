@@ -144,10 +144,11 @@ def _refuse_early(competition: Competition, now: datetime) -> None:
 
 
 def board_csv(
-    competition: Competition, split: Split, *, is_exact: bool = False, own: Team | None = None, section: str = ""
+    competition: Competition, split: Split, *, is_for_hosts: bool = False, own: Team | None = None, section: str = ""
 ) -> str:
-    """A board as CSV, scores with all the digits that it shows. Callers ask `private_is_visible_to` before the private
-    one, `exact_is_visible_to` before an exact one, and whether their reader may know of sections before that of one.
+    """A board as CSV, scores with all digits. Callers ask `private_is_visible_to` before the private one, whether their
+    reader runs the competition before one that `is_for_hosts`, and whether they may know of sections before that of
+    one.
 
     Before the reveal there is no private board; its rows are then what the reveal would show now. `own` is the reader's
     team, which is called by its own name also where the others have pseudonyms.
@@ -155,16 +156,15 @@ def board_csv(
     text = io.StringIO()
     writer = csv.writer(text)
     secondary_metrics = secondary.secondary_metrics_of(competition.ground_truth)
-    # Whoever may have an exact board may also know who is behind a pseudonym.
-    names = ["team", "pseudonym"] if is_exact and competition.board.uses_pseudonyms else ["team"]
+    names = ["team", "pseudonym"] if is_for_hosts and competition.board.uses_pseudonyms else ["team"]
     ranks = ["rank", "rank_in_section"] if section else ["rank"]
     writer.writerow(
         [*ranks, *names, "score", "submissions", "received_at", *(safe_cell(one.name) for one in secondary_metrics)]
     )
-    if competition.revealed_at is None and (is_exact or split == Split.PRIVATE):
-        rows = _exact_rows_now(competition, split)
+    if competition.revealed_at is None and (is_for_hosts or split == Split.PRIVATE):
+        rows = _rows_now(competition, split)
     else:
-        rows = boards.ranked_lines(competition, split, sees_names=is_exact)
+        rows = boards.ranked_lines(competition, split, sees_names=is_for_hosts)
     for row in team_search.rows_of_section(competition, section, rows) if section else rows:
         value = "" if row.value is None else repr(row.value)
         others = ["" if one.value is None else repr(one.value) for one in row.secondary]
@@ -175,8 +175,8 @@ def board_csv(
     return text.getvalue()
 
 
-def _exact_rows_now(competition: Competition, split: Split) -> Iterator[rows_module.BoardRowData]:
-    """The exact rows before the reveal: the best public files, or the private rows that a reveal would make now."""
+def _rows_now(competition: Competition, split: Split) -> Iterator[rows_module.BoardRowData]:
+    """The rows before the reveal: the best public files, or the private rows that a reveal would make now."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return
@@ -188,7 +188,7 @@ def _exact_rows_now(competition: Competition, split: Split) -> Iterator[rows_mod
     teams = competition.teams.annotate(
         files=Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED))
     ).in_bulk(ranks)
-    others = secondary.secondary_values(ground_truth, split, [best.submission_id for best in found.values()], None)
+    others = secondary.secondary_values(ground_truth, split, [best.submission_id for best in found.values()])
     for team_id, rank in ranks.items():
         best, team = found[team_id], teams[team_id]
         name, real_name = boards.names_of(team, competition, sees_names=True)

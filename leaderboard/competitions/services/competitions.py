@@ -43,9 +43,7 @@ EDITABLE = (
     "closes_at",
     "zone",
     "reveals_itself",
-    "board_mode",
-    "board_step",
-    "hides_own_scores",
+    "hides_scores",
     "teams_close_at",
     "daily_attempts",
     "final_count",
@@ -147,7 +145,7 @@ def change_competition(*, competition: Competition, user: User | None = None, **
 def _board_settings(competition: Competition) -> tuple[object, ...]:
     """The settings that standings follow from."""
     finals = competition.limits.final_count if competition.revealed_at is not None else None
-    return competition.closes_at, finals, competition.board.mode, competition.board.step
+    return competition.closes_at, finals
 
 
 def _log_changes(competition: Competition, user: User | None, before: dict[str, Any]) -> None:

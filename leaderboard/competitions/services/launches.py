@@ -19,8 +19,7 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
 from .. import hooks
-from ..models import BoardSettings, Competition, LaunchPlan, StudentPreview
-from ..ranking import ladder
+from ..models import Competition, LaunchPlan, StudentPreview
 from .competitions import CannotHost, lock_competition
 from .truth_drafts import discard_draft
 
@@ -49,7 +48,6 @@ NEEDS = {
     "truth": gettext_lazy("The answers are ready"),
     "overview": gettext_lazy("The description says what to predict"),
     "deadline": gettext_lazy("The deadline is in the future"),
-    "step": gettext_lazy("Rounding step is set"),
     "candidate": gettext_lazy("The pending correction is applied or discarded"),
     "student_preview": gettext_lazy("Test submission works"),
 }
@@ -81,14 +79,11 @@ def incomplete_launches(competitions: Iterable[Competition]) -> set[int]:
 
 
 def _launch_needs(competition: Competition, is_previewed: bool) -> list[LaunchNeed]:
-    ground_truth = competition.ground_truth
     needs = [
-        LaunchNeed("truth", ground_truth is not None),
+        LaunchNeed("truth", competition.ground_truth is not None),
         LaunchNeed("overview", bool(competition.overview.strip())),
         LaunchNeed("deadline", competition.closes_at > timezone.now()),
     ]
-    if ground_truth and competition.board.mode == BoardSettings.Mode.STEADY:
-        needs.append(LaunchNeed("step", ladder.step_of(competition, ground_truth) != ladder.NO_STEP))
     if competition.candidate_id is not None:
         needs.append(LaunchNeed("candidate", False))
     return [*needs, LaunchNeed("student_preview", is_previewed)]

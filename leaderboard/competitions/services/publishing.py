@@ -110,9 +110,8 @@ def _create_ground_truth(
             private_rows=report["private_rows"],
             ignored_rows=report["ignored_rows"],
             quickest_seconds=report.get("seconds"),
-            secondary=published_secondary(report, _rounded_step),
+            secondary=published_secondary(report),
             findings=report["findings"],
-            step=_rounded_step(report.get("apart", {}).get("public")),
             note=note,
             published_by=user,
         )
@@ -148,11 +147,6 @@ def log_ground_truth_event(
 ) -> None:
     about = f"ground truth {ground_truth.number}"
     AuditEntry.append(event, user=user, competition=competition, about=about, before=before, after=after)
-
-
-def _rounded_step(number: float | None) -> float | None:
-    """A step that people can say: 0.0287 becomes 0.03."""
-    return float(f"{number:.0e}") if number else None
 
 
 def sample_submission_of(ground_truth: GroundTruth) -> bytes:

@@ -202,7 +202,7 @@ def _affected_teams(competition: Competition, current: GroundTruth, candidate: G
     """Teams whose scores or ranks change, or whose files cannot be read any more. Where the board hides scores, all
     teams on it, because the notices must not reveal more than the board."""
     moves = _rank_moves(current, candidate)
-    teams = {move.team.pk for move in moves if move.is_affected or not competition.board_is_exact}
+    teams = {move.team.pk for move in moves if move.is_affected or competition.board_is_hidden}
     refused = Refusal.objects.filter(ground_truth=candidate, submission__team__isnull=False)
     return [*teams.union(refused.values_list("submission__team", flat=True))]
 

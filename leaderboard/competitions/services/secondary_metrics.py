@@ -35,15 +35,10 @@ def clean_secondary(asked: Iterable[MetricWithParams]) -> list[dict[str, Any]]:
     return found
 
 
-def published_secondary(report: Mapping[str, Any], step_of: Any) -> list[dict[str, Any]]:
+def published_secondary(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What a ground truth stores of the secondary metrics that its check has tested."""
     return [
-        {
-            "key": one["key"],
-            "version": metrics.get(one["key"]).version,
-            "params": one["params"],
-            "step": step_of(one["apart"].get("public")),
-        }
+        {"key": one["key"], "version": metrics.get(one["key"]).version, "params": one["params"]}
         for one in report.get("secondary", ())
     ]
 

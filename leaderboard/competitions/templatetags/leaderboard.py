@@ -49,7 +49,6 @@ OUTCOMES = {
     "failed": ("danger", gettext_lazy("Failed")),
     "invalid": ("warning", gettext_lazy("Invalid")),
 }
-BOARDS = {"plain": gettext_lazy("plain"), "steady": gettext_lazy("rounded"), "hidden": gettext_lazy("hidden")}
 
 
 register.filter("stored_text", stored_text)
@@ -80,7 +79,7 @@ def three_digits(value: float | str | None) -> str:
 
 @register.filter
 def short(value: float | str | None) -> str:
-    """A number that somebody chose or that was rounded to such a one: without digits that mean nothing."""
+    """A number that somebody chose: without digits that mean nothing."""
     number = number_in(value)
     return "–" if number is None else numbers.rounded_text(number)
 
@@ -93,13 +92,12 @@ def brief(value: float | str | None) -> str:
 
 
 @register.simple_tag
-def score(value: float | str | None, ladder: object = None) -> SafeString:
-    """A score with five decimals that shows all its digits on hover; that of a `ladder` has no more digits than it."""
+def score(value: float | str | None) -> SafeString:
+    """A score with five decimals that shows all its digits on hover."""
     number = number_in(value)
     if number is None:
         return format_html('<span class="score">{}</span>', "–")
-    text = score_text(number) if ladder is None else short(number)
-    return format_html('<span class="score" title="{}">{}</span>', repr(number), text)
+    return format_html('<span class="score" title="{}">{}</span>', repr(number), score_text(number))
 
 
 @register.simple_tag
@@ -109,8 +107,6 @@ def secondary_value(one: secondary.ShownSecondaryValue | None, style: str = "") 
     if one is None or one.value is None:
         dash = '– <span class="muted tiny">{}</span>' if style else '<span title="{}">–</span>'
         return format_html(dash, translated_message(one.problem) if one else "")
-    if one.is_rounded:
-        return format_html("{}", short(one.value))
     return format_html("{}", repr(one.value)) if style == "full" else score(one.value)
 
 
@@ -228,12 +224,6 @@ def status_badge(status: str) -> SafeString:
     """The status of a file, for hosts."""
     kind, text = OUTCOMES[status]
     return format_html('<span class="badge {}">{}</span>', kind, text)
-
-
-@register.filter
-def board_words(mode: str) -> str:
-    """How a public board shows scores, in a word."""
-    return str(BOARDS[mode])
 
 
 @register.simple_tag

@@ -17,8 +17,9 @@ from leaderboard.common.library_messages import translated_message
 from ..models import Competition
 from ..models.competition import Split
 from ..ranking import secondary
-from ..ranking.ladder import Ladder, sign_of
+from ..ranking.boards import is_hidden
 from ..ranking.rows import BoardRowData
+from ..ranking.scores import sign_of
 
 MEDALS = {1: "first", 2: "second", 3: "third"}
 
@@ -27,14 +28,11 @@ def board_table(
     competition: Competition,
     split: Split,
     rows: Sequence[BoardRowData],
-    ladder: Ladder | None,
     leader: float | None = None,
 ) -> SafeString:
-    """Some rows of a board; "" for none. `ladder` is that of a public board that does not show exact scores, `leader`
-    the score of the first place, wherever it stands."""
+    """Some rows of a board; "" for none. `leader` is the score of the first place, wherever it stands."""
     if not rows:
         return SafeString()
-    ladder = ladder if split == Split.PUBLIC else None
     ground_truth = competition.ground_truth
     sign = sign_of(ground_truth) if ground_truth else -1.0
     rails = rails_of(rows)
@@ -42,8 +40,8 @@ def board_table(
         "split": split.value,
         "secondary_metrics": secondary.secondary_metrics_of(ground_truth),
         "is_section": any(row.within for row in rows),
-        "is_hidden": ladder is not None and ladder.is_hidden,
-        "lines": [board_line(row, rail, ladder, leader, sign) for row, rail in zip(rows, rails, strict=True)],
+        "is_hidden": ground_truth is not None and is_hidden(ground_truth, split),
+        "lines": [board_line(row, rail, leader, sign) for row, rail in zip(rows, rails, strict=True)],
     }
     return render_to_string("competitions/board_table.html", context)
 
@@ -70,9 +68,7 @@ def rails_of(rows: Sequence[BoardRowData]) -> list[str]:
     return rails
 
 
-def board_line(
-    row: BoardRowData, rail: str, ladder: Ladder | None, leader: float | None, sign: float
-) -> dict[str, Any]:
+def board_line(row: BoardRowData, rail: str, leader: float | None, sign: float) -> dict[str, Any]:
     """One row. A `sign` of +1 says that a lower score is better."""
     return {
         # A template finds a key sooner than an attribute, and asks of each number how the reader's country writes it.
@@ -84,8 +80,8 @@ def board_line(
         "colour": colour_of(row.name),
         "initials": initials(row.name),
         "medal": MEDALS.get(row.rank or 0, ""),
-        "score": "–" if row.value is None else score_text(row.value, is_rounded=ladder is not None),
-        "digits": _digits(row.value, is_rounded=ladder is not None),
+        "score": "–" if row.value is None else numbers.number_text(row.value),
+        "digits": _digits(row.value),
         "gap": gap_text(row.value, leader),
         "move": "" if not row.movement else "up" if row.movement > 0 else "down",
         "moved": str(abs(row.movement or 0)),
@@ -100,13 +96,9 @@ def anchor_of(shown_name: str) -> str:
     return "team-" + hashlib.blake2s(shown_name.encode(), digest_size=4).hexdigest()
 
 
-def score_text(value: float, *, is_rounded: bool) -> str:
-    return numbers.rounded_text(value) if is_rounded else numbers.number_text(value)
-
-
-def _digits(value: float | None, *, is_rounded: bool) -> str:
+def _digits(value: float | None) -> str:
     """All digits of a score where the row does not show them."""
-    return "" if value is None or repr(value) == score_text(value, is_rounded=is_rounded) else repr(value)
+    return "" if value is None or repr(value) == numbers.number_text(value) else repr(value)
 
 
 def gap_text(value: float | None, leader: float | None) -> str:
@@ -122,5 +114,4 @@ def _secondary_cell(one: secondary.ShownSecondaryValue) -> dict[str, str]:
     name = one.secondary_metric.words
     if one.value is None:
         return {"name": name, "text": "–", "digits": translated_message(one.problem)}
-    text = score_text(one.value, is_rounded=one.is_rounded)
-    return {"name": name, "text": text, "digits": _digits(one.value, is_rounded=one.is_rounded)}
+    return {"name": name, "text": numbers.number_text(one.value), "digits": _digits(one.value)}

@@ -16,7 +16,8 @@ from leaderboard.common.library_messages import translated_message
 from ..access import PageContext
 from ..models import GroundTruth, Team
 from ..models.competition import Split
-from ..ranking import boards, ladder, rows, team_ranks
+from ..ranking import boards, rows, team_ranks
+from ..ranking.scores import sign_of
 
 SHOWN_INTERVALS = 10
 
@@ -46,7 +47,7 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
     histories = team_ranks.score_histories(ground_truth, also=mine)
     return charts.race(
         [charts.RaceLine(one.team.shown_name, one.steps, one.team == mine) for one in histories],
-        sign=ladder.sign_of(ground_truth),
+        sign=sign_of(ground_truth),
         axis=metric_title(ground_truth),
         opens_at=competition.opens_at,
         now=competition.closes_at if is_over else page_context.at,
@@ -67,7 +68,7 @@ def distribution(ground_truth: GroundTruth, split: Split, mine: Team | None) -> 
         for place, standing in enumerate(standings)
         if str(standing.submission_id) in known and (place < SHOWN_INTERVALS or standing.team == mine)
     ]
-    scale: dict[str, Any] = {"sign": ladder.sign_of(ground_truth), "axis": metric_title(ground_truth)}
+    scale: dict[str, Any] = {"sign": sign_of(ground_truth), "axis": metric_title(ground_truth)}
     intervals = []
     for standing in shown:
         standing.team.competition = ground_truth.competition
@@ -89,7 +90,7 @@ def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[fl
     """How the scores of a board are spread, with one's own and the baselines marked."""
     return charts.histogram(
         values,
-        sign=ladder.sign_of(ground_truth),
+        sign=sign_of(ground_truth),
         axis=metric_title(ground_truth),
         mine=mine,
         marks=_baselines(ground_truth, split),

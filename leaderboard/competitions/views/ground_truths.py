@@ -143,7 +143,7 @@ def host_candidate(request: HttpRequest, page_context: PageContext) -> HttpRespo
 def _affected_in_private(competition: Competition, preview: rescoring.RescoringPreview, split: Split | None) -> int:
     """How many teams change on the private board alone, where no notice may say so; 0 where anybody is notified."""
     is_hidden = competition.revealed_at is None and split is None
-    is_anybody_notified = preview.affected or preview.refused or not competition.board_is_exact
+    is_anybody_notified = preview.affected or preview.refused or competition.board_is_hidden
     if not is_hidden or not preview.is_complete or is_anybody_notified:
         return 0
     private = rescoring.preview_candidate(competition, split=Split.PRIVATE)

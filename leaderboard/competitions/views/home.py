@@ -26,8 +26,9 @@ from leaderboard.common.responses import signed_in_user
 
 from ..models import Competition, Membership, Submission, Team
 from ..models.competition import Split
-from ..ranking import boards, ladder, team_ranks
+from ..ranking import boards, team_ranks
 from ..ranking.rows import Placing
+from ..ranking.scores import sign_of
 from ..services import launches, submit_conditions
 
 HERO_ROWS = 5
@@ -70,11 +71,11 @@ def _listed(at: datetime) -> Any:
 
 def _visitor_context(at: datetime) -> dict[str, Any]:
     listed = list(_listed(at)[: 4 * OPEN_SHOWN])
-    live = [one for one in listed if one.opens_at <= at and one.ground_truth is not None and one.board_is_exact]
+    live = [one for one in listed if one.opens_at <= at and one.ground_truth is not None and not one.board_is_hidden]
     shown = next((one for one in live if one.is_demo), live[0] if live else None)
     board = boards.board_page(shown, Split.PUBLIC, at=at) if shown else None
     rows = [row for row in board.rows if not row.is_baseline][:HERO_ROWS] if board else []
-    sign = ladder.sign_of(board.ground_truth) if board else 1.0
+    sign = sign_of(board.ground_truth) if board else 1.0
     is_new = not listed and not User.objects.exists()
     return {
         "shown": shown if rows else None,

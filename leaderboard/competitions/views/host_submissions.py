@@ -99,7 +99,7 @@ def _submission_rows(competition: Competition, submissions: Iterable[Submission]
     for submission in listed:
         public, private = (scores[submission.pk].get(split) for split in (Split.PUBLIC, Split.PRIVATE))
         columns = [
-            secondary.shown_secondary_values(secondary_metrics, score.secondary if score else (), None)
+            secondary.shown_secondary_values(secondary_metrics, score.secondary if score else ())
             for score in (public, private)
         ]
         rows.append(

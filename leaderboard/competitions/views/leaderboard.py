@@ -151,7 +151,7 @@ class BoardQuery:
             sees_names=self.sees_names,
             people=self._people,
         )
-        html = board_table(self.competition, self.split, found.rows, self.page_context.ladder, found.leader)
+        html = board_table(self.competition, self.split, found.rows, found.leader)
         picked = tuple(row.name for row in found.rows if row.is_picked_by_system)
         rails = any(rails_of(found.rows))
         return RenderedBoard(html, found.page, found.pages, found.total, found.rows, rails, picked)
@@ -167,7 +167,7 @@ class BoardQuery:
             sees_names=self.sees_names,
             people=self._people,
         )
-        html = board_table(self.competition, self.split, found.rows, self.page_context.ladder, found.leader)
+        html = board_table(self.competition, self.split, found.rows, found.leader)
         return RenderedBoard(html, found.page, found.pages, found.total, within=found.within, among=found.among)
 
     def placing(self, table: RenderedBoard) -> rows.Placing | None:
@@ -234,9 +234,10 @@ def leaderboard_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
 
 @open_to(Audience.ASSISTANTS)
 def host_board_csv(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """A board as a file, exact whatever students see; the private one before the reveal as it would be revealed now."""
+    """A board as a file, also while it is hidden from students; before the reveal the private one as it would be
+    revealed now."""
     split = Split.PRIVATE if request.GET.get("board") == "private" else Split.PUBLIC
-    text = boards.board_csv(page_context.competition, split, is_exact=True)
+    text = boards.board_csv(page_context.competition, split, is_for_hosts=True)
     return csv_response(text, f"{page_context.competition.slug}-{split}")
 
 

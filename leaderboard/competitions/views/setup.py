@@ -53,7 +53,6 @@ WHERE = {
     "truth": "host_setup",
     "overview": "host_settings",
     "deadline": "host_setup",
-    "step": "host_settings",
     "candidate": "host_candidate",
     "student_preview": "host_preview",
 }

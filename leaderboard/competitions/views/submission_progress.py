@@ -23,8 +23,8 @@ from ..access import PageContext
 from ..models import Score, Standing, Submission, Uncertainty
 from ..models.competition import Split
 from ..ranking import boards, secondary, team_ranks
-from ..ranking import ladder as ladder_module
 from ..ranking.rows import Placing
+from ..ranking.scores import ranked_scores, sign_of
 from ..services import converting, submit_conditions
 from .board_facts import Neighbour
 from .board_table import gap_text
@@ -32,12 +32,6 @@ from .charts import score_histogram
 
 PATIENCE = timedelta(seconds=60)
 USUAL_WAIT = timedelta(seconds=10)
-MISSING_SCORE_TEXTS = {
-    "hidden": gettext_lazy("valid; scores are hidden until the end"),
-    "late": gettext_lazy("late; you'll see its score after the end"),
-    "off_board": gettext_lazy("scored; not on the leaderboard"),
-    "unclear": gettext_lazy("no clear improvement"),
-}
 ENDS = {
     "pending": gettext_lazy("pending"),
     "scored": gettext_lazy("scored"),
@@ -70,32 +64,22 @@ NO_SCORES = ShownScores({})
 
 
 def shown_scores_of(submissions: Sequence[Submission], page_context: PageContext) -> dict[str, ShownScores]:
-    """Submission → the scores that its viewer may see; files without any are left out. One query where exact
-    scores are seen.
+    """Submission → the scores that its viewer may see; files without any are left out. One query.
 
-    Private values are not even read before the reveal, and public ones not where the board shows something else.
+    Private values are not even read before the reveal, and public ones not where the board is hidden.
     """
     ground_truth = page_context.competition.ground_truth
-    if ground_truth is None:
+    if ground_truth is None or not page_context.sees_public:
         return {}
     secondary_metrics = secondary.secondary_metrics_of(ground_truth)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     values: dict[str, dict[str, tuple[secondary.ShownSecondaryValue, ...]]] = defaultdict(dict)
-    if page_context.sees_exact:
-        splits = [Split.PUBLIC, Split.PRIVATE] if page_context.sees_private else [Split.PUBLIC]
-        files = [submission.pk for submission in submissions]
-        rows = Score.objects.filter(submission__in=files, ground_truth=ground_truth, split__in=splits)
-        for pk, split, value, stored in rows.values_list("submission_id", "split", "value", "secondary"):
-            scores[str(pk)][split] = value
-            values[str(pk)][split] = secondary.shown_secondary_values(secondary_metrics, stored, None)
-    else:
-        teams = {submission.team_id for submission in submissions}
-        shown = {key: value for team in teams for key, value in page_context.shown_scores(team).items()}
-        files = [submission.pk for submission in submissions if str(submission.pk) in shown]
-        public = secondary.secondary_values(ground_truth, Split.PUBLIC, files, page_context.ladder)
-        for key in map(str, files):
-            scores[key][Split.PUBLIC] = shown[key]
-            values[key][Split.PUBLIC] = public.get(key, ())
+    splits = [Split.PUBLIC, Split.PRIVATE] if page_context.sees_private else [Split.PUBLIC]
+    files = [submission.pk for submission in submissions]
+    rows = Score.objects.filter(submission__in=files, ground_truth=ground_truth, split__in=splits)
+    for pk, split, value, stored in rows.values_list("submission_id", "split", "value", "secondary"):
+        scores[str(pk)][split] = value
+        values[str(pk)][split] = secondary.shown_secondary_values(secondary_metrics, stored)
     return {key: ShownScores(scores[key], _secondary_lines(secondary_metrics, values[key])) for key in scores}
 
 
@@ -119,7 +103,7 @@ def _secondary_lines(
 
 @dataclass(frozen=True)
 class EarlierBest:
-    """The team's best among the files received before one: exact, or as its board shows it."""
+    """The team's best among the files received before one."""
 
     value: float
     received_at: datetime
@@ -260,80 +244,28 @@ class SubmissionProgress:
 
     @cached_property
     def public_score(self) -> float | None:
-        if self.ladder is not None:
-            return self.own.scores.get("public")
         return self._own_row.value if self._own_row else None
 
-    @cached_property
-    def ladder(self) -> ladder_module.Ladder | None:
-        """How the board answers; None where the viewer sees exact scores."""
-        return None if self.page_context.sees_exact else self.page_context.ladder
-
-    @cached_property
-    def answers(self) -> list[ladder_module.LadderAnswer]:
-        """The board's answers to the team's files up to this one; none where exact scores are seen."""
-        if self.ladder is None:
-            return []
-        answers = self.page_context.ladder_answers(self.submission.team_id)
-        here = [place for place, answer in enumerate(answers) if answer.submission_id == self.submission.pk]
-        return answers[: here[0] + 1] if here else []
-
     @property
-    def missing_score_reason(self) -> str:
-        """Why a scored file has no public score to see: `hidden`, `late`, `off_board`, `unclear`; "" where it has or
-        never had."""
-        if self.ladder is None or self.submission.status != Submission.Status.SCORED:
-            return ""
-        if self.ladder.is_hidden:
-            return "hidden"
-        if self.submission.is_late:
-            return "late"
-        if self.is_off_board:
-            return "off_board"
-        return "unclear" if self.answers and not self.answers[-1].is_new else ""
+    def is_score_hidden(self) -> bool:
+        """Whether the file has a score that its team sees when the private board opens."""
+        return self.submission.status == Submission.Status.SCORED and not self.page_context.sees_public
 
     @property
     def is_off_board(self) -> bool:
         """Whether hosts took the file, or its whole team, from the boards."""
         return self.submission.hidden_at is not None or self.page_context.is_disqualified
 
-    @property
-    def shown(self) -> float | None:
-        """The team's score on a steady board after this file."""
-        return self.answers[-1].shown if self.answers else None
-
-    @property
-    def is_from_elsewhere(self) -> bool:
-        """Whether no file of the team set that score: a member brought it along from another team."""
-        return self.shown is not None and all(answer.shown != self.shown for answer in self.answers if answer.is_new)
-
-    @property
-    def bar(self) -> float | None:
-        """What a file must beat to change that."""
-        return self.ladder.bar_above(self.shown) if self.ladder and self.shown is not None else None
-
-    @property
-    def is_at_the_end(self) -> bool:
-        """Whether not even a perfect file would be better by more than the step."""
-        ladder, bar = self.ladder, self.bar
-        if ladder is None or ladder.best is None or bar is None:
-            return False
-        return ladder.sign * ladder.best >= ladder.sign * bar
-
-    @property
-    def needs(self) -> str:
-        """By how much, with the direction in which the metric is better."""
-        return f"{'−' if self.ladder.sign > 0 else '+'}{self.ladder.step:.12g}" if self.ladder else ""
-
     @cached_property
     def _rows(self) -> list[Score]:
-        """The file's public score and the best one received before it, with their uncertainties, in one query. Where
-        exact scores are not shown there are none."""
+        """The file's public score and the best one received before it, with their uncertainties, in one query; none
+        where the board is hidden."""
         ground_truth = self.page_context.competition.ground_truth
-        if ground_truth is None or self.ladder is not None or self.submission.status != Submission.Status.SCORED:
+        is_scored = self.submission.status == Submission.Status.SCORED
+        if ground_truth is None or not is_scored or not self.page_context.sees_public:
             return []
-        best_first = "value" if ladder_module.sign_of(ground_truth) > 0 else "-value"
-        earlier = ladder_module.ranked_scores(ground_truth, Split.PUBLIC, teams=[self.submission.team_id or 0]).filter(
+        best_first = "value" if sign_of(ground_truth) > 0 else "-value"
+        earlier = ranked_scores(ground_truth, Split.PUBLIC, teams=[self.submission.team_id or 0]).filter(
             submission__received_at__lt=self.submission.received_at
         )
         best = earlier.order_by(best_first, "submission__received_at").values("pk")[:1]
@@ -348,9 +280,6 @@ class SubmissionProgress:
     @cached_property
     def earlier_best(self) -> EarlierBest | None:
         """The team's best public score among files received before this one."""
-        if self.ladder is not None:
-            found = [answer for answer in self.answers[:-1] if answer.is_new and answer.shown is not None]
-            return EarlierBest(found[-1].shown or 0.0, found[-1].received_at) if found else None
         best = next((row for row in self._rows if row.submission_id != self.submission.pk), None)
         return EarlierBest(best.value, best.submission.received_at, _uncertainty_of(best)) if best else None
 
@@ -360,11 +289,11 @@ class SubmissionProgress:
         ground_truth = self.page_context.competition.ground_truth
         if ground_truth is None or self.earlier_best is None or self.public_score is None:
             return None
-        return -ladder_module.sign_of(ground_truth) * (self.public_score - self.earlier_best.value)
+        return -sign_of(ground_truth) * (self.public_score - self.earlier_best.value)
 
     @property
     def uncertainty(self) -> Uncertainty | None:
-        """How sure the public score is. It follows from the exact score, so it is shown only with that."""
+        """How sure the public score is."""
         return _uncertainty_of(self._own_row) if self._own_row else None
 
     @cached_property
@@ -385,11 +314,9 @@ class SubmissionProgress:
         ground_truth, team_id = self.page_context.competition.ground_truth, self.submission.team_id
         if ground_truth is None or team_id is None:
             return None
-        # A board that rounds compares what it shows, and not the exact scores that the team reads here.
-        is_rounded = self.page_context.ladder is not None and self.ladder is None
         is_over = self.page_context.competition.revealed_at is not None
-        best = None if is_over or is_rounded else self.earlier_best
-        earlier = (ladder_module.sign_of(ground_truth) * best.value, best.received_at) if best else None
+        best = None if is_over else self.earlier_best
+        earlier = (sign_of(ground_truth) * best.value, best.received_at) if best else None
         mine = next((row for row in self._board if row.team_id == team_id), None)
         found = None
         if mine is not None:
@@ -436,8 +363,7 @@ class SubmissionProgress:
 
     @cached_property
     def _ranks(self) -> list[int]:
-        ground_truth = self.page_context.competition.ground_truth
-        return boards.shared_ranks([*map(boards.rank_order(ground_truth), self._board)]) if ground_truth else []
+        return boards.shared_ranks([*map(boards.rank_order, self._board)])
 
     @cached_property
     def next_better(self) -> Neighbour | None:
@@ -473,14 +399,13 @@ class SubmissionProgress:
         """The end in one sentence, for screen readers."""
         name, status = self.submission.file_name, self.submission.status
         if status == Submission.Status.SCORED and self.public_score is not None:
-            text = numbers.rounded_text if self.ladder else numbers.number_text
-            what = {"file": name, "score": text(self.public_score)}
+            what = {"file": name, "score": numbers.number_text(self.public_score)}
             if not self.placing:
                 return _("%(file)s scored %(score)s.") % what
             place = {"rank": self.placing.rank, "total": self.placing.total}
             return _("%(file)s scored %(score)s, rank %(rank)s of %(total)s.") % {**what, **place}
-        if self.missing_score_reason:
-            return f"{name}: {MISSING_SCORE_TEXTS[self.missing_score_reason]}."
+        if self.is_score_hidden:
+            return _("%(file)s: valid; scores are hidden until the end.") % {"file": name}
         return f"{name}: {ENDS[status]}."
 
 

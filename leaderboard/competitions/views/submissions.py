@@ -22,7 +22,8 @@ from ..access import Audience, PageContext, open_to
 from ..forms.student import NoteForm
 from ..models import GroundTruth, Refusal, Rescoring, Score, Submission, Team
 from ..models.competition import Split
-from ..ranking import ladder, reveal, shake_up, standings, team_ranks
+from ..ranking import reveal, shake_up, standings, team_ranks
+from ..ranking.scores import ranked_scores, sign_of
 from ..services import submit_conditions, submitting
 from .charts import metric_title
 from .host_responses import csv_response, own_submission, problems_csv
@@ -79,7 +80,6 @@ def _submissions_page(request: HttpRequest, page_context: PageContext, show: str
         # Picks that this page does not show are sent along, so that saving the page keeps them.
         "selected_elsewhere": sorted(ticked - {str(file.pk) for file in files}),
         "sees_private": page_context.sees_private,
-        "is_told_at_once": page_context.sees_exact,
         "offers_picks": any(file.status == "scored" and not file.is_late and not file.hidden_at for file in files),
         "chart": _chart(page_context),
     }
@@ -99,12 +99,12 @@ def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> di
             unpicked = reveal.unpicked_better_files(ground_truth, {team.pk: deciding}).get(team.pk)
         if page_context.competition.is_revealed(page_context.at):
             missed = shake_up.missed_final(team, ground_truth)
-    # Submission → whether the system picked it. The system picks by exact scores, so where these are not shown, only
-    # a team's own picks are.
+    # Submission → whether the system picked it. The system picks by public scores, so where these are hidden, only a
+    # team's own picks are shown.
     picks = {
         str(best.submission_id): best.is_picked_by_system
         for best in deciding
-        if page_context.sees_exact or not best.is_picked_by_system
+        if page_context.sees_public or not best.is_picked_by_system
     }
     if can_pick or page_context.is_disqualified:
         # The picks of a disqualified team decide nothing, and stay stored. Hidden files decide nothing either.
@@ -132,19 +132,14 @@ def _filter_submissions(mine: QuerySet[Submission], show: str, picks: set[str]) 
 
 
 def _chart(page_context: PageContext) -> SafeString:
-    """Receipt and public score of the team's ranked files; where the board shows no exact ones, of those alone that
-    set the score it shows: of the others it shows none."""
+    """Receipt and public score of the team's ranked files; without them where the board is hidden."""
     ground_truth, membership = page_context.competition.ground_truth, page_context.membership
     if ground_truth is None or membership is None:
         return SafeString()
-    sign = ladder.sign_of(ground_truth)
-    if page_context.ladder is not None and not page_context.sees_exact:
-        answers = page_context.ladder_answers(membership.team_id)
-        points = [(one.received_at, one.shown) for one in answers if one.is_new and one.shown is not None]
-        return charts.history(points, sign=sign, axis=metric_title(ground_truth))
-    scores = ladder.ranked_scores(ground_truth, Split.PUBLIC, teams=[membership.team_id])
+    scores = ranked_scores(ground_truth, Split.PUBLIC, teams=[membership.team_id])
     times = scores.order_by("submission__received_at").values_list("submission__received_at", "value")
-    return charts.history(list(times), sign=sign, axis=metric_title(ground_truth))
+    points = list(times) if page_context.sees_public else []
+    return charts.history(points, sign=sign_of(ground_truth), axis=metric_title(ground_truth))
 
 
 def _is_uuid(text: str) -> bool:
@@ -264,9 +259,8 @@ def _scores_under(
     page_context: PageContext, team: Team, ground_truth: GroundTruth, splits: list[Split]
 ) -> dict[tuple[str, str], float]:
     """(submission, split) → value under a ground truth, as the team may see it."""
-    shown = ladder.shown_scores(team, ground_truth)
-    if shown is not None and not page_context.sees_exact:
-        return {(key, Split.PUBLIC.value): value for key, value in shown.items()}
+    if not page_context.sees_public:
+        return {}
     files = Submission.objects.filter(team=team).order_by().values("pk")
     rows: Any = Score.objects.filter(ground_truth=ground_truth, submission__in=files, split__in=splits)
     return {(str(key), split): value for key, split, value in rows.values_list("submission_id", "split", "value")}
