@@ -313,27 +313,32 @@ def rescore_batch(ground_truth_id: int) -> bool:
         return False
     batch = list(unmeasured(ground_truth)[:RESCORE_BATCH])
     # New files are measured between two batches, so a batch is short however large the files are.
-    enough = time.monotonic() + RESCORE_SECONDS
-    for submission in batch:
-        _rescore_one(submission, ground_truth)
-        if time.monotonic() > enough:
-            return True
-    return len(batch) == RESCORE_BATCH
+    enough, outcomes = time.monotonic() + RESCORE_SECONDS, list[MeasuringOutcome]()
+    try:
+        while len(outcomes) < len(batch) and time.monotonic() < enough:
+            outcomes.append(measure_outside_queue(batch[len(outcomes)], ground_truth))
+    finally:
+        _write_rescored(ground_truth, dict(zip(batch, outcomes, strict=False)))
+    return len(outcomes) < len(batch) or len(batch) == RESCORE_BATCH
 
 
-def _rescore_one(submission: Submission, ground_truth: GroundTruth) -> None:
-    outcome = measure_outside_queue(submission, ground_truth)
-    with transaction.atomic():
-        Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
-        if not unmeasured(ground_truth).filter(pk=submission.pk).exists():
-            return
+@transaction.atomic
+def _write_rescored(ground_truth: GroundTruth, outcomes: dict[Submission, MeasuringOutcome]) -> None:
+    """Write what no other worker has written meanwhile."""
+    Competition.objects.select_for_update().get(pk=ground_truth.competition_id)
+    written: list[tuple[Submission, GroundTruth, metrics.Result]] = []
+    refused: list[Refusal] = []
+    for submission in unmeasured(ground_truth).filter(pk__in=[submission.pk for submission in outcomes]):
+        outcome = outcomes[submission]
         if outcome.result is not None:
-            _write_scores([(submission, ground_truth, outcome.result)])
-        else:
-            problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
-            if outcome.host_details:  # a refusal is read by the file's author too
-                Submission.objects.filter(pk=submission.pk).update(host_details=outcome.host_details)
-            Refusal.objects.create(submission=submission, ground_truth=ground_truth, problems=problems)
+            written.append((submission, ground_truth, outcome.result))
+            continue
+        problems = list(outcome.problems) or [{"code": "failed", "message": outcome.failure}]
+        refused.append(Refusal(submission=submission, ground_truth=ground_truth, problems=problems))
+        if outcome.host_details:  # a refusal is read by the file's author too
+            Submission.objects.filter(pk=submission.pk).update(host_details=outcome.host_details)
+    _write_scores(written)
+    Refusal.objects.bulk_create(refused)
 
 
 # --- student previews ------------------------------------------------------------------------------------------
