@@ -185,7 +185,6 @@ def _add_attempts(team: Team, other: Team) -> None:
             DailyAttempts.objects.filter(pk=count.pk).update(team=team)
             continue
         mine.used += count.used
-        mine.refused += count.refused
         mine.carried_over += count.carried_over
         mine.limit += count.limit
         mine.save()

@@ -111,10 +111,8 @@ def disk_metrics() -> Iterator[Metric]:
 
 def attempt_metrics() -> Iterator[Metric]:
     today = DailyAttempts.objects.filter(day=database_now().date())
-    found = today.aggregate(used=Sum("used"), refused=Sum("refused"))
-    yield single_gauge("leaderboard_attempts_today", "Attempts that teams have used today (UTC).", found["used"] or 0)
-    words = "Files of today (UTC) that could not be read and used no attempt."
-    yield single_gauge("leaderboard_unreadable_today", words, found["refused"] or 0)
+    used = today.aggregate(used=Sum("used"))["used"] or 0
+    yield single_gauge("leaderboard_attempts_today", "Attempts that teams have used today (UTC).", used)
 
 
 def process_metrics() -> Iterator[Metric]:

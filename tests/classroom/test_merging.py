@@ -125,7 +125,7 @@ def test_invalid_files_count_for_nobody(
         hand_in(pets, who, b"nonsense\n")
     assert team_merges.attempt_balance(pets, [two[0].team, two[1].team], timezone.now()).used == 0
     united(*two)
-    assert DailyAttempts.objects.get().refused == 2
+    assert DailyAttempts.objects.get().used == 0
 
 
 def test_the_rule_is_asked_again_when_the_other_accepts(

@@ -84,7 +84,6 @@ def test_facts_are_those_of_the_database(client: Client, pets: Competition, bo: 
     assert value(samples, "leaderboard_broker_up") == 1
     assert value(samples, "leaderboard_broker_messages") == 3
     assert value(samples, "leaderboard_attempts_today") == 2
-    assert value(samples, "leaderboard_unreadable_today") == 1
     assert value(samples, "leaderboard_disk_free_bytes") > 1
 
 

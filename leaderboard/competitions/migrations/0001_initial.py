@@ -352,7 +352,6 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('day', models.DateField()),
                 ('used', models.PositiveIntegerField(default=0)),
-                ('refused', models.PositiveIntegerField(default=0)),
                 ('carried_over', models.PositiveIntegerField(default=0)),
                 ('limit', models.PositiveIntegerField(default=0)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='daily_attempts', to='competitions.team')),
@@ -639,7 +638,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='dailyattempts',
-            constraint=models.CheckConstraint(condition=models.Q(('refused__gte', 0), ('used__gte', 0)), name='attempts_not_negative'),
+            constraint=models.CheckConstraint(condition=models.Q(('used__gte', 0)), name='attempts_not_negative'),
         ),
         migrations.AddConstraint(
             model_name='teamchange',

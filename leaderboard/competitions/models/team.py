@@ -133,7 +133,7 @@ class MergeOffer(models.Model):
 
 
 class DailyAttempts(models.Model):
-    """How many attempts a team used on a UTC day, and how many of its files were refused on it.
+    """How many attempts a team used on a UTC day.
 
     Taken by compare-and-set, so that no number of parallel uploads can exceed the limit.
     """
@@ -141,7 +141,6 @@ class DailyAttempts(models.Model):
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="daily_attempts")
     day = models.DateField()
     used = models.PositiveIntegerField(default=0)
-    refused = models.PositiveIntegerField(default=0)
     # Of `used`, what a member who left another team on this day brought along; no file of this team stands for it.
     carried_over = models.PositiveIntegerField(default=0)
     # The most a team could use when it took its last attempt: a host may change the limit at any time.
@@ -150,7 +149,7 @@ class DailyAttempts(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["team", "day"], name="one_count_per_team_and_day"),
-            models.CheckConstraint(name="attempts_not_negative", condition=Q(used__gte=0, refused__gte=0)),
+            models.CheckConstraint(name="attempts_not_negative", condition=Q(used__gte=0)),
         ]
 
     def __str__(self) -> str:
@@ -175,21 +174,16 @@ class DailyAttempts(models.Model):
         )
 
     @classmethod
-    def return_attempt(cls, team_id: int, day: object, *, refused: bool) -> None:
-        """Return the attempt of a file that did not count; `refused` files have a generous limit of their own."""
-        cls.objects.filter(team_id=team_id, day=day, used__gt=0).update(
-            used=F("used") - 1, refused=F("refused") + (1 if refused else 0)
-        )
+    def return_attempt(cls, team_id: int, day: object) -> None:
+        """Return the attempt of a file that did not count."""
+        cls.objects.filter(team_id=team_id, day=day, used__gt=0).update(used=F("used") - 1)
 
     @classmethod
-    def count_again(cls, team_id: int, day: object, number: int, *, refused: int) -> None:
-        """Count files that were given back once more, `refused` of them as unreadable, also beyond what a team may use:
-        a host has them scored again."""
+    def count_again(cls, team_id: int, day: object, number: int) -> None:
+        """Count files that were given back once more, also beyond what a team may use: a host has them scored again."""
         cls.objects.get_or_create(team_id=team_id, day=day)
         used = F("used") + number
-        cls.objects.filter(team_id=team_id, day=day).update(
-            used=used, limit=Greatest(F("limit"), used), refused=Greatest(F("refused") - refused, 0)
-        )
+        cls.objects.filter(team_id=team_id, day=day).update(used=used, limit=Greatest(F("limit"), used))
 
 
 LONGEST = 60

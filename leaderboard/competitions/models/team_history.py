@@ -101,12 +101,6 @@ def record_team_change(team: Team, former: int, *, at: datetime, now: datetime) 
     """Store that a member of `former` came to a team, and count the attempts that `former` had used on this day."""
     TeamChange.objects.create(competition_id=team.competition_id, team=team.pk, former=former, at=at)
     recount_attempts(team, now)
-    day = team.competition.day_of(now)
-    today = DailyAttempts.objects.filter(day=day)
-    refused = today.filter(team=former).values_list("refused", flat=True).first()
-    if refused:
-        today.get_or_create(team=team, defaults={"day": day})
-        today.filter(team=team, refused__lt=refused).update(refused=refused)
 
 
 def recount_attempts(team: Team, now: datetime) -> None:

@@ -387,17 +387,17 @@ def _fail(submission_id: uuid.UUID, condition: Q, failure: str) -> bool:
         return False
     submission = Submission.objects.get(pk=submission_id)
     log.error("submission %s failed after %s tries and %s deaths", submission_id, submission.tries, submission.deaths)
-    settle_attempt(submission, refused=False)
+    settle_attempt(submission, is_invalid=False)
     return True
 
 
-def settle_attempt(submission: Submission, *, refused: bool) -> None:
-    """Give the attempt of a file back that did not count; where it is our fault (not `refused`), notify its hosts."""
+def settle_attempt(submission: Submission, *, is_invalid: bool) -> None:
+    """Return the attempt of a file that did not count; where that is our fault (not `is_invalid`), notify its hosts."""
     if submission.team_id is not None:
         zone = Competition.objects.filter(pk=submission.competition_id).values_list("zone", flat=True).get()
         day = submission.received_at.astimezone(ZoneInfo(zone)).date()
-        DailyAttempts.return_attempt(submission.team_id, day, refused=refused)
-    if not refused:
+        DailyAttempts.return_attempt(submission.team_id, day)
+    if not is_invalid:
         transaction.on_commit(lambda: hooks.scoring_failed(submission_id=submission.pk))
 
 

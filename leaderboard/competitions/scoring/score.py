@@ -213,7 +213,7 @@ def _write_turn(turn: Sequence[FileOfTurn]) -> None:
         Submission.objects.filter(pk__in=keys).update(**fields, claim=None, lease_until=None, finished_at=Now())
     for file in turn:
         if file.outcome is not None and file.status in (Submission.Status.INVALID, Submission.Status.FAILED):
-            queue.settle_attempt(held[file.submission.pk], refused=file.status == Submission.Status.INVALID)
+            queue.settle_attempt(held[file.submission.pk], is_invalid=file.status == Submission.Status.INVALID)
     public = _write_scores([(row, file.ground_truth, result) for row, file, result in scored])
     standing = [(row, file.ground_truth, value) for (row, file, _), value in zip(scored, public, strict=True)]
     for competition_id in standings.update_standings(standing):

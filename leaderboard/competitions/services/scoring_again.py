@@ -70,16 +70,13 @@ def score_again(*, competition: Competition, user: User | None, files: QuerySet[
 
 
 def _count_attempts(files: list[Submission]) -> None:
-    """Among the attempts of their days; what was refused as unreadable is not, for the time being."""
+    """Among the attempts of their days."""
     used: Counter[tuple[int, date]] = Counter()
-    refused: Counter[tuple[int, date]] = Counter()
     for file in files:
         assert file.team_id is not None, "baselines use no attempts"
-        key = (file.team_id, file.competition.day_of(file.received_at))
-        used[key] += 1
-        refused[key] += file.status == Submission.Status.INVALID
+        used[file.team_id, file.competition.day_of(file.received_at)] += 1
     for (team, day), number in used.items():
-        DailyAttempts.count_again(team, day, number, refused=refused[team, day])
+        DailyAttempts.count_again(team, day, number)
 
 
 log = logging.getLogger(__name__)

@@ -213,7 +213,7 @@ def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefu
     if not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
         raise out_of_attempts(limits.daily_attempts)
     if submission.status == Submission.Status.INVALID:
-        DailyAttempts.return_attempt(team.pk, day, refused=True)
+        DailyAttempts.return_attempt(team.pk, day)
     submission.team, submission.is_late = team, received_at >= limits.closes_at
 
 
