@@ -65,7 +65,7 @@ CONSISTENCY_CHECKS: tuple[ConsistencyCheck, ...] = (
         check_deadlines,
         "receipts are taken as stored, and deadlines as they are now",
     ),
-    ConsistencyCheck(9, "Fifty random scores recompute to the same bits.", check_scores_recompute),
+    ConsistencyCheck(9, "Fifty scores of the last day recompute to the same bits.", check_scores_recompute),
     ConsistencyCheck(
         10,
         "No private score, no truth value and no foreign file is in any byte sent to a student before the reveal.",

@@ -6,10 +6,11 @@ import os
 import random
 import stat
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, Max, Q
 
 import metrics
 from leaderboard.competitions.models import (
@@ -78,20 +79,15 @@ def _others(score: Score, result: metrics.Result) -> Iterator[str]:
 
 
 def _sample(seed: int | None) -> list[Score]:
-    """Fifty scores; keys are drawn, so that no database has to shuffle a million rows."""
-    first, last = Score.objects.order_by("pk").first(), Score.objects.order_by("-pk").first()
-    if first is None or last is None:
+    """Fifty scores of the last day on which files were scored: earlier ones had their nights."""
+    last = Submission.objects.aggregate(last=Max("finished_at"))["last"]
+    if last is None:
         return []
-    chance = random.Random(seed)  # noqa: S311
-    found: dict[int, Score] = {}
-    rows = Score.objects.select_related("ground_truth", "submission").order_by("pk")
-    for _ in range(4 * SAMPLE):
-        score = rows.filter(pk__gte=chance.randint(first.pk, last.pk)).first()
-        if score is not None:
-            found[score.pk] = score
-        if len(found) == SAMPLE:
-            break
-    return list(found.values())
+    since = last - timedelta(days=1)
+    is_new = Q(submission__finished_at__gt=since) | Q(ground_truth__published_at__gt=since)
+    keys = list(Score.objects.filter(is_new).values_list("pk", flat=True))
+    drawn = random.Random(seed).sample(sorted(keys), min(SAMPLE, len(keys)))  # noqa: S311
+    return list(Score.objects.select_related("ground_truth", "submission").filter(pk__in=drawn).order_by("pk"))
 
 
 def _version(metric_key: str) -> str:
