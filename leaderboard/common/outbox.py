@@ -131,6 +131,14 @@ def is_server_paused() -> bool:
     return OutgoingEmail.objects.filter(refused_all_at__gt=Now() - SERVER_PAUSE).exists()
 
 
+def waiting_emails() -> dict[str, Any]:
+    """The `number` of e-mails that were not sent yet, the moment of the `oldest`, and the `error` of a failed try."""
+    waiting = OutgoingEmail.objects.order_by("created_at")
+    oldest = waiting.values_list("created_at", flat=True).first()
+    error = waiting.exclude(last_error="").values_list("last_error", flat=True).first()
+    return {"number": waiting.count(), "oldest": oldest, "error": error or ""}
+
+
 def send_due_emails(within: float = TURN_SECONDS) -> bool:
     """Send e-mails for about so many seconds; returns whether some may remain."""
     if is_server_paused():
@@ -215,5 +223,6 @@ def _note_outcome(email: OutgoingEmail, error: EmailNotSent | None) -> Outcome:
         mine.delete()
         return Outcome.REJECTED if error.answers else Outcome.GIVEN_UP
     pause = min(timedelta(minutes=2**email.tries), MAX_PAUSE)
-    mine.update(due_at=database_now() + pause, refused_all_at=None if error.answers else Now())
+    refused_all_at = None if error.answers else Now()
+    mine.update(due_at=database_now() + pause, refused_all_at=refused_all_at, last_error=str(error)[:100])
     return Outcome.DELAYED

@@ -21,6 +21,7 @@ from django.db.models import Count, Max
 from leaderboard import __version__
 from leaderboard.celery import queue_length
 from leaderboard.common.clock import database_now
+from leaderboard.common.outbox import waiting_emails
 from leaderboard.common.storage import can_write, scratch_folder
 from leaderboard.competitions import duties
 from leaderboard.competitions.models import Submission, Worker
@@ -164,6 +165,7 @@ def site_overview() -> dict[str, Any]:
         "versions": software_versions(),
         "custom": custom_metrics_status(),
         "seal_tests": list(SealTest.objects.all()),
+        "mail": waiting_emails(),
     }
 
 

@@ -159,6 +159,7 @@ def test_each_try_has_the_same_message_id_and_waits_longer(site: LazySettings, m
     assert len(set(tried)) == 1
     assert "@class.example>" in tried[0]
     assert pauses == sorted(pauses)
+    assert outbox.waiting_emails()["error"] == "SMTPRecipientsRefused"
     for _ in range(20):
         make_due()
         outbox.send_due_emails()

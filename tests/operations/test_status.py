@@ -9,10 +9,12 @@ import uuid
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from smtplib import SMTPAuthenticationError
 from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.db import OperationalError
 from django.db.migrations.recorder import MigrationRecorder
@@ -20,7 +22,8 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.common import child_processes
+from leaderboard.common import child_processes, outbox
+from leaderboard.common.models import OutgoingEmail
 from leaderboard.competitions import duties, tasks
 from leaderboard.competitions.models import Competition, Duty, Submission, Worker
 from leaderboard.competitions.scoring import queue
@@ -58,6 +61,23 @@ def waiting(competition: Competition, user: User, *, seconds: float) -> Submissi
     submission = submitting.submit_file(competition=competition, user=user, file_name="slow.csv", chunks=[answers()])
     Submission.objects.filter(pk=submission.pk).update(received_at=timezone.now() - timedelta(seconds=seconds))
     return submission
+
+
+def test_olga_sees_that_the_mail_server_refuses(client: Client, olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Emails" not in status_page(client, olga)
+    outbox.queue_email(EmailMessage("Hello", "Bo", to=["bo@example.org"]))
+    OutgoingEmail.objects.update(created_at=timezone.now() - timedelta(hours=3))
+    page = re.sub(r"<[^>]+>", "", tidy(status_page(client, olga)))
+    assert "1 email waits, written 3 h ago." in page
+
+    def refuse(self: EmailMessage, fail_silently: bool = False) -> int:
+        raise SMTPAuthenticationError(535, b"the password of nobody")
+
+    monkeypatch.setattr(EmailMessage, "send", refuse)
+    outbox.send_due_emails()
+    page = tidy(status_page(client, olga))
+    assert "The mail server's last error: SMTPAuthenticationError" in page.replace("&#x27;", "'")
+    assert "the password of nobody" not in page
 
 
 # --- the page ---------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Migration(migrations.Migration):
                 ('due_at', models.DateTimeField()),
                 ('tries', models.PositiveIntegerField(default=0)),
                 ('refused_all_at', models.DateTimeField(null=True)),
+                ('last_error', models.CharField(blank=True, max_length=100)),
             ],
             options={
                 'indexes': [models.Index(fields=['kind', 'due_at'], name='outgoing_email_in_order'), models.Index(condition=models.Q(('refused_all_at__isnull', False)), fields=['refused_all_at'], name='mail_refused_all')],

@@ -25,6 +25,8 @@ class OutgoingEmail(models.Model):
     tries = models.PositiveIntegerField(default=0)
     # When the mail server refused not only this e-mail.
     refused_all_at = models.DateTimeField(null=True)
+    # The class of the error that the last try ended with, for operators.
+    last_error = models.CharField(max_length=100, blank=True)
 
     class Meta:
         indexes: ClassVar = [
