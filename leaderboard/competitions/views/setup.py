@@ -29,7 +29,6 @@ from ..forms.host import FolderForm, SetupForm
 from ..models import Competition, TruthDraft
 from ..services import competitions, copying, findings, folders, launches, setup_files, truth_drafts
 from ..services.competitions import CannotHost
-from .answer_scale import answer_scales
 from .host_responses import add_refusal, ask_first, is_confirmed, save_competition
 from .page_tasks import answered_by_worker, hand_over
 from .truth_reports import (
@@ -334,7 +333,6 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
         else False,
         "lacks": _lacks(competition),
         "metric_count": len(fits["best"]) + len(fits["others"]) if fits else 0,
-        "scales": answer_scales(report),
         "join_link": responses.absolute_url(request, "join_code", competition.admission.join_code),
     }
     return render(request, "competitions/host_setup.html", context, status=status)
