@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from leaderboard.accounts.adapter import needs_second_factor
-from leaderboard.common import clock, prometheus_counters
+from leaderboard.common import clock
 from leaderboard.common.display_time import viewer_zone
 from leaderboard.common.languages import language_of_request, note_language
 
@@ -101,7 +101,7 @@ def remove_nul_characters(request: HttpRequest) -> None:
 
 
 def note_answer(request: HttpRequest, status: int, seconds: float) -> None:
-    """One line of the log and one more in the counts."""
+    """Write one line of the log."""
     match = request.resolver_match
     view = match.view_name if match else ""
     # Who it was is only known where somebody asked: asking here would cost every file of the frame a query.
@@ -111,10 +111,6 @@ def note_answer(request: HttpRequest, status: int, seconds: float) -> None:
         facts["user"] = pk
     is_dull = view in ASKED_BY_PROGRAMS or (not view and status < 400)
     log.log(logging.DEBUG if is_dull else logging.INFO, "answered", extra=facts)
-    prometheus_counters.REQUESTS.labels(view, str(status)).inc()
-    prometheus_counters.REQUEST_SECONDS.labels(view).observe(seconds)
-    if status == 413:  # wherever it was noticed: by its announced length, while it came in, or while it was stored
-        prometheus_counters.REFUSED_UPLOADS.labels("too_large").inc()
 
 
 def redirect_to_second_factor(request: HttpRequest) -> HttpResponse | None:

@@ -28,7 +28,7 @@ from structlog.contextvars import bound_contextvars
 from leaderboard import scoring
 from leaderboard.accounts import personal_data
 from leaderboard.celery import app, queue_length
-from leaderboard.common import child_processes, folders, prometheus_counters
+from leaderboard.common import child_processes, folders
 from leaderboard.common.clock import database_now
 from leaderboard.common.shared_cache import is_broker_left_alone, leave_broker_alone
 
@@ -65,7 +65,6 @@ WORK_SECONDS = 0.5
 @worker_process_init.connect
 def _start_scorer(**_: object) -> None:
     """Have the scorer start before the first file comes, so that nobody waits for it."""
-    prometheus_counters.reset_counters()
     queue.on_lease_lost = scoring.stop_scorer
     scoring.start_scorer()
     threading.Thread(target=_look_after_site, args=(report_worker,), name="duties", daemon=True).start()
@@ -210,7 +209,6 @@ def _log_scored(file: score.FileOfTurn) -> None:
         ground_truth=file.ground_truth.pk,
     ):
         log.info("measured", extra={"status": file.status, "seconds": round(file.seconds, 3)})
-    prometheus_counters.SCORING_SECONDS.labels(file.status).observe(file.seconds)
 
 
 @app.task(name="leaderboard.competitions.tasks.rescore_candidate", bind=True)
@@ -321,9 +319,7 @@ def wake_workers(task: Any, *arguments: object, expires: float | None = None) ->
         if is_broker_left_alone() and not expires:  # what expires is sent again by workers, which may wait
             raise BrokerError("it gave no answer a moment ago")
         task.apply_async(args=ids, expires=expires, headers={"schema": SCHEMA})
-        prometheus_counters.WAKE_UPS.labels("yes").inc()
     except Exception as error:
-        prometheus_counters.WAKE_UPS.labels("no").inc()
         if isinstance(error, BrokerError) and not is_broker_left_alone():
             leave_broker_alone()
         log.warning("the broker took no message (%s); the sweep will find the row", error)

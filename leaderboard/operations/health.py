@@ -193,6 +193,22 @@ def disk_spaces() -> list[DiskSpace]:
     return list(places.values())
 
 
+def prometheus_text() -> str:
+    """Whether scoring keeps up, in Prometheus's text format."""
+    pending = pending_files()
+    scored = Submission.objects.filter(status=Submission.Status.SCORED).count()
+    numbers = (
+        ("pending_submissions", "Submissions that wait for their score.", pending.number),
+        # Zero where nothing waits: an alert compares a number.
+        ("oldest_pending_seconds", "How long the oldest of them has waited.", pending.oldest or 0),
+        ("scored_submissions", "Submissions with a score.", scored),
+    )
+    return "".join(
+        f"# HELP leaderboard_{name} {help_text}\n# TYPE leaderboard_{name} gauge\nleaderboard_{name} {number}\n"
+        for name, help_text, number in numbers
+    )
+
+
 def software_versions() -> list[tuple[str, str]]:
     """What runs here; of libraries those that scores depend on, read without loading them."""
     import platform

@@ -14,7 +14,7 @@ import yaml
 from django.conf import LazySettings
 from django.test import Client
 
-from leaderboard.operations import prometheus
+from leaderboard.operations import health
 from leaderboard.operations.supervisor import up as up_module
 from tests.deploy import manifests
 from tests.deploy.manifests import Document
@@ -114,7 +114,7 @@ def test_every_pod_is_named_by_a_rule_of_the_network() -> None:
 def test_workers_are_added_by_a_number_that_the_site_has(db: None) -> None:
     (scaler,) = manifests.of_kind("HorizontalPodAutoscaler")
     (metric,) = scaler["spec"]["metrics"]
-    assert f"\n{metric['external']['metric']['name']} " in prometheus.metrics_text().decode()
+    assert f"\n{metric['external']['metric']['name']} " in health.prometheus_text()
 
 
 def test_a_form_with_the_largest_file_passes_the_ingress(settings: LazySettings) -> None:

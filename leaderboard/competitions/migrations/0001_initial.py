@@ -414,7 +414,6 @@ class Migration(migrations.Migration):
                 ('version', models.CharField(max_length=40)),
                 ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('last_seen_at', models.DateTimeField()),
-                ('counts', models.JSONField(default=list)),
             ],
             options={
                 'ordering': ['host', 'process'],

@@ -306,8 +306,6 @@ class Worker(models.Model):
     version = models.CharField(max_length=40)
     started_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField()
-    # What it has done since it started, as `prometheus_counters.counter_samples` writes it.
-    counts = models.JSONField(default=list)
 
     class Meta:
         ordering: ClassVar = ["host", "process"]

@@ -28,7 +28,6 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_noop
 
 from leaderboard import __version__
-from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 
@@ -409,11 +408,7 @@ PENDING_TOO_LONG = 60.0
 
 def report_worker() -> None:
     """Say that this process is at work; forget those who have been silent for long."""
-    fields: dict[str, Any] = {
-        "last_seen_at": Now(),
-        "version": __version__,
-        "counts": prometheus_counters.counter_samples(),
-    }
+    fields: dict[str, Any] = {"last_seen_at": Now(), "version": __version__}
     host, process = socket.gethostname()[:200], os.getpid()
     if Worker.objects.filter(host=host, process=process).update(**fields):
         return

@@ -18,7 +18,6 @@ from django.utils.translation import ngettext
 
 import metrics
 from leaderboard.accounts.models import User
-from leaderboard.common import prometheus_counters
 from leaderboard.common.clock import database_now
 from leaderboard.common.queries import only_row
 from leaderboard.common.storage import StoredFile, clean_name, path_of, remove_file, size_text, store_file
@@ -128,12 +127,11 @@ def _refuse_beyond_quota(membership: Membership, stored: StoredFile) -> None:
 
 @contextmanager
 def _log_refusals(competition: Competition) -> Iterator[None]:
-    """Log and count a refusal."""
+    """Log a refusal."""
     try:
         yield
     except SubmissionRefused as refusal:
         log.info("refused", extra={"competition": competition.slug, "code": refusal.code})
-        prometheus_counters.REFUSED_UPLOADS.labels(refusal.code).inc()
         raise
 
 
