@@ -1,7 +1,8 @@
 """Threads that requests reach in turn, so that no sender keeps the others waiting.
 
 A job waits in the event loop until a thread is free and its sender has used up none of its shares. Senders take turns
-in the order in which each came; the jobs of one sender keep theirs.
+in the order in which each came; the jobs of one sender keep theirs. Newcomers, many people under one name, have every
+second turn: else all who already have a name of their own would pass each of them.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ MAX_WAIT_SECONDS = 30.0
 
 
 class WaitedTooLong(Exception):
-    """No thread was free for this job within `MAX_WAIT_SECONDS`."""
+    """No thread was free for this job in time."""
 
 
 @dataclass
 class _Job:
     shares: Mapping[str, int]
+    is_newcomer: bool
     may_start: asyncio.Future[None]
     came_at: float = field(default_factory=lambda: time.monotonic())
 
@@ -35,18 +37,27 @@ class FairPool:
     def __init__(self, executor: Executor, threads: int, in_use: Counter[str]) -> None:
         self.executor, self.threads, self.in_use = executor, threads, in_use
         self.running, self.finished_at = 0, time.monotonic()
-        self.waiting: dict[str, deque[_Job]] = {}
+        self.lines: dict[bool, dict[str, deque[_Job]]] = {False: {}, True: {}}
+        self.is_newcomers_turn = False
         self.neighbours: list[FairPool] = [self]
 
-    async def run(self, sender: str, shares: Mapping[str, int], function: Callable[..., Any], *arguments: Any) -> Any:
+    async def run(
+        self,
+        sender: str,
+        shares: Mapping[str, int],
+        function: Callable[..., Any],
+        *arguments: Any,
+        is_newcomer: bool = False,
+        max_wait_seconds: float | None = None,
+    ) -> Any:
         """Call a function in a thread when it is the sender's turn. `shares` says how many jobs may run at once of each
-        group that this one belongs to. Raises `WaitedTooLong`."""
+        group that this one belongs to. Raises `WaitedTooLong`, by default after `MAX_WAIT_SECONDS`."""
         loop = asyncio.get_running_loop()
-        job = _Job(shares, loop.create_future())
-        self.waiting.setdefault(sender, deque()).append(job)
+        job = _Job(shares, is_newcomer, loop.create_future())
+        self.lines[is_newcomer].setdefault(sender, deque()).append(job)
         self.start_waiting()
         try:
-            async with asyncio.timeout(MAX_WAIT_SECONDS):
+            async with asyncio.timeout(max_wait_seconds or MAX_WAIT_SECONDS):
                 await job.may_start
         except TimeoutError:
             self._forget(sender, job)
@@ -60,29 +71,37 @@ class FairPool:
 
     def start_waiting(self) -> None:
         """Let jobs begin while there are threads; the sender of each goes to the end of the line."""
-        while self.running < self.threads and (sender := self._next_sender()) is not None:
-            jobs = self.waiting.pop(sender)
-            job = jobs.popleft()
-            if jobs:
-                self.waiting[sender] = jobs
+        while self.running < self.threads and (job := self._next_job()) is not None:
             if job.may_start.done():  # its client went away in this moment
                 continue
+            self.is_newcomers_turn = not job.is_newcomer
             self.running += 1
             self.in_use.update(job.shares.keys())
             job.may_start.set_result(None)
 
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether a job waits."""
+        return any(self.lines.values())
+
     def is_stuck(self) -> bool:
         """Whether all threads were busy and none finished for `STUCK_AFTER_SECONDS`, while work waited. What waits for
         its own sender's share, beside free threads, is no sign of it."""
-        if not self.waiting or self.running < self.threads:
+        if not self.is_waited_for or self.running < self.threads:
             return False
-        oldest = min(jobs[0].came_at for jobs in self.waiting.values())
+        oldest = min(jobs[0].came_at for line in self.lines.values() for jobs in line.values())
         return time.monotonic() - max(self.finished_at, oldest) > STUCK_AFTER_SECONDS
 
-    def _next_sender(self) -> str | None:
-        for sender, jobs in self.waiting.items():
-            if all(self.in_use[share] < most for share, most in jobs[0].shares.items()):
-                return sender
+    def _next_job(self) -> _Job | None:
+        """The job whose turn it is, taken out of its line; its sender goes to the line's end."""
+        for line in (self.lines[self.is_newcomers_turn], self.lines[not self.is_newcomers_turn]):
+            for sender, jobs in line.items():
+                if all(self.in_use[share] < most for share, most in jobs[0].shares.items()):
+                    del line[sender]
+                    job = jobs.popleft()
+                    if jobs:
+                        line[sender] = jobs
+                    return job
         return None
 
     def _finish(self, job: _Job) -> None:
@@ -99,7 +118,7 @@ class FairPool:
         """Take back a job of a client that went away, or that waited too long."""
         if job.may_start.done() and not job.may_start.cancelled():
             self._finish(job)
-        elif (jobs := self.waiting.get(sender)) and job in jobs:
+        elif (jobs := self.lines[job.is_newcomer].get(sender)) and job in jobs:
             jobs.remove(job)
             if not jobs:
-                del self.waiting[sender]
+                del self.lines[job.is_newcomer][sender]

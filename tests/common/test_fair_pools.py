@@ -60,6 +60,26 @@ def test_senders_take_turns_in_the_order_in_which_they_came() -> None:
     event_loop.run(play())
 
 
+def test_newcomers_who_share_a_name_have_every_second_turn() -> None:
+    async def play() -> None:
+        threads = Threads()
+        pool = FairPool(threads, 1, Counter())
+        ask(pool, "bo", "bo 1")
+        for number in range(2, 5):
+            ask(pool, "bo", f"bo {number}")
+            ask(pool, "cy", f"cy {number}")
+            asyncio.get_running_loop().create_task(pool.run("new", {}, lambda n=number: f"new {n}", is_newcomer=True))
+        order = []
+        await settle()
+        while threads.at_work:
+            order += list(threads.at_work)
+            threads.finish(order[-1])
+            await settle()
+        assert order == ["bo 1", "new 2", "bo 2", "new 3", "cy 2", "new 4", "bo 3", "cy 3", "bo 4", "cy 4"]
+
+    event_loop.run(play())
+
+
 def test_of_one_sender_two_requests_are_at_work_and_the_rest_waits() -> None:
     async def play() -> None:
         threads = Threads()
@@ -115,7 +135,7 @@ def test_whatever_comes_and_goes_shares_hold_and_all_get_through(steps: list[tup
             await settle()
         assert all(task.done() for task in tasks)
         assert not in_use
-        assert not pool.waiting
+        assert not pool.is_waited_for
 
     event_loop.run(play())
 
@@ -150,7 +170,7 @@ def test_a_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
             await pool.run("cy", {}, lambda: "cy")
         threads.finish("bo")
         await settle()
-        assert not pool.waiting
+        assert not pool.is_waited_for
         assert not pool.running
 
     event_loop.run(play())
@@ -165,7 +185,7 @@ def test_what_waits_for_its_own_share_beside_a_free_thread_makes_no_pool_stuck(
             ask(pool, "dee", f"dee {number}", dee=1)
         await settle()
         monkeypatch.setattr(time, "monotonic", lambda: now + 100)
-        assert pool.waiting
+        assert pool.is_waited_for
         assert not pool.is_stuck()
         monkeypatch.undo()
 
