@@ -198,8 +198,7 @@ def _all_below(top: int, children: dict[int, list[int]]) -> Iterator[int]:
 def _name_of(pid: int) -> str:
     with suppress(OSError):
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-        known = {"granian": "web", "valkey-server": "broker"}
-        known |= {"run_worker": "worker", "run_pages_worker": "pages"}
+        known = {"granian": "web", "valkey-server": "broker", "run_workers": "worker"}
         return next((name for word, name in known.items() if word in words), "")
     return ""
 

@@ -6,7 +6,9 @@ import gc
 import logging
 import logging.config
 import os
+import signal
 import sys
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -20,6 +22,7 @@ from celery.signals import (
     worker_init,
     worker_process_init,
     worker_ready,
+    worker_shutting_down,
 )
 from django.conf import settings
 from django.db import close_old_connections, connection
@@ -93,14 +96,6 @@ def _acknowledge_without_receipt(**_: object) -> None:
     redis.Channel.QoS = QoS
 
 
-@worker_init.connect
-def _freeze_loaded_objects(**_: object) -> None:
-    """The collector writes into every object that it looks at; what was there before the first fork it leaves alone,
-    so that worker and pool go on sharing those pages: 25 MB for each of them."""
-    gc.collect()
-    gc.freeze()
-
-
 @worker_process_init.connect
 def _exit_with_worker(**_: object) -> None:
     child_processes.die_with_leader()
@@ -108,12 +103,13 @@ def _exit_with_worker(**_: object) -> None:
 
 
 @worker_ready.connect
-def _check_pool_often(sender: Any = None, **_: object) -> None:
+def _check_processes_often(sender: Any = None, **_: object) -> None:
     """Celery looks every five seconds whether a process of its pool died; a file should not wait for that."""
     hub: Any = getattr(sender, "hub", None)
     pool: Any = getattr(getattr(sender, "pool", None), "_pool", None)
     if hub is not None and hasattr(pool, "maintain_pool"):
         hub.call_repeatedly(POOL_CHECK_SECONDS, pool.maintain_pool)
+        hub.call_repeatedly(POOL_CHECK_SECONDS, _check_pages_worker)
 
 
 @worker_ready.connect
@@ -121,14 +117,39 @@ def _start_heartbeat(**_: object) -> None:
     child_processes.start_heartbeat()
 
 
-def run_worker(processes: int) -> None:
-    """Score files, in so many processes, until this one is told to stop."""
+def run_workers(processes: int) -> None:
+    """Score files, in so many processes, and run the tasks that pages wait for, in one more, until this one is told to
+    stop. All are forks of a process that has loaded the site, so that they share 40 MB each."""
+    global _pages_worker
+    app.loader.import_default_modules()
+    # The collector writes into every object that it looks at; what was there before the first fork it leaves alone.
+    gc.collect()
+    gc.freeze()
+    leader = os.getpid()
+    _pages_worker = os.fork()
+    if not _pages_worker:
+        child_processes.die_with(leader)
+        os.environ[child_processes.PART_VARIABLE] = "pages"
+        # In threads: a process more for each would take 40 MB.
+        _run(hostname="pages@leaderboard", queues=[PAGES_QUEUE], pool="threads", concurrency=PAGES_THREADS)
     _run(hostname="worker@leaderboard", queues=[QUEUE], pool="prefork", concurrency=processes)
 
 
-def run_pages_worker() -> None:
-    """Run the tasks that pages wait for, in threads: a process more would take 40 MB."""
-    _run(hostname="pages@leaderboard", queues=[PAGES_QUEUE], pool="threads", concurrency=PAGES_THREADS)
+_pages_worker = 0
+
+
+def _check_pages_worker() -> None:
+    """Have `up` start all workers again when the one for pages died."""
+    with suppress(ChildProcessError):
+        if os.waitpid(_pages_worker, os.WNOHANG)[0]:
+            child_processes.ask_for_restart("the worker for pages ended")
+
+
+@worker_shutting_down.connect
+def _stop_pages_worker(sig: str, **_: object) -> None:
+    if _pages_worker:
+        with suppress(ProcessLookupError):
+            os.kill(_pages_worker, signal.SIGTERM)
 
 
 def _run(**options: Any) -> None:
@@ -136,6 +157,9 @@ def _run(**options: Any) -> None:
     quiet: dict[str, Any] = {"loglevel": "WARNING", "quiet": True}
     worker = app.Worker(**quiet, without_gossip=True, without_mingle=True, without_heartbeat=True, **options)
     worker.start()
+    if _pages_worker:
+        with suppress(ChildProcessError):
+            os.waitpid(_pages_worker, 0)
     sys.exit(worker.exitcode)
 
 

@@ -197,6 +197,6 @@ def worker_of(supervisor: int) -> int:
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # processes of other tests end meanwhile
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == supervisor and b"run_worker" in (entry / "cmdline").read_bytes():
+            if parent == supervisor and b"run_workers" in (entry / "cmdline").read_bytes():
                 return int(entry.name)
     raise AssertionError(f"{supervisor} has no worker ({os.getpid()})")

@@ -19,7 +19,7 @@ from tests.conftest import answers
 from tests.scorer.test_scorer import below
 from tests.site import ROOT, Site, patience, running_site, until
 
-from .test_processes import asleep, children_of, row, rows, scored, upload, worker
+from .test_processes import asleep, children_of, row, rows, scored, scorer, upload, worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -122,7 +122,7 @@ def test_30_a_stop_in_the_middle_of_work_costs_no_attempt_and_no_try(
     sender = threading.Thread(target=send)
     sender.start()
     until(lambda: len(taken) > 10, what="some uploads")
-    (process,) = children_of(worker(site), "run_worker")
+    process = scorer(site)
     for one in below(process):  # whatever is in hand now cannot be finished before the end
         with suppress(ProcessLookupError):  # it ended by itself
             os.kill(one, signal.SIGSTOP)

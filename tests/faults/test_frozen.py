@@ -16,7 +16,7 @@ import pytest
 from leaderboard.competitions.duties import SCHEDULES
 from tests.conftest import answers
 from tests.faults import test_processes as processes
-from tests.faults.test_processes import asleep, children_of, scored, scorer, upload, worker
+from tests.faults.test_processes import asleep, children_of, pages_worker, scored, scorer, upload, worker
 from tests.scorer.test_scorer import below
 from tests.site import Site, patience, running_site, until
 
@@ -60,7 +60,7 @@ def begun_tasks(site: Site) -> dict[str, str]:
         ("valkey", lambda site: child(site, "valkey-server")),
         pytest.param("worker", worker, id="worker"),
         pytest.param("worker", scorer, id="process of the worker"),
-        ("pages", lambda site: child(site, "run_pages_worker")),
+        pytest.param("worker", pages_worker, id="worker for pages"),
     ],
 )
 def test_a_frozen_part_is_started_again_and_every_file_gets_its_score(

@@ -95,11 +95,22 @@ def children_of(pid: int, words: str = "") -> list[int]:
 
 
 def worker(site: Site) -> int:
-    return until(lambda: children_of(site.process.pid, "run_worker"), what="a worker")[0]
+    return until(lambda: children_of(site.process.pid, "run_workers"), what="a worker")[0]
 
 
 def scorer(site: Site) -> int:
-    return until(lambda: children_of(worker(site)), what="a scorer")[0]
+    """The process of the worker's pool."""
+    return until(lambda: at_work(site, "worker"), what="a scorer")[0]
+
+
+def pages_worker(site: Site) -> int:
+    return until(lambda: at_work(site, "pages"), what="the worker for pages")[0]
+
+
+def at_work(site: Site, part: str) -> list[int]:
+    """The processes that the worker forked for a part, by the files that they touch."""
+    names = [path.name for path in (site.folder / "run" / "heartbeats").glob(f"{part}-*")]
+    return sorted({int(name.rpartition("-")[2]) for name in names} & set(children_of(worker(site))))
 
 
 def in_work(site: Site, submission: dict[str, object]) -> dict[str, Any]:
@@ -244,7 +255,7 @@ def test_10_a_worker_to_which_a_full_broker_says_no_asks_again(site: Site, token
 @pytest.mark.fault(9, 33)
 def test_09_33_an_emptied_broker_and_a_dead_sweeper_lose_no_file(site: Site, tokens: list[str]) -> None:
     """The worker's own sweep finds the files: the other one that sweeps sleeps until they are scored."""
-    (pages,) = children_of(site.process.pid, "run_pages_worker")
+    pages = pages_worker(site)
     with asleep(worker(site), scorer(site)):
         files = [upload(site, "pets", tokens[n % 2]) for n in range(5)]
         broker(site).flushall()

@@ -15,7 +15,7 @@ from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_o
 import pytest
 
 from tests.competitions.test_setup import ANSWERS, filled_in
-from tests.faults.test_processes import children_of
+from tests.faults.test_processes import pages_worker
 from tests.site import PASSWORD, Site, running_site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
@@ -149,8 +149,7 @@ def test_files_whose_worker_was_killed_are_read_by_the_next_one(site: Site, olga
     page = olga.send("/host/new/", {}, file=f"id,animal\n{rows}", waits=False)
     assert page.startswith("/tasks/")
     until(lambda: "Working on it." in olga.get(page), what="a worker that reads the files")
-    (pages,) = children_of(site.process.pid, "run_pages_worker")
-    os.kill(pages, signal.SIGKILL)
+    os.kill(pages_worker(site), signal.SIGKILL)
     assert olga.until_answered(site.address + page) == "/host/predict-animal/setup/"
     look = (
         "from leaderboard.competitions.models import Competition, PageTask\n"

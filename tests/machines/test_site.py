@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import answers
-from tests.faults.test_processes import asleep, children_of, worker
+from tests.faults.test_processes import asleep, at_work
 from tests.scorer.test_scorer import below
 from tests.servers import Postgres, Redis, postgres, redis_server
 from tests.site import ROOT, Site, patience, running_site, until
@@ -137,7 +137,7 @@ def test_20_a_worker_that_finishes_while_the_database_is_down_keeps_its_result(p
     log = parts.site.folder / "log" / "worker.log"
     output = log.read_text().count("could not be written")
     # The scorer stands still from before the file comes until the database is gone: a fast one would be done by then.
-    scorers = [pid for process in children_of(worker(parts.site), "run_worker") for pid in below(process)]
+    scorers = [pid for process in at_work(parts.site, "worker") for pid in below(process)]
     assert scorers
     with asleep(*scorers):
         submission = parts.upload("big", BIG)

@@ -147,7 +147,7 @@ def test_each_process_of_a_group_is_looked_at_and_those_that_ended_are_not(tmp_p
         touch(file, 1)
     assert not heartbeats.look(0, SESSION) or os.getpid() == SESSION
     assert not gone.exists()
-    assert len(heartbeats.seen) == 1
+    assert len(heartbeats.seen) == 2
     heartbeats.look(SILENT_SECONDS, SESSION)
     assert heartbeats.silence(SILENT_SECONDS)
     heartbeats.restart_counters()

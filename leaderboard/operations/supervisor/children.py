@@ -155,18 +155,10 @@ def web_process(host: str, port: int) -> ManagedProcess:
 
 
 def worker_process(place: SiteFolders, processes: int) -> ManagedProcess:
-    return _celery_process(place, "worker", f"run_worker({processes})", niceness=SCORING_WAITS)
-
-
-def pages_process(place: SiteFolders) -> ManagedProcess:
-    return _celery_process(place, "pages", "run_pages_worker()", niceness=SCORING_WAITS)
-
-
-def _celery_process(place: SiteFolders, name: str, call: str, niceness: int = 0) -> ManagedProcess:
-    """A process of Celery without its command line, which would take 10 MB."""
-    command = [sys.executable, "-c", f"from leaderboard import celery; celery.{call}"]
+    """The workers, without Celery's command line, which would take 10 MB."""
+    command = [sys.executable, "-c", f"from leaderboard import celery; celery.run_workers({processes})"]
     env = {child_processes.HEARTBEAT_FOLDER: str(place.heartbeats)}
-    return ManagedProcess(name, command, Heartbeats(place.heartbeats, name), env, niceness)
+    return ManagedProcess("worker", command, Heartbeats(place.heartbeats, "worker"), env, SCORING_WAITS)
 
 
 def valkey_server() -> Path:

@@ -87,9 +87,10 @@ class Replies:
 
 
 class Heartbeats:
-    """The files `NAME-PID` that the processes of a group touch (`child_processes.start_heartbeat`).
+    """The files `PART-PID` that the processes of one group touch in a folder (`child_processes.start_heartbeat`).
 
-    The process that leads the group is at work once its own file exists. Words in a file ask for a restart.
+    The process that leads the group, the part `name`, is at work once its own file exists. Words in a file ask for a
+    restart.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -102,7 +103,7 @@ class Heartbeats:
 
     def look(self, now: float, leader: int) -> bool:
         seen, self.words = {}, ""
-        for path in self.folder.glob(f"{self.name}-*"):
+        for path in self.folder.glob("*-*"):
             with suppress(FileNotFoundError):
                 if not _is_in_session(int(path.name.rpartition("-")[2]), leader):
                     path.unlink()

@@ -106,7 +106,7 @@ def _run(place: SiteFolders, options: argparse.Namespace, parts: Collection[str]
         if "web" in parts:
             supervisor.add(children.web_process(options.host, options.port))
         if "worker" in parts:
-            supervisor.add(children.worker_process(place, options.workers), children.pages_process(place))
+            supervisor.add(children.worker_process(place, options.workers))
         supervisor.wait_for_start()
         started = f"Started in {time.monotonic() - began:.1f} s."
         (welcome_service if options.only else welcome)(supervisor, options, link, started)
