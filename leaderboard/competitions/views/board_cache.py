@@ -1,4 +1,4 @@
-"""Rendered boards of this process. Many readers of a new board cost one rendering.
+"""Rendered boards of this process.
 
 Keys carry the board version, so no entry is ever out of date: a changed board has another key, and entries without
 readers fall off the end. Every key also holds the reader's language.
@@ -20,18 +20,16 @@ T = TypeVar("T")
 
 # Assumed bytes of an entry in addition to its text.
 FACTS = 10_000
-MAX_WAIT_SECONDS = 1.0
 
 
 class BytesLimitedCache:
-    """Holds so many bytes and drops what was used longest ago. When many threads miss a key, one makes the entry. The
-    others wait for it, but no longer than making it takes: then each makes its own."""
+    """Holds so many bytes and drops what was used longest ago. Threads that miss a key at once all make the entry: a
+    request waits for no other one's result."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.weight = 0
         self._entries: OrderedDict[Hashable, Any] = OrderedDict()
-        self._makers: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -41,28 +39,15 @@ class BytesLimitedCache:
             if key in self._entries:
                 self._entries.move_to_end(key)
                 return cast("T", self._entries[key])
-            maker = self._makers.setdefault(key, threading.Lock())
-        is_maker = maker.acquire(timeout=MAX_WAIT_SECONDS)
-        try:
-            with self._lock:
-                if key in self._entries:
-                    return cast("T", self._entries[key])
-            made = make()
-            self._keep(key, made)
-        finally:
-            if is_maker:
-                with self._lock:
-                    self._makers.pop(key, None)
-                maker.release()
-        return made
-
-    def _keep(self, key: Hashable, made: Any) -> None:
-        """The newest entry stays however much it weighs."""
+        made = make()
         with self._lock:
-            self.weight += _weight_of(made) - (_weight_of(self._entries[key]) if key in self._entries else 0)
-            self._entries[key] = made
-            while self.weight > self.size and len(self._entries) > 1:
-                self.weight -= _weight_of(self._entries.popitem(last=False)[1])
+            if key not in self._entries:
+                self._entries[key] = made
+                self.weight += _weight_of(made)
+                # The newest entry stays however much it weighs.
+                while self.weight > self.size and len(self._entries) > 1:
+                    self.weight -= _weight_of(self._entries.popitem(last=False)[1])
+        return made
 
     def clear(self) -> None:
         """For tests, whose databases come and go under the same keys."""
