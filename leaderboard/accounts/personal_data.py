@@ -135,10 +135,9 @@ def delete_account(*, account: User, user: User | None) -> None:
     """Delete a person: name, addresses, tokens, memberships. Raises `CannotDelete`.
 
     Files that were scored stay under their team, whose name is replaced where it was this person's alone; a team
-    without members stands on no board until the reveal. While a competition runs a keyed hash of the name and of each
-    address is stored, so that signing up again gives neither attempts nor a fresh steady board. Notes and file names
-    of the files they handed in are blanked, and so are their names in notices to others, in a gradebook, in a class
-    list that waits and in a list of addresses that may join. Each app does its part (`hooks.py`).
+    without members stands on no board until the reveal. Notes and file names of the files they handed in are blanked,
+    and so are their names in notices to others, in a gradebook, in a class list that waits and in a list of addresses
+    that may join. Each app does its part (`hooks.py`).
     """
     with transaction.atomic():
         held = User.objects.select_for_update().get(pk=account.pk)

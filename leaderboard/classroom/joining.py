@@ -18,7 +18,6 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.competitions.models import Admission, Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
-from leaderboard.competitions.models.team_history import TeamChange, link_returning_person, record_team_change
 from leaderboard.notifications.models import NoticeKind
 from leaderboard.notifications.notices import mark_mention, notify_team
 
@@ -158,7 +157,6 @@ def _create_membership(user: User, competition: Competition, entry: RosterEntry 
         if entry is None:
             _refuse_uninvited(competition, user)
         held = Membership.objects.create(team=create_team_of_one(competition, user), competition=competition, user=user)
-        link_returning_person(user, held.team, database_now())
     _link_to_roster(held, entry)
     return held
 
@@ -184,7 +182,6 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
         else:
             _refuse_uninvited(competition, user)
             held = Membership.objects.create(team=team, competition=competition, user=user)
-            link_returning_person(user, team, database_now())
             _link_to_roster(held, None)
         competition.touch_board()
         # The link may have gone further than they meant.
@@ -266,8 +263,5 @@ def _move_membership(held: Membership, team: Team) -> None:
     left = held.team
     held.team = team
     held.save(update_fields=["team"])
-    if TeamChange.objects.filter(competition=team.competition_id, team=left.pk).exists():
-        now = database_now()
-        record_team_change(team, left.pk, at=now, now=now)
     if not left.memberships.exists():
         left.delete()

@@ -25,7 +25,6 @@ from leaderboard.competitions.models import (
     Submission,
     Team,
 )
-from leaderboard.competitions.models.team_history import COUNTING, record_team_change
 from leaderboard.competitions.ranking import standings
 from leaderboard.notifications.models import NoticeKind
 from leaderboard.notifications.notices import mark_mention, notify_team
@@ -124,7 +123,7 @@ def accept_merge(*, membership: Membership, offer_id: int) -> Team:
 
 def attempt_balance(competition: Competition, teams: Sequence[Team], at: datetime) -> AttemptBalance:
     """What the attempt rule compares. Of extra attempts that a host granted, those of the kinder team count."""
-    used = Submission.objects.filter(team__in=teams, status__in=COUNTING).count()
+    used = Submission.objects.using_attempts().filter(team__in=teams).count()
     today = competition.day_of(at)
     days = max(0, (today - competition.day_of(competition.opens_at)).days + 1)
     extra: Counter[int] = Counter()
@@ -161,17 +160,13 @@ def _check_can_merge(competition: Competition, team: Team, other: Team) -> Attem
 
 
 def _merge_teams(competition: Competition, team: Team, other: Team) -> None:
-    now = database_now()
     Membership.objects.filter(team=other).update(team=team)
-    files = Submission.objects.filter(team=other)
-    files.filter(former_team=None).update(former_team=other.pk)
-    files.update(team=team)
+    Submission.objects.filter(team=other).update(team=team)
     picked = Submission.objects.filter(team=team, is_selected=True)
     if picked.count() > competition.limits.final_count:
         # Nobody but they can say which of their picks to give up.
         picked.update(is_selected=False)
     _add_attempts(team, other)
-    record_team_change(team, other.pk, at=now, now=now)
     _combine_extensions(team, other)
     team.standings.all().delete()
     other.delete()
@@ -185,7 +180,6 @@ def _add_attempts(team: Team, other: Team) -> None:
             DailyAttempts.objects.filter(pk=count.pk).update(team=team)
             continue
         mine.used += count.used
-        mine.carried_over += count.carried_over
         mine.limit += count.limit
         mine.save()
 

@@ -22,13 +22,12 @@ from leaderboard.competitions.models.team import (
     next_copy_number,
     teams_called,
 )
-from leaderboard.competitions.models.team_history import record_team_change
 from leaderboard.notifications import notices
 from leaderboard.notifications.models import NoticeKind
 from leaderboard.notifications.notices import mark_mention, notify_team
 
 LEAVES_PER_DAY = 20
-"""Of one member: each is replayed when a board or a day's attempts are counted."""
+"""Of one member: each is a notice to the team that was left."""
 
 
 class CannotJoin(Exception):
@@ -96,9 +95,6 @@ def leave_team(*, membership: Membership) -> Membership:
             raise CannotJoin(_("You're the only member of this team."))
         membership.team = create_team_of_one(membership.competition, membership.user)
         membership.save(update_fields=["team"])
-        # Leaving must buy neither attempts nor a fresh steady board.
-        now = database_now()
-        record_team_change(membership.team, team.pk, at=now, now=now)
         team.competition.touch_board()
         words = gettext_lazy("“%(name)s” is no longer in “%(team)s”. Submissions so far stay with the team.")
         names = {"name": mark_mention(membership.user), "team": mark_mention(team)}

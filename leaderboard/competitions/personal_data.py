@@ -17,7 +17,6 @@ from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from .models import Competition, Membership, MergeOffer, PageTask, Score, Submission, Team
 from .models.competition import Split
 from .models.team import new_invitation
-from .models.team_history import FormerMember
 from .services import page_tasks
 
 NAMELESS_FILE = "submission.csv"
@@ -135,9 +134,7 @@ def _known_in(account: User) -> set[int]:
 def _leave_team_anonymously(membership: Membership, leaving: Leaving) -> None:
     """Leave a team, and note what it is called from now on."""
     team, name, before = membership.team, membership.user.get_username(), membership.team.name
-    number, now = team.pk, database_now()
-    if membership.competition.state(now) in ("upcoming", "live"):
-        FormerMember.remember(membership.user, team, now)
+    number = team.pk
     membership.delete()
     heir = team.memberships.order_by("joined_at").first()
     if heir is None and not team.submissions.exists():
@@ -147,7 +144,7 @@ def _leave_team_anonymously(membership: Membership, leaving: Leaving) -> None:
             team.name = _free_anonymous_name(membership.competition)
         if heir is None:
             team.invitation = new_invitation()
-            team.vacated_at = now
+            team.vacated_at = database_now()
             if membership.competition.revealed_at is None:
                 team.standings.all().delete()
             # Nobody is left to become one team with.

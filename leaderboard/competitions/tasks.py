@@ -33,7 +33,6 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.shared_cache import is_broker_left_alone, leave_broker_alone
 
 from . import duties, hooks
-from .models.team_history import FormerMember
 from .ranking import reveal
 from .scoring import queue, score
 from .services import archive, converting, launches, page_tasks
@@ -277,11 +276,9 @@ def launch_due_competitions() -> None:
 
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")
 def clear_sessions() -> None:
-    """Once a night: delete sessions that have run out, in another process, the addresses of ended ones, the digests of
-    deleted accounts that no running competition needs, answered forms of some days ago, and competitions that were
-    long enough in the bin."""
+    """Once a night: delete sessions that have run out, in another process, the addresses of ended ones, answered forms
+    of some days ago, and competitions that were long enough in the bin."""
     archive.empty_bin(database_now())
-    FormerMember.forget_ended(database_now())
     personal_data.forget_ended_sessions(database_now())
     page_tasks.remove_old_tasks(database_now())
     run_command("clearsessions")

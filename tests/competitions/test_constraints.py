@@ -33,7 +33,6 @@ from leaderboard.competitions.models import (
     TruthDraft,
     Worker,
 )
-from leaderboard.competitions.models.team_history import TeamChange
 from leaderboard.grades.models import Grade, GradeRelease
 from leaderboard.notifications.models import Notice, NoticeChoice
 from tests.conftest import answers, enter, hand_in
@@ -141,7 +140,6 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "one_offer_between_two_teams": lambda: twice(
         MergeOffer, team=team(), other=Team.objects.create(**here(), name="others")
     ),
-    "a_team_comes_from_another_one": lambda: TeamChange.objects.create(**here(), team=1, former=1, at=timezone.now()),
     "an_offer_is_for_another_team": lambda: MergeOffer.objects.create(team=team(), other=team()),
     "one_task_in_each_place": lambda: twice(PageTask, user=bo(), place=1),
     "one_running_task_each": lambda: [

@@ -17,8 +17,7 @@ from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.host import ReasonForm
 from leaderboard.competitions.forms.student import MergeForm, TeamNameForm
-from leaderboard.competitions.models import Extension, Membership, MergeOffer, Submission, Team
-from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.models import Competition, Extension, Membership, MergeOffer, Submission, Team
 from leaderboard.competitions.services import competitions, submit_conditions
 from leaderboard.competitions.views.host_responses import is_confirmed
 
@@ -33,12 +32,8 @@ ORDERS: dict[str, Any] = {
     "scored": Count("submissions", filter=Q(submissions__status=Submission.Status.SCORED)),
     "invalid": Count("submissions", filter=Q(submissions__status=Submission.Status.INVALID)),
     "last": Max("submissions__received_at"),
-    "best": Max(
-        "standings__best",
-        filter=Q(standings__ground_truth=F("competition__ground_truth"), standings__split=Split.PUBLIC),
-    ),
 }
-"""What each column that the list can be sorted by is worth."""
+"""What each column that the list can be sorted by is worth, but for the best public score."""
 
 
 @open_to(Audience.ASSISTANTS)
@@ -58,11 +53,7 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
                 Membership.objects.filter(team=OuterRef("pk"), user__in=people_called(page_context.competition, text))
             )
         ) | found.filter(named)
-    name, is_backwards = responses.sort_choice(request, ORDERS, "name")
-    ordered = found.annotate(sorted_by=ORDERS[name]).order_by(
-        responses.in_order("sorted_by", is_backwards=is_backwards), "name", "pk"
-    )
-    page = Paginator(ordered, PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(_sort_teams(request, competition, found), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "page_context": page_context,
         "page": page,
@@ -113,6 +104,18 @@ def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> 
         "refusal": refusal,
     }
     return render(request, "classroom/host_team.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _sort_teams(
+    request: HttpRequest, competition: Competition, found: QuerySet[Team]
+) -> QuerySet[Any, Any] | list[Team]:
+    name, is_backwards = responses.sort_choice(request, (*ORDERS, "best"), "name")
+    if name != "best":
+        order = responses.in_order("sorted_by", is_backwards=is_backwards)
+        return found.annotate(sorted_by=ORDERS[name]).order_by(order, "name", "pk")
+    teams, best = found.order_by("name", "pk"), team_lines.best_public_scores(competition)
+    ranked = sorted((team for team in teams if team.pk in best), key=lambda team: best[team.pk], reverse=is_backwards)
+    return [*ranked, *(team for team in teams if team.pk not in best)]
 
 
 def _filter_teams(page_context: PageContext, show: str, below: list[team_lines.TeamsBelowBaseline]) -> QuerySet[Team]:

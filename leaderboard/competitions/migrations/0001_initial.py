@@ -53,7 +53,6 @@ class Migration(migrations.Migration):
             name='Submission',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('former_team', models.BigIntegerField(editable=False, null=True)),
                 ('note', models.CharField(blank=True, max_length=300)),
                 ('file_name', models.CharField(max_length=200)),
                 ('file_key', models.CharField(max_length=200)),
@@ -145,16 +144,6 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['name'],
             },
-        ),
-        migrations.CreateModel(
-            name='FormerMember',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64)),
-                ('team', models.BigIntegerField()),
-                ('at', models.DateTimeField()),
-                ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='former_members', to='competitions.competition')),
-            ],
         ),
         migrations.CreateModel(
             name='GroundTruth',
@@ -352,19 +341,8 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('day', models.DateField()),
                 ('used', models.PositiveIntegerField(default=0)),
-                ('carried_over', models.PositiveIntegerField(default=0)),
                 ('limit', models.PositiveIntegerField(default=0)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='daily_attempts', to='competitions.team')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='TeamChange',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('team', models.BigIntegerField()),
-                ('former', models.BigIntegerField()),
-                ('at', models.DateTimeField()),
-                ('competition', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='team_origins', to='competitions.competition')),
             ],
         ),
         migrations.CreateModel(
@@ -498,10 +476,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='datafile',
             constraint=models.UniqueConstraint(fields=('competition', 'name'), name='data_file_name_once'),
-        ),
-        migrations.AddIndex(
-            model_name='formermember',
-            index=models.Index(fields=['competition', 'digest'], name='former_member_by_digest'),
         ),
         migrations.AddConstraint(
             model_name='groundtruth',
@@ -638,10 +612,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='dailyattempts',
             constraint=models.CheckConstraint(condition=models.Q(('used__gte', 0)), name='attempts_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='teamchange',
-            constraint=models.CheckConstraint(condition=models.Q(('team', models.F('former')), _negated=True), name='a_team_comes_from_another_one'),
         ),
         migrations.AddConstraint(
             model_name='truthdraft',

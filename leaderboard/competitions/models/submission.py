@@ -6,6 +6,7 @@ Processes that score, as the database heard of them last.
 from __future__ import annotations
 
 import uuid
+from datetime import date, timedelta
 from math import isfinite
 from typing import ClassVar
 
@@ -58,6 +59,17 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
             | Q(competition__in=user.assisted_competitions.values("pk"))
         )
 
+    def using_attempts(self) -> SubmissionQuerySet:
+        """Those that count among the attempts of their day: neither invalid nor failed."""
+        return self.filter(status__in=[Submission.Status.PENDING, Submission.Status.SCORED])
+
+    def of_day(self, competition: Competition, day: date) -> SubmissionQuerySet:
+        return self.filter(
+            competition=competition,
+            received_at__gte=competition.midnight(day),
+            received_at__lt=competition.midnight(day + timedelta(days=1)),
+        )
+
     def with_stored_file(self) -> SubmissionQuerySet:
         """Those whose file is still stored."""
         return self.filter(file_removed_at=None)
@@ -89,8 +101,6 @@ class Submission(models.Model):
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="submissions")
     team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="submissions")
     baseline = models.OneToOneField(Baseline, null=True, on_delete=models.CASCADE, related_name="submission")
-    # The number of the team that handed it in, where that has become part of `team` since.
-    former_team = models.BigIntegerField(null=True, editable=False)
     user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="submissions")
     note = models.CharField(max_length=300, blank=True)
     file_name = models.CharField(max_length=200)

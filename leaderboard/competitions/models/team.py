@@ -133,7 +133,7 @@ class MergeOffer(models.Model):
 
 
 class DailyAttempts(models.Model):
-    """How many attempts a team used on a UTC day.
+    """How many attempts a team used on a day of the competition's zone.
 
     Taken by compare-and-set, so that no number of parallel uploads can exceed the limit.
     """
@@ -141,8 +141,6 @@ class DailyAttempts(models.Model):
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="daily_attempts")
     day = models.DateField()
     used = models.PositiveIntegerField(default=0)
-    # Of `used`, what a member who left another team on this day brought along; no file of this team stands for it.
-    carried_over = models.PositiveIntegerField(default=0)
     # The most a team could use when it took its last attempt: a host may change the limit at any time.
     limit = models.PositiveIntegerField(default=0)
 

@@ -20,7 +20,6 @@ from leaderboard.common.numbers import number_text
 
 from ..models import Competition, Extension, GroundTruth, Standing, Submission
 from ..models.competition import Split
-from ..models.team_history import FormerMember
 from .standings import StandingCandidate, rebuild_standings
 
 
@@ -38,7 +37,6 @@ def reveal_private_board(competition: Competition, at: datetime, *, user: User |
     competition.refresh_from_db()
     assert competition.ground_truth is not None
     rebuild_standings(competition.ground_truth)
-    FormerMember.objects.filter(competition=competition).delete()
     AuditEntry.append(AuditEvent.REVEALED, user=user, competition=competition, after=audit_values({"revealed_at": at}))
     return True
 

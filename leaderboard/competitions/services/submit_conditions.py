@@ -57,7 +57,7 @@ class AttemptAllowance:
 
 
 def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
-    """What holds for a member's team on the day of `at`. Two queries."""
+    """What holds for a member and the team on the day of `at`. Three queries."""
     return _allowance(membership.competition, membership, at)
 
 
@@ -65,7 +65,14 @@ def _allowance(competition: Competition, membership: Membership, at: datetime) -
     day = competition.day_of(at)
     its = effective_limits_of(membership.team_id, competition, day)
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first()
-    return _attempts_left(its, used or 0, competition, day)
+    return _attempts_left(its, max(used or 0, attempts_of_person(membership, day)), competition, day)
+
+
+def attempts_of_person(membership: Membership, day: date) -> int:
+    """Attempts that a member used on a day, with whatever team. They may not exceed those of the team, or changing
+    teams would give more."""
+    files = Submission.objects.using_attempts().of_day(membership.competition, day)
+    return files.filter(user=membership.user_id).count()
 
 
 def _attempts_left(its: EffectiveLimits, used: int, competition: Competition, day: date) -> AttemptAllowance:
@@ -143,12 +150,7 @@ def refusal_within_pause(membership: Membership, at: datetime) -> SubmissionRefu
     have cost a scorer all its time, and the person's last file came less than a minute ago. A teammate's files never
     make anybody wait. One query; two after twenty such files."""
     competition = membership.competition
-    day = competition.day_of(at)
-    today = Submission.objects.filter(
-        competition=competition,
-        received_at__gte=competition.midnight(day),
-        received_at__lt=competition.midnight(day + timedelta(days=1)),
-    )
+    today = Submission.objects.of_day(competition, competition.day_of(at))
     own = Q(user=membership.user_id)
     free = today.filter(
         Q(team=membership.team_id) | own, status__in=[Submission.Status.FAILED, Submission.Status.INVALID]

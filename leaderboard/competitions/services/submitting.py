@@ -105,8 +105,7 @@ def _submission_of_upload(competition: Competition, key: str) -> Submission | No
 
 def _refuse_repeats(membership: Membership, stored: StoredFile) -> None:
     """Files that used no attempt are no reason to ask: their bytes will use none either, or were never scored."""
-    counts = Submission.objects.filter(status__in=[Submission.Status.PENDING, Submission.Status.SCORED])
-    earlier = counts.with_same_bytes(membership.team_id, stored.sha256).first()
+    earlier = Submission.objects.using_attempts().with_same_bytes(membership.team_id, stored.sha256).first()
     if earlier is not None:
         raise DuplicateFile(earlier)
 
@@ -208,7 +207,8 @@ def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefu
         raise refusal
     if pause:
         raise pause
-    if not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
+    is_left_for_person = submit_conditions.attempts_of_person(held, day) < limits.daily_attempts
+    if not is_left_for_person or not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
         raise out_of_attempts(limits.daily_attempts)
     if submission.status == Submission.Status.INVALID:
         DailyAttempts.return_attempt(team.pk, day)

@@ -27,7 +27,6 @@ from leaderboard.competitions.models import (
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import team_deadline
 from leaderboard.competitions.models.submission import waiting_since
-from leaderboard.competitions.models.team_history import COUNTING
 from leaderboard.competitions.scoring import queue
 
 from .verdict import CheckRun
@@ -174,19 +173,17 @@ def check_attempts(findings: CheckRun) -> Iterator[str]:
     """Days are those of the competition's zone, by the receipt."""
     zones = {zone: ZoneInfo(zone) for zone in Competition.objects.order_by().values_list("zone", flat=True).distinct()}
     counted: Counter[tuple[int, date]] = Counter()
-    files = Submission.objects.filter(team__isnull=False, status__in=COUNTING).order_by()
+    files = Submission.objects.using_attempts().filter(team__isnull=False).order_by()
     facts = files.values_list("team", "received_at", "competition__zone")
     for team, received_at, zone in facts.iterator(chunk_size=5000):
         assert team is not None
         counted[team, received_at.astimezone(zones[zone]).date()] += 1
         findings.looked_at += 1
-    for team, day, used, carried, limit in DailyAttempts.objects.values_list(
-        "team", "day", "used", "carried_over", "limit"
-    ).iterator(chunk_size=5000):
+    counts = DailyAttempts.objects.values_list("team", "day", "used", "limit")
+    for team, day, used, limit in counts.iterator(chunk_size=5000):
         files_of_day = counted.pop((team, day), 0)
-        if used != files_of_day + carried:
-            brought = f" and {carried} brought along" if carried else ""
-            yield f"team {team} on {day}: {used} attempts noted, {files_of_day} files count{brought}"
+        if used != files_of_day:
+            yield f"team {team} on {day}: {used} attempts noted, {files_of_day} files count"
         elif limit and files_of_day > limit:
             yield f"team {team} on {day}: {files_of_day} files count, {limit} were allowed"
     for (team, day), number in counted.items():
