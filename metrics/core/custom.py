@@ -1,4 +1,4 @@
-"""Metric files that the operator puts into the folder ``METRICS_DIR``: Kaggle's, unchanged, or in our own format.
+"""Metric files that the operator puts into the folder ``METRICS_DIR``: Kaggle's, unchanged.
 
 Such a file is the operator's trusted code. The scorer at home imports it; a site does so in its sealed processes alone,
 never in the web server or a worker. What it says about itself is kept beside its text under the hash of that text, in
@@ -20,18 +20,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..reading.columns import Kind
 from .arrays import Answers
 from .contract import Example, Metric, Role, Rules, SubmissionFormat, WholeColumn
 from .custom_columns import AnyColumns
 from .custom_packages import custom_folder, how_to_install, import_folders, is_module
-from .custom_scoring import KaggleRun, error_facts, in_words, load_module, score_kaggle, score_ours
+from .custom_scoring import KaggleRun, error_facts, in_words, load_module, score_kaggle
 from .evaluate import Result
 from .lazy import cached_property
 from .messages import Message
@@ -64,8 +62,6 @@ _INSPECTS = (
     "core/custom_inspection.py",
     "core/custom_scoring.py",
     "core/parameters.py",
-    "reading/columns.py",
-    "reading/column_kinds.py",
 )
 _lock = threading.RLock()
 _facts: dict[tuple[str, str], dict[str, Any]] = {}
@@ -224,7 +220,7 @@ def inspect_here(key: str, data: bytes) -> dict[str, Any]:
     from .custom_inspection import facts_of
 
     try:
-        return facts_of(load_module(key, data, Path(f"{key}.py")), key)
+        return facts_of(load_module(key, data, Path(f"{key}.py")))
     except BaseException as error:
         found = error_facts(error, key)
         return {"error": in_words(found), "missing": found["missing"]}
@@ -340,12 +336,10 @@ class CustomMetric(Metric):
         return True
 
     def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
-        run = score_ours if self.file.facts["format"] == "ours" else score_kaggle
-        return run(truth, table, places)
+        return score_kaggle(truth, table, places)
 
     def refuse_custom(self, truth: Truth, table: Table) -> None:
-        if self.file.facts["format"] == "kaggle":
-            KaggleRun(truth, table).judge()
+        KaggleRun(truth, table).judge()
 
     @cached_property
     def _documentation(self) -> tuple[str, str]:
@@ -357,8 +351,6 @@ class CustomMetric(Metric):
 
     @property
     def columns(self) -> Message:
-        if self.file.facts["format"] == "ours":
-            return super().columns
         return Message("columns as its file asks for")
 
     @cached_property
@@ -384,29 +376,20 @@ def metric_of(file: CustomFile) -> CustomMetric:
     endless = math.inf if direction == "maximize" else -math.inf
     declared = {**facts["said"], **file.settings}
     columns = tuple(file.settings.get("submission_columns") or facts["submission_columns"])
-    if facts["format"] == "ours":
-        truth, submission = _kind(facts["truth"]), _kind(facts["submission"])
-        roles = {name: Role(_kind(role["kind"]), role["help"]) for name, role in facts["roles"].items()}
-    else:
-        truth, submission = AnyColumns(), AnyColumns(columns)
-        named = [parameter for parameter in facts["parameters"] if parameter["kind"] == "column"]
-        roles = {parameter["name"]: Role(AnyColumns(), parameter["help"]) for parameter in named}
+    roles = [parameter for parameter in facts["parameters"] if parameter["kind"] == "column"]
     return CustomMetric(
         title=str(declared.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
         group=str(declared["group"]) if declared.get("group") else GROUP,
         direction="maximize" if direction == "maximize" else "minimize",
         best=_number(declared.get("best"), endless),
         worst=_number(declared.get("worst"), None),
-        truth=truth,
-        submission=submission,
+        truth=AnyColumns(),
+        submission=AnyColumns(columns),
         example=Example(**facts["example"]) if facts.get("example") else _NO_EXAMPLE,
-        roles=roles,
-        computation=WholeColumn(parts=tuple(facts.get("parts", ()))),
-        format=SubmissionFormat(columns, tuple(facts.get("aliases", ())), bool(facts.get("may_miss_ids"))),
-        rules=Rules(
-            perfect=_perfect_of(columns) if columns and facts["format"] == "kaggle" else None,
-            confirm={name: dict(pairs) for name, pairs in facts.get("confirm", {}).items()},
-        ),
+        roles={parameter["name"]: Role(AnyColumns(), parameter["help"]) for parameter in roles},
+        computation=WholeColumn(),
+        format=SubmissionFormat(columns),
+        rules=Rules(perfect=_perfect_of(columns) if columns else None),
         file=file,
     )
 
@@ -444,18 +427,6 @@ def _made(file: CustomFile) -> CustomMetric | None:
 
 def _number(value: Any, otherwise: Any) -> Any:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
-
-
-def _kind(facts: Mapping[str, Any]) -> Kind:
-    """A kind of column of this library, as the metric's file made it."""
-    home, name = str(facts["module"]), str(facts["class"])
-    library = __package__.partition(".")[0]
-    kind = getattr(import_module(f"{library}.{home}"), name) if "." in home else None
-    if not (isinstance(kind, type) and issubclass(kind, Kind)):
-        raise TypeError(f"{home}.{name} is no kind of column")
-    made: Kind = object.__new__(kind)
-    vars(made).update(facts["state"])
-    return made
 
 
 def _perfect_of(columns: Sequence[str]) -> Callable[..., list[list[str]]]:

@@ -12,7 +12,6 @@ from dataclasses import asdict, replace
 from types import ModuleType
 from typing import Any
 
-from .contract import Metric
 from .parameters import Parameter, parameter_of
 
 FIRST_THREE = ["solution", "submission", "row_id_column_name"]
@@ -22,19 +21,10 @@ class NoMetric(Exception):
     """The file is no metric; the words are for the operator."""
 
 
-def facts_of(module: ModuleType, key: str) -> dict[str, Any]:
+def facts_of(module: ModuleType) -> dict[str, Any]:
     """What the catalogue needs to know, JSON-safe, and how the doctests came out. Raises ``Unfit``."""
-    own = getattr(module, key.replace("-", "_"), None)
-    if isinstance(own, Metric):
-        facts = _ours(own)
-    elif callable(getattr(module, "score", None)):
-        facts = _kaggles(module)
-    else:
-        raise NoMetric(f"It has neither a function score({', '.join(FIRST_THREE)}) nor {key} = Metric(…).")
-    return {**facts, "doctest": _doctest(module)}
-
-
-def _kaggles(module: ModuleType) -> dict[str, Any]:
+    if not callable(getattr(module, "score", None)):
+        raise NoMetric(f"It has no function score({', '.join(FIRST_THREE)}).")
     text = inspect.cleandoc(module.__doc__ or module.score.__doc__ or "")
     parameters, notes = _extras(module.score)
     said = {name: getattr(module, name, None) for name in ("title", "group", "direction", "best", "worst")}
@@ -45,7 +35,6 @@ def _kaggles(module: ModuleType) -> dict[str, Any]:
     words = {name: value for name, value in said.items() if isinstance(value, str | int | float)}
     documented = inspect.cleandoc(module.score.__doc__ or "")
     return {
-        "format": "kaggle",
         "said": words,
         "doc": text,
         "words": f"{text}\n{documented}",
@@ -53,6 +42,7 @@ def _kaggles(module: ModuleType) -> dict[str, Any]:
         "example": _example(getattr(module, "example", None)),
         "parameters": parameters,
         "notes": notes,
+        "doctest": _doctest(module),
     }
 
 
@@ -124,47 +114,6 @@ def _parameter_helps(function: Callable[..., Any]) -> dict[str, str]:
         if found and name.isidentifier() and text.strip():
             helps[name] = text.strip()[:200]
     return helps
-
-
-def _ours(metric: Metric) -> dict[str, Any]:
-    functions = {
-        "perfect": metric.rules.perfect,
-        "by_parameters": metric.by_parameters.best or metric.by_parameters.metric,
-        "verify": metric.rules.verify,
-    }
-    unsupported = [name for name, function in functions.items() if function is not None]
-    columns = metric.format.names
-    if callable(columns):
-        unsupported.append("submission_names")
-    if unsupported or callable(columns):
-        raise NoMetric(f"In this folder a metric cannot have functions for {', '.join(unsupported)}.")
-    names = ("title", "group", "direction", "best", "worst")
-    return {
-        "format": "ours",
-        "said": {name: value for name in names if (value := getattr(metric, name)) is not None},
-        "doc": "\n\n".join([metric.summary, metric.description]),
-        "words": "",
-        "submission_columns": list(columns),
-        "aliases": list(metric.format.aliases),
-        "may_miss_ids": metric.format.may_miss_ids,
-        "truth": _kind(metric.truth),
-        "submission": _kind(metric.submission),
-        "roles": {name: {"kind": _kind(role.kind), "help": role.help} for name, role in metric.roles.items()},
-        "parts": list(metric.computation.parts),
-        "example": asdict(metric.example),
-        "parameters": [{**asdict(parameter), "check": None} for parameter in metric.parameters],
-        "confirm": {
-            name: [[value, text] for value, text in words.items()] for name, words in metric.rules.confirm.items()
-        },
-        "notes": [],
-    }
-
-
-def _kind(kind: Any) -> dict[str, Any]:
-    home = type(kind).__module__.partition(".")[2]
-    if "." not in home:
-        raise NoMetric(f"In this folder a metric cannot bring a kind of column of its own ({type(kind).__name__}).")
-    return {"module": home, "class": type(kind).__name__, "state": vars(kind)}
 
 
 def _doctest(module: ModuleType) -> dict[str, Any]:

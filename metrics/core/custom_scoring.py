@@ -123,7 +123,15 @@ def score_kaggle(truth: Truth, table: Table, places: np.ndarray) -> Result:
             values[name] = _finite(run.score(_cut(solution, rows), _cut(submission, rows)))
         except BaseException as error:
             _complain(run.metric, error_facts(error, run.metric.key), name, refusal)
-    return _result(truth, values)
+    return Result(
+        metric=truth.metric.key,
+        version=truth.metric.version,
+        params=truth.params,
+        overall=values[OVERALL],
+        public=values.get("public"),
+        private=values.get("private"),
+        rows=len(truth.scored),
+    )
 
 
 class KaggleRun:
@@ -181,32 +189,6 @@ def _cut(frame: Any, rows: Any) -> Any:
     return frame.iloc[rows].reset_index(drop=True).copy(deep=True)
 
 
-def score_ours(truth: Truth, table: Table, places: np.ndarray) -> Result:
-    """Score aligned rows by a metric in our own format, on the same road as built-in ones."""
-    metric = cast("CustomMetric", truth.metric)
-    try:
-        inner = getattr(load_module(metric.key, metric.file.data, metric.file.path), metric.key.replace("-", "_"))
-        result = truth.under(inner, _solution(truth)).evaluate(_submission(truth, table, places))
-    except SubmissionError:
-        raise MetricFailed(metric.key, "raised an error", "") from None
-    except BaseException as error:
-        _complain(metric, error_facts(error, metric.key), OVERALL)
-    return _result(truth, {name: getattr(result, name) for name in (*truth.parts, OVERALL)}, result.parts)
-
-
-def _result(truth: Truth, values: Mapping[str, Any], parts: Mapping[str, Any] | None = None) -> Result:
-    return Result(
-        metric=truth.metric.key,
-        version=truth.metric.version,
-        params=truth.params,
-        overall=values[OVERALL],
-        public=values.get("public"),
-        private=values.get("private"),
-        rows=len(truth.scored),
-        parts=dict(parts or {}),
-    )
-
-
 STAND_IN = "stand_in"
 """The part in which a metric judges a submission beside answers that tell nothing."""
 
@@ -236,8 +218,6 @@ def _solution(truth: Truth) -> bytes:
     names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
     rows = truth.scored
     arrays = [pick(truth.table.column(name), rows) for name in (truth.id_column, *names)]
-    if truth.has_split and _is_ours(truth):
-        names, arrays = [*names, USAGE], [*arrays, pick(truth.table.column(USAGE), rows)]
     return _csv([truth.id_column, *names], arrays)
 
 
@@ -266,10 +246,6 @@ def _stand_in(truth: Truth, table: Table) -> tuple[bytes, bytes, bytes]:
         _csv([truth.id_column, *wanted], [ids, *whole]),
         _csv([truth.id_column, *wanted], [few, *dull]),
     )
-
-
-def _is_ours(truth: Truth) -> bool:
-    return truth.metric.is_custom and cast("CustomMetric", truth.metric).file.facts["format"] == "ours"
 
 
 def _csv(names: list[str], arrays: list[Any]) -> bytes:

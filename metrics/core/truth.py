@@ -185,10 +185,6 @@ class Truth:
             return LIMIT
         return min(LIMIT, max(SMALL, CELL * self.rows * len(self.submission_columns)))
 
-    def under(self, metric: Metric, truth: Source) -> Truth:
-        """Another ground truth with the parameters and the id column of this one."""
-        return prepare_under(metric, truth, self.params, self.id_column)
-
     def evaluate(
         self,
         submission: Source,
@@ -357,19 +353,9 @@ def prepare(
     one of the ``secondary`` metrics (key, parameters), whose values come with every result. Raises ``UnknownMetric``,
     ``ParameterError`` or ``GroundTruthError`` with every problem of the file, never because of a secondary metric.
     """
-    return prepare_under(get(key), truth, params, id_column, secondary)
-
-
-def prepare_under(
-    metric: Metric,
-    truth: Source,
-    params: Mapping[str, Any] | None = None,
-    id_column: str | None = None,
-    secondary: Sequence[Asked] = (),
-) -> Truth:
-    """As ``prepare``, for a metric that need not be in the catalogue."""
     import pyarrow as pa
 
+    metric = get(key)
     full = complete(metric.parameters, params or {})
     try:
         table = read_table(read_bytes(truth), check_truth_header, longest_line=metric.longest_line)

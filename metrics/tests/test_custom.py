@@ -458,7 +458,7 @@ def _lives(process: int) -> bool:
 BROKEN = {
     "import nothing_of_this_name": "the library nothing_of_this_name (line 1)",
     "def score(:": "SyntaxError",
-    "x = 1": "neither a function score(solution, submission, row_id_column_name)",
+    "x = 1": "no function score(solution, submission, row_id_column_name)",
     "def score(y_true, y_pred): return 1": "must begin with the parameters solution, submission, row_id_column_name",
     "raise SystemExit(0)": "SystemExit",
     "broken = 1 / 0": "ZeroDivisionError",
@@ -714,7 +714,7 @@ def test_what_is_spoiled_takes_no_other_metric_along(drop: Drop, tmp_path: Path)
     drop("two", body("return 2.0"))
     kept = tmp_path / "metrics" / ".inspected"
     (path,) = kept.glob("one-*.json")
-    path.write_text(json.dumps({**json.loads(path.read_text()), "facts": {"format": "ours", "said": {}}}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "facts": {"said": {}}}))
     (tmp_path / "metrics" / "two.json").write_text(
         json.dumps(
             {"best": "high", "title": 5, "direction": "up", "submission_columns": 5, "group": "Numbers", "more": 1}
@@ -742,25 +742,7 @@ def test_without_a_folder_nothing_is_looked_at(monkeypatch: pytest.MonkeyPatch, 
     assert not any(metric.is_custom for metric in metrics.catalogue())
 
 
-# --- our own format, the home scorer, the stand-in --------------------------------------------------------------
-
-
-def test_a_file_in_our_own_format_scores_as_a_built_in_one(drop: Drop) -> None:
-    text = metrics.get("rmse").source_path.read_text().replace("\nrmse = ", "\nown_rmse = ")
-    assert drop("own_rmse", text).error == ""
-    ours, theirs = metrics.get("rmse"), metrics.get("own_rmse")
-    assert (theirs.summary, theirs.description, theirs.best) == (ours.summary, ours.description, ours.best)
-    assert (theirs.columns, theirs.example) == (ours.columns, ours.example)
-    assert theirs.computation.parts == ours.computation.parts
-    first, second = score("rmse"), score("own_rmse")
-    assert (first.overall, first.public, first.private, first.parts) == (
-        (second.overall, second.public, second.private, second.parts)
-    )
-    assert metrics.check_truth("own_rmse", TRUTH.encode()).ok
-    with pytest.raises(metrics.SubmissionError, match="decimal comma"):
-        score("own_rmse", submission=MINE.replace("5,1\n", '5,"0,5"\n'))
-    with pytest.raises(metrics.SubmissionError, match="too large"):
-        score("own_rmse", submission=MINE.replace("5,1\n", "5,1e300\n"))
+# --- the home scorer, the stand-in --------------------------------------------------------------
 
 
 def test_it_scores_at_home(drop: Drop, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
