@@ -8,8 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 import metrics
 from metrics.core.figures import Curve, Grid
+
+from .library_wheel import library_version
 
 FILE_NAME = "worked_examples.json"
 MAX_FIGURE_CELLS = 400
@@ -17,10 +21,8 @@ MAX_FIGURE_CELLS = 400
 
 
 def make_worked_examples(folder: Path) -> None:
-    """Write the library's examples, in half a second, where the file is missing or was made by other code. A worker
-    adds those of custom metrics, whose code no process of the site runs."""
-    from .library_wheel import library_version  # here, because it loads parts of Django
-
+    """Write the library's examples, in half a second, where the file is missing or was made by other code. Custom
+    metrics have none."""
     path = folder / FILE_NAME
     known, sources = _read_file(path), library_version()
     examples = known["examples"] if known.get("sources") == sources else {}
@@ -31,25 +33,16 @@ def make_worked_examples(folder: Path) -> None:
         _write_file(path, {"sources": sources, "examples": {**examples, **made}})
 
 
-def add_worked_example(folder: Path, key: str, entry: Mapping[str, Any]) -> None:
-    """Add the entry of a custom metric to the file, if the file is there."""
-    known = _read_file(folder / FILE_NAME)
-    if known:
-        _write_file(folder / FILE_NAME, {**known, "examples": {**known["examples"], key: entry}})
-
-
 def find_worked_example(metric: metrics.Metric) -> dict[str, Any] | None:
-    """The entry of a metric in this very version: its `example`, None where its code cannot score it. None until the
-    file has it. Reads only what is on the disk."""
-    from django.conf import settings  # here, because a sealed process that makes an entry knows no Django
-
+    """The example of a metric in this very version; None until the file has it. Reads only what is on the disk."""
     path = Path(settings.MADE_DIR) / FILE_NAME
     try:
         written_ns = path.stat().st_mtime_ns
     except FileNotFoundError:
         return None
     found: dict[str, Any] | None = _read_examples(path, written_ns).get(metric.key)
-    return found if found and found["version"] == metric.version else None
+    example: dict[str, Any] | None = found["example"] if found and found["version"] == metric.version else None
+    return example
 
 
 @lru_cache(maxsize=1)
@@ -75,21 +68,9 @@ def _write_file(path: Path, content: Mapping[str, Any]) -> None:
 
 def make_entry(metric: metrics.Metric) -> dict[str, Any]:
     """The worked example of a metric in this version, computed here."""
-    entry: dict[str, Any] = {"version": metric.version, "example": None}
-    if not metric.example.truth:
-        return entry
-    try:
-        entry["example"] = _compute_example(metric)
-    except metrics.MetricError:
-        if not metric.is_custom:
-            raise
-    return entry
-
-
-def _compute_example(metric: metrics.Metric) -> dict[str, Any]:
     example = metric.example
     found = metrics.explain(metric.key, example.truth.encode(), example.submission.encode(), dict(example.params))
-    return {
+    values = {
         **{name: getattr(found.result, name) for name in ("overall", "public", "private")},
         **{
             name: getattr(found, name)
@@ -97,6 +78,7 @@ def _compute_example(metric: metrics.Metric) -> dict[str, Any]:
         },
         "figures": [drawing for figure in found.figures if (drawing := _figure_json(figure))],
     }
+    return {"version": metric.version, "example": values}
 
 
 def _figure_json(figure: Grid | Curve) -> dict[str, Any] | None:

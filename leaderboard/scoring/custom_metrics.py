@@ -7,14 +7,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import metrics
 from metrics.core import custom
 
 from .client import JobFailed, JobLimits, JobTimedOut, run_job
 
 INSPECT_SECONDS = 30
 INSPECT_MEMORY_MB = 2048
-"""What loading a file with its doctests, or computing its worked example, may take."""
+"""What loading a file with its doctests may take."""
 
 
 def inspect_sealed(key: str, data: bytes) -> dict[str, Any]:
@@ -29,14 +28,6 @@ def inspect_sealed(key: str, data: bytes) -> dict[str, Any]:
             return {"error": f"Loading it took longer than {INSPECT_SECONDS} s."}
         except JobFailed as error:
             return {"error": f"Loading it ended its process, perhaps for want of memory ({error})."}
-
-
-def work_example(metric: metrics.Metric) -> dict[str, Any]:
-    """The worked example of a custom metric; none where its code fails or takes too long."""
-    try:
-        return _run("work_example", {"metric": metric.key})
-    except JobFailed:
-        return {"version": metric.version, "example": None}
 
 
 def try_seal(secret: Path, port: int) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import metrics
-from leaderboard.common.worked_examples import make_entry
 from metrics.checks.several_files import find_hardest_rows, find_similar_predictions
 from metrics.checks.splits import compare_truths, correct_answers, remove_columns
 from metrics.core import custom
@@ -233,12 +231,6 @@ def inspect_metric_file(metric: str, truth: str) -> dict[str, Any]:
     return custom.inspect_file(metric, Path(truth).read_bytes(), custom.inspect_here)
 
 
-def work_example(metric: str) -> dict[str, Any]:
-    """The worked example of a custom metric."""
-    entry: dict[str, Any] = json.loads(json.dumps(make_entry(metrics.get(metric)), default=lambda one: one.item()))
-    return entry
-
-
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     job.__name__: job
     for job in (
@@ -255,7 +247,6 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
         agreement,
         correct_rows,
         inspect_metric_file,
-        work_example,
         try_seal,
     )
 }

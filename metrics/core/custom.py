@@ -318,7 +318,6 @@ def _write(path: Path, data: bytes) -> None:
 
 
 GROUP = Message("Added to this site")
-_NO_EXAMPLE = Example("", "", 0.0)
 
 
 @dataclass(frozen=True)
@@ -385,7 +384,7 @@ def metric_of(file: CustomFile) -> CustomMetric:
         worst=_number(declared.get("worst"), None),
         truth=AnyColumns(),
         submission=AnyColumns(columns),
-        example=Example(**facts["example"]) if facts.get("example") else _NO_EXAMPLE,
+        example=Example("", "", 0.0),
         roles={parameter["name"]: Role(AnyColumns(), parameter["help"]) for parameter in roles},
         computation=WholeColumn(),
         format=SubmissionFormat(columns),

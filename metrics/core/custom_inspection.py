@@ -39,23 +39,9 @@ def facts_of(module: ModuleType) -> dict[str, Any]:
         "doc": text,
         "words": f"{text}\n{documented}",
         "submission_columns": [str(name) for name in columns],
-        "example": _example(getattr(module, "example", None)),
         "parameters": parameters,
         "notes": notes,
         "doctest": _doctest(module),
-    }
-
-
-def _example(said: Any) -> dict[str, Any] | None:
-    """A worked example, where the file has a dictionary ``example`` with two CSV texts and the score."""
-    if not isinstance(said, dict) or not {"truth", "submission", "score"} <= set(said):
-        return None
-    params = dict(said.get("params", {}))
-    return {
-        "truth": str(said["truth"]),
-        "submission": str(said["submission"]),
-        "score": float(said["score"]),
-        "params": params,
     }
 
 

@@ -202,15 +202,6 @@ def test_each_split_gets_its_own_copies_without_usage(drop: Drop) -> None:
     assert result == score("vandal")
 
 
-def test_a_file_may_bring_a_worked_example(drop: Drop) -> None:
-    example = "example = {'truth': 'id,y\\n1,2\\n', 'submission': 'id,y\\n1,5\\n', 'score': 3}"
-    drop("one", body("return float((solution.y - submission.y).abs().mean())", example))
-    metric = metrics.get("one")
-    assert metric.example == metrics.Example("id,y\n1,2\n", "id,y\n1,5\n", 3.0)
-    found = metrics.explain("one", metric.example.truth.encode(), metric.example.submission.encode())
-    assert found.result.overall == metric.example.score
-
-
 def test_without_usage_there_is_one_value(drop: Drop) -> None:
     drop("count", body("return len(solution)"))
     result = score("count", "id,y\n1,2\n2,3\n", "id,y\n2,3\n1,2\n")

@@ -145,7 +145,7 @@ def test_what_was_computed_is_kept_until_the_code_is_other_code(
     monkeypatch.setattr(metrics, "explain", explain)
     make_worked_examples(tmp_path)
     assert computed == []
-    monkeypatch.setattr("leaderboard.common.library_wheel.library_version", lambda: "another")
+    monkeypatch.setattr("leaderboard.common.worked_examples.library_version", lambda: "another")
     make_worked_examples(tmp_path)
     assert computed == KEYS
 

@@ -127,13 +127,7 @@ def _figure(figure: Mapping[str, Any]) -> dict[str, Any]:
 def worked_example_of(metric: metrics.Metric) -> WorkedExample | None:
     """The metric's own example; None until it is computed, and for a metric that has none."""
     found = find_worked_example(metric)
-    return WorkedExample(found["example"]) if found and found["example"] else None
-
-
-def is_example_failed(metric: metrics.Metric) -> bool:
-    """Whether the code of a custom metric could not score its own example."""
-    found = find_worked_example(metric)
-    return bool(metric.example.truth) and found is not None and found["example"] is None
+    return WorkedExample(found) if found else None
 
 
 def example_params(metric: metrics.Metric) -> dict[str, Any]:

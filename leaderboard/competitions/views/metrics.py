@@ -27,7 +27,6 @@ from .examples import (
     end_of_scale,
     example_params,
     home_command,
-    is_example_failed,
     worked_example_of,
 )
 
@@ -173,7 +172,6 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         ),
         "settings": [(parameter, params.get(parameter.name)) for parameter in shown.parameters],
         "worked": worked_example_of(shown),
-        "is_example_failed": is_example_failed(shown),
         "install": _install_command(request),
         "command": home_command(shown, params, always=shown.example.params),
         "has_example": bool(shown.example.truth),

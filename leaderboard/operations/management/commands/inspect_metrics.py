@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from leaderboard.common import child_processes
-from leaderboard.common.worked_examples import add_worked_example, find_worked_example
-from leaderboard.scoring.custom_metrics import find_uninspected, inspect_sealed, work_example
+from leaderboard.scoring.custom_metrics import find_uninspected, inspect_sealed
 from metrics.core import custom
 
 
@@ -23,6 +21,3 @@ class Command(BaseCommand):
             os.nice(10)
         for file in find_uninspected():
             custom.inspect_file(file.key, file.data, inspect_sealed)
-        for metric in custom.usable():
-            if metric.example.truth and find_worked_example(metric) is None:
-                add_worked_example(settings.MADE_DIR, metric.key, work_example(metric))
