@@ -15,7 +15,7 @@ class CompetitionsConfig(AppConfig):
 
         from . import hooks, personal_data
 
-        custom.set_inspector(custom.inspect_later)
+        custom.set_inspector(None)
         accounts.export.append(personal_data.export)
         accounts.obstacle_to_deleting.append(personal_data.obstacle_to_deleting)
         accounts.leave.append(personal_data.leave)

@@ -228,7 +228,7 @@ def correct_rows(
 def inspect_metric_file(metric: str, truth: str) -> dict[str, Any]:
     """What a custom metric's file, a copy of which is `truth`, says about itself once it is imported, or the `error`
     in words."""
-    return custom.inspect_file(metric, Path(truth).read_bytes(), custom.inspect_here)
+    return custom.inspect_here(metric, Path(truth).read_bytes())
 
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {

@@ -14,7 +14,6 @@ import math
 import os
 import re
 import sys
-import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -39,8 +38,9 @@ if TYPE_CHECKING:
     from ..reading.tables import Table
     from .truth import Truth
 
+GROUP = Message("Added to this site")
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
-_MOST_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 _LOWER = re.compile(r"\b(lower|smaller|less|minimi[sz])\w*(\W+\w+){0,2}\W+better|\bto be minimi[sz]ed", re.IGNORECASE)
 _HIGHER = re.compile(r"\b(higher|larger|greater|bigger|more)(\W+\w+){0,2}\W+better|\bto be maximi[sz]ed", re.IGNORECASE)
 _LOSSES = re.compile(
@@ -56,25 +56,15 @@ _SETTINGS: dict[str, Callable[[Any], bool]] = {
     "worst": lambda value: isinstance(value, int | float),
     "submission_columns": lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
 }
-_LIBRARY = Path(__file__).parent.parent
-_INSPECTS = (
-    "core/custom.py",
-    "core/custom_inspection.py",
-    "core/custom_scoring.py",
-    "core/parameters.py",
-)
-_lock = threading.RLock()
-_facts: dict[tuple[str, str], dict[str, Any]] = {}
-_read: dict[tuple[str, int, int, int], bytes] = {}
+_HERE = Path(__file__).parent
+
+
+# --- files ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class CustomFile:
-    """A file of ``METRICS_DIR`` as it is now. With an ``error`` (in words for the operator) it is not offered.
-
-    ``doctest`` has the numbers ``tried`` and ``failed`` and the ``text`` of what failed; ``notes`` says what else the
-    operator should know.
-    """
+    """A file of ``METRICS_DIR`` as it is now. With an ``error`` (in words for the operator) it is not offered."""
 
     key: str
     path: Path
@@ -95,7 +85,8 @@ class CustomFile:
 
     @property
     def doctest(self) -> Mapping[str, Any]:
-        """How the examples in its docstrings came out."""
+        """How the examples in its docstrings came out: numbers ``tried`` and ``failed``, and the ``text`` of what
+        failed."""
         found: Mapping[str, Any] = self.facts.get("doctest", {"tried": 0, "failed": 0, "text": ""})
         return found
 
@@ -108,7 +99,15 @@ class CustomFile:
     def notes(self) -> list[str]:
         """What the operator should know."""
         direction, who = self.direction
-        return [*self.facts.get("notes", []), *([GUESSED[direction]] if not self.error and who == "guess" else [])]
+        if self.error or who != "guess":
+            return list(self.facts.get("notes", []))
+        better, worse = ("higher", "lower") if direction == "maximize" else ("lower", "higher")
+        other = "minimize" if direction == "maximize" else "maximize"
+        guess = (
+            f'That {better} is better is a guess from its words. Say it with a line direction = "{direction}", '
+            f'or direction = "{other}" if {worse} is better.'
+        )
+        return [*self.facts.get("notes", []), guess]
 
     @property
     def direction(self) -> tuple[str, str]:
@@ -124,19 +123,10 @@ class CustomFile:
         return "minimize" if _LOSSES.search(head) else "maximize", "guess"
 
 
-GUESSED = {
-    "maximize": 'That higher is better is a guess from its words. Say it with a line direction = "maximize", '
-    'or direction = "minimize" if lower is better.',
-    "minimize": 'That lower is better is a guess from its words. Say it with a line direction = "minimize", '
-    'or direction = "maximize" if higher is better.',
-}
-"""What the operator reads where nobody says the direction, by the one that was guessed."""
-
-
 def list_custom_files() -> tuple[CustomFile, ...]:
     """All files of ``METRICS_DIR``, sorted, also those that are no metric."""
-    found = custom_folder()
-    paths = sorted(found.glob("*.py")) if found else []
+    home = custom_folder()
+    paths = sorted(home.glob("*.py")) if home else []
     return tuple(read_custom_file(path) for path in paths if not path.name.startswith(("_", ".")))
 
 
@@ -144,11 +134,12 @@ def read_custom_file(path: Path, settings: Mapping[str, Any] | None = None, *, a
     """One file, wherever it is; ``again`` inspects it although that was done before. ``settings`` replace what the
     operator has said about it."""
     try:
-        data = _text(path)
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
     except OSError as error:
         return CustomFile(path.stem, path, b"", {"error": f"It cannot be read: {error.strerror}."}, {})
     said = read_settings(path.with_suffix(".json")) if settings is None else settings
-    return CustomFile(path.stem, path, data, _inspected(path.stem, data, again), said)
+    return CustomFile(path.stem, path, data, _inspected(path.stem, data, again=again), said)
 
 
 def add_custom_file(file: CustomFile) -> Path:
@@ -169,10 +160,16 @@ def read_custom_settings(key: str) -> dict[str, Any]:
     return read_settings(home / f"{key}.json") if home else {}
 
 
-def stored_file(key: str, version: str) -> CustomFile | None:
+def read_settings(path: Path) -> dict[str, Any]:
+    """What the operator says about a metric where its file does not: a JSON file of its name beside it."""
+    known = _read_json(path)
+    return {name: known[name] for name, fits in _SETTINGS.items() if name in known and fits(known[name])}
+
+
+def _earlier_version(key: str, version: str) -> CustomFile | None:
     """An earlier version of a file, if its text was kept."""
     folder = _cache()
-    if folder is None or not _KEY.fullmatch(key) or not re.fullmatch("[0-9a-f]{12}", version):
+    if folder is None or not re.fullmatch("[0-9a-f]{12}", version):
         return None
     for path in folder.glob(f"{key}-{version}*.py"):
         data = path.read_bytes()
@@ -181,30 +178,23 @@ def stored_file(key: str, version: str) -> CustomFile | None:
     return None
 
 
-def read_settings(path: Path) -> dict[str, Any]:
-    """What the operator says about a metric where its file does not: a JSON file of its name beside it."""
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """What is in a file; nothing where it is missing or spoiled."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    known = found if isinstance(found, dict) else {}
-    return {name: known[name] for name, fits in _SETTINGS.items() if name in known and fits(known[name])}
+    return found if isinstance(found, dict) else {}
 
 
-def _text(path: Path) -> bytes:
-    """The file's bytes, read again when its time, size or place on the disk changed."""
-    state = path.stat()
-    mark = (str(path), state.st_mtime_ns, state.st_size, state.st_ino)
-    if mark not in _read:
-        for old in [one for one in _read if one[0] == str(path)]:
-            _read.pop(old, None)
-        with path.open("rb") as file:
-            _read[mark] = file.read(_MOST_BYTES + 1)
-    return _read[mark]
-
-
-def _hash(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _write(path: Path, data: bytes) -> None:
+    partial = path.with_name(f".{uuid.uuid4().hex}")
+    partial.write_bytes(data)
+    partial.replace(path)
 
 
 # --- what a file says about itself ------------------------------------------------------------------------------
@@ -226,57 +216,47 @@ def inspect_here(key: str, data: bytes) -> dict[str, Any]:
         return {"error": in_words(found), "missing": found["missing"]}
 
 
-def inspect_later(key: str, data: bytes) -> dict[str, Any]:
-    """What a process of a site says of a file that no worker has had inspected: nothing is loaded here."""
-    return {"error": NOT_INSPECTED}
+_inspector: list[Inspector | None] = [inspect_here]
+_facts: dict[tuple[str, str], dict[str, Any]] = {}
 
 
-_inspector: list[Inspector] = [inspect_here]
-
-
-def set_inspector(inspector: Inspector) -> Inspector:
-    """Have files inspected in another way by this process from now on; the way before."""
+def set_inspector(inspector: Inspector | None) -> Inspector | None:
+    """Have files inspected in another way by this process from now on, or only by others; the way before."""
     before = _inspector[0]
     _inspector[:] = [inspector]
     return before
 
 
-def _inspected(key: str, data: bytes, again: bool = False) -> dict[str, Any]:
-    mark = (key, _hash(data))
-    with _lock:
-        known = None if again else _facts.get(mark)
-        if not again and (known is None or "error" in known):
-            # What another process found out since counts: a missing library may be there by now.
-            known = _recalled(*mark) or known
-        if known is None or known.get("error") == NOT_INSPECTED:
-            known = inspect_file(key, data, _inspector[0])
-        _facts[mark] = known
-        return known
-
-
-def inspect_file(key: str, data: bytes, inspector: Inspector) -> dict[str, Any]:
-    """Have a file inspected, and keep what it says about itself."""
+def _inspected(key: str, data: bytes, *, again: bool = False) -> dict[str, Any]:
+    """What a file says about itself, from memory, from the cache or by an inspection, which is kept. Errors stay in the
+    cache alone: another process may have found since that a missing library is there."""
     if error := _unfit(key, data):
         return {"error": error}
-    facts = inspector(key, data)
-    if facts.get("error") != NOT_INSPECTED:
+    digest = _hash(data)
+    facts = {} if again else _facts.get((key, digest)) or _recalled(key, digest)
+    if not facts:
+        inspector = _inspector[0]
+        if inspector is None:
+            return {"error": NOT_INSPECTED}
+        facts = inspector(key, data)
         _remember(key, data, facts)
-        _facts[key, _hash(data)] = facts
+    if "error" not in facts:
+        _facts[key, digest] = facts
     return facts
 
 
 def _unfit(key: str, data: bytes) -> str:
     if not _KEY.fullmatch(key):
         return "Its name must begin with a letter and have at most 60 letters, digits, - and _."
-    if (_LIBRARY / f"{key}.py").exists():
+    if (_HERE.parent / f"{key}.py").exists():
         return f"A metric of this site is called {key}: rename the file."
-    return f"It is longer than {_MOST_BYTES:,} bytes." if len(data) > _MOST_BYTES else ""
+    return f"It is longer than {_MAX_BYTES:,} bytes." if len(data) > _MAX_BYTES else ""
 
 
 @cache
 def _stamp() -> str:
-    """What an inspection depends on beside the file: how we inspect, the kinds of column, Python, and its packages."""
-    sources = b"".join((_LIBRARY / name).read_bytes() for name in _INSPECTS)
+    """What an inspection depends on beside the file: how we inspect, Python, and its packages."""
+    sources = b"".join(path.read_bytes() for path in [*sorted(_HERE.glob("custom*.py")), _HERE / "parameters.py"])
     return _hash(sources + sys.version.encode() + os.pathsep.join(import_folders()).encode())[:16]
 
 
@@ -286,16 +266,11 @@ def _cache() -> Path | None:
     return Path(name) if name else home / ".inspected" if home else None
 
 
-def _recalled(key: str, digest: str) -> dict[str, Any] | None:
+def _recalled(key: str, digest: str) -> dict[str, Any]:
     folder = _cache()
-    if folder is None:
-        return None
-    try:
-        found = json.loads((folder / f"{key}-{digest}.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    fits = isinstance(found, dict) and found.get("stamp") == _stamp() and isinstance(found.get("facts"), dict)
-    return found["facts"] if fits else None
+    found = _read_json(folder / f"{key}-{digest}.json") if folder else {}
+    facts = found.get("facts")
+    return facts if found.get("stamp") == _stamp() and isinstance(facts, dict) else {}
 
 
 def _remember(key: str, data: bytes, facts: dict[str, Any]) -> None:
@@ -311,13 +286,7 @@ def _remember(key: str, data: bytes, facts: dict[str, Any]) -> None:
         _write(folder / f"{name}.json", json.dumps({"stamp": _stamp(), "facts": facts}).encode())
 
 
-def _write(path: Path, data: bytes) -> None:
-    partial = path.with_name(f".{uuid.uuid4().hex}")
-    partial.write_bytes(data)
-    partial.replace(path)
-
-
-GROUP = Message("Added to this site")
+# --- metrics ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -326,13 +295,12 @@ class CustomMetric(Metric):
 
     file: CustomFile = field(kw_only=True)
 
+    columns = Message("columns as its file asks for")
+    is_custom = True
+
     @property
     def key(self) -> str:
         return self.file.key
-
-    @property
-    def is_custom(self) -> bool:
-        return True
 
     def score_custom(self, truth: Truth, table: Table, places: np.ndarray) -> Result:
         return score_kaggle(truth, table, places)
@@ -348,15 +316,10 @@ class CustomMetric(Metric):
             return head, rest.strip()
         return head[:99].rstrip() + "…", f"{head}\n{rest}"
 
-    @property
-    def columns(self) -> Message:
-        return Message("columns as its file asks for")
-
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         return tuple(
-            Parameter(**{**parameter, "choices": tuple(parameter["choices"])})
-            for parameter in self.file.facts["parameters"]
+            Parameter(**{**parameter, "choices": tuple(parameter["choices"])}) for parameter in self.file.parameters
         )
 
     @property
@@ -368,11 +331,39 @@ class CustomMetric(Metric):
         return self.file.version
 
 
+def usable() -> list[CustomMetric]:
+    """The metrics of ``METRICS_DIR`` that can be offered."""
+    made = (_made(file) for file in list_custom_files())
+    return [metric for metric in made if metric is not None]
+
+
+def find(key: str, version: str = "") -> CustomMetric | None:
+    """The metric of this name, as its file is now or, where a version is asked for, as it was then."""
+    home = custom_folder()
+    if home is None or not _KEY.fullmatch(key):
+        return None
+    path = home / f"{key}.py"
+    now = read_custom_file(path) if path.exists() else None
+    if version and (now is None or now.version != version):
+        now = _earlier_version(key, version)
+    return _made(now) if now is not None else None
+
+
+def _made(file: CustomFile) -> CustomMetric | None:
+    """The metric that a file declares; ``None`` where it declares none, or where what was kept about it was spoiled,
+    which must not take the other metrics along."""
+    if file.error:
+        return None
+    with suppress(AttributeError, KeyError, TypeError, ValueError):
+        metric = metric_of(file)
+        list(metric.parameters)  # read here, so that no page stumbles over them
+        return metric
+    return None
+
+
 def metric_of(file: CustomFile) -> CustomMetric:
     """The metric that a file declares; the file must have no error."""
-    facts = file.facts
-    direction = file.direction[0]
-    endless = math.inf if direction == "maximize" else -math.inf
+    facts, direction = file.facts, file.direction[0]
     declared = {**facts["said"], **file.settings}
     columns = tuple(file.settings.get("submission_columns") or facts["submission_columns"])
     roles = [parameter for parameter in facts["parameters"] if parameter["kind"] == "column"]
@@ -380,7 +371,7 @@ def metric_of(file: CustomFile) -> CustomMetric:
         title=str(declared.get("title") or file.key.replace("_", " ").replace("-", " ").capitalize()),
         group=str(declared["group"]) if declared.get("group") else GROUP,
         direction="maximize" if direction == "maximize" else "minimize",
-        best=_number(declared.get("best"), endless),
+        best=_number(declared.get("best"), math.inf if direction == "maximize" else -math.inf),
         worst=_number(declared.get("worst"), None),
         truth=AnyColumns(),
         submission=AnyColumns(columns),
@@ -391,37 +382,6 @@ def metric_of(file: CustomFile) -> CustomMetric:
         rules=Rules(perfect=_perfect_of(columns) if columns else None),
         file=file,
     )
-
-
-def usable() -> list[CustomMetric]:
-    """The metrics of ``METRICS_DIR`` that can be offered."""
-    made = (_made(file) for file in list_custom_files() if not file.error)
-    return [metric for metric in made if metric is not None]
-
-
-def find(key: str, version: str = "") -> CustomMetric | None:
-    """The metric of this name, as its file is now or, where a version is asked for, as it was then."""
-    now = next((file for file in list_custom_files() if file.key == key), None)
-    if version and (now is None or now.version != version):
-        now = stored_file(key, version)
-    return _made(now) if now is not None and not now.error else None
-
-
-_metrics: dict[tuple[str, str, str], CustomMetric] = {}
-
-
-def _made(file: CustomFile) -> CustomMetric | None:
-    """The metric, made once for each version of its file and of what the operator says about it; ``None`` where what
-    was kept about the file was spoiled, which must not take the other metrics along."""
-    mark = (file.key, file.version, json.dumps(file.settings, sort_keys=True))
-    if mark not in _metrics:
-        try:
-            made = metric_of(file)
-            list(made.parameters)  # read here, so that no page stumbles over them
-            _metrics[mark] = made
-        except (AttributeError, ImportError, KeyError, TypeError, ValueError):
-            return None
-    return _metrics[mark]
 
 
 def _number(value: Any, otherwise: Any) -> Any:

@@ -99,7 +99,6 @@ def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drop:
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))
     custom._facts.clear()
-    custom._metrics.clear()
 
     def put(key: str, text: str) -> CustomFile:
         path = folder / f"{key}.py"
@@ -676,14 +675,16 @@ def test_a_process_that_loads_no_file_says_so_until_another_one_has(
     drop: Drop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """As the site's web server: what the file does at its import happens elsewhere."""
-    monkeypatch.setattr(custom, "_inspector", [custom.inspect_later])
+    monkeypatch.setattr(custom, "_inspector", [None])
     mark = tmp_path / "loaded"
     file = drop("one", body("return 1.0", f"open({str(mark)!r}, 'w').close()"))
     assert file.error == custom.NOT_INSPECTED
     assert not mark.exists()
     with pytest.raises(metrics.UnknownMetric):
         metrics.get("one")
-    custom.inspect_file("one", file.data, custom.inspect_here)
+    monkeypatch.setattr(custom, "_inspector", [custom.inspect_here])
+    read_custom_file(file.path)
+    monkeypatch.setattr(custom, "_inspector", [None])
     assert mark.exists()
     custom._facts.clear()  # this process has seen nothing of it
     mark.unlink()

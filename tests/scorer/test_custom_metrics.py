@@ -220,7 +220,7 @@ def test_a_broken_file_breaks_no_page(metrics_folder: Path, ada: User) -> None:
 
 
 def test_a_worker_has_a_new_file_loaded(metrics_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(custom, "_inspector", [custom.inspect_later])
+    monkeypatch.setattr(custom, "_inspector", [None])
     assert Client().get("/metrics/gap/").status_code == 404
     call_command("inspect_metrics")
     assert "This metric has no example" in Client().get("/metrics/gap/").content.decode()

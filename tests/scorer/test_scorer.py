@@ -614,12 +614,14 @@ def test_47_a_file_that_hangs_dies_or_reaches_out_while_it_is_loaded_is_only_not
     (metrics_folder / "bad.py").write_text(text)
     (metrics_folder / "gap.py").write_text(GAP)
     monkeypatch.setenv("METRICS_DIR", str(metrics_folder))
-    monkeypatch.setattr(custom, "_inspector", [custom.inspect_later])
+    monkeypatch.setattr(custom, "_inspector", [None])
     custom._facts.clear()
     assert [file.key for file in custom_metrics.find_uninspected()] == ["bad", "gap"]
     for file in custom_metrics.find_uninspected():
         monkeypatch.setattr(custom_metrics, "INSPECT_SECONDS", 8 if file.key == "bad" and "sleep" in text else 60)
-        custom.inspect_file(file.key, file.data, custom_metrics.inspect_sealed)
+        monkeypatch.setattr(custom, "_inspector", [custom_metrics.inspect_sealed])
+        custom.read_custom_file(file.path)
+        monkeypatch.setattr(custom, "_inspector", [None])
     assert custom_metrics.find_uninspected() == []
     status = custom_metrics.custom_metrics_status()
     assert [file.key for file in status["offered"]] == ["gap"]

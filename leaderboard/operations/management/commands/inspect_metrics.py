@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from leaderboard.common import child_processes
-from leaderboard.scoring.custom_metrics import find_uninspected, inspect_sealed
+from leaderboard.scoring.custom_metrics import inspect_sealed
 from metrics.core import custom
 
 
@@ -19,5 +19,8 @@ class Command(BaseCommand):
         if child_processes.current_part():  # a worker started it and may be killed; files are scored meanwhile
             child_processes.die_with(os.getppid())
             os.nice(10)
-        for file in find_uninspected():
-            custom.inspect_file(file.key, file.data, inspect_sealed)
+        before = custom.set_inspector(inspect_sealed)
+        try:
+            custom.list_custom_files()
+        finally:
+            custom.set_inspector(before)
