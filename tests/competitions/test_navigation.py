@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -14,10 +15,11 @@ from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
 from leaderboard.competitions.models import Competition
-from leaderboard.competitions.navigation import HOST_TABS, SHARED
+from leaderboard.competitions.navigation import HOST_TABS, SHARED, STUDENT_TABS
 from tests.conftest import answers, close, enter, hand_in
 from tests.pages import signed_in, tidy
 
+ROOT = Path(__file__).parents[2]
 # What is no page of its own: files, forms that another page sends, a part of a page, what leads on.
 NO_PAGE = {
     "host_board_csv",
@@ -43,7 +45,7 @@ def cy_assists(pets: Competition, cy: User) -> Client:
 def links(text: str) -> list[str]:
     """The addresses of the tabs and of the pages behind the current one, in order."""
     rows = re.findall(r'<nav class="(?:tabs|switch page-switch)".*?</nav>', text, re.S)
-    return re.findall(r'href="([^"]+)"', "".join(rows))
+    return re.findall(r'<a[^>]* href="([^"]+)"', "".join(rows))
 
 
 def test_no_page_about_a_competition_is_left_out_of_the_tabs_and_none_is_in_two() -> None:
@@ -153,3 +155,12 @@ def test_roles_are_read_with_the_row_and_only_for_whom_they_were_read(ada: User,
     assert mine.is_hosted_by(ada)
     bo.is_active = False
     assert not mine.is_run_by(bo)
+
+
+def test_every_icon_that_pages_name_is_in_the_file_and_no_other() -> None:
+    sprite = ROOT / "leaderboard/common/static/leaderboard/icons.svg"
+    drawn = re.findall(r'<path id="(\w+)"', sprite.read_text())
+    templates = "".join(path.read_text() for path in (ROOT / "templates").rglob("*.html"))
+    tasks = re.findall(r'\btask\(\s*"(\w+)"', (ROOT / "leaderboard/competitions/views/home.py").read_text())
+    tabs = {tab.icon for tab in (*STUDENT_TABS, *HOST_TABS)}
+    assert sorted(drawn) == sorted({*re.findall(r'\{% icon "(\w+)"', templates), *tasks, *tabs})

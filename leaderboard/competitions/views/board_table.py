@@ -11,8 +11,8 @@ from django.utils.safestring import SafeString
 
 from leaderboard.common import numbers
 from leaderboard.common.charts import sparkline
-from leaderboard.common.icons import colour_of, initials
 from leaderboard.common.library_messages import translated_message
+from leaderboard.common.name_drawings import colour_of, initials
 
 from ..models import Competition
 from ..models.competition import Split
