@@ -21,7 +21,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -46,7 +45,6 @@ django.setup()
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.management import call_command
-from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.template import engines
 from django.test import override_settings
@@ -64,8 +62,6 @@ from leaderboard.competitions.models import (
     Uncertainty,
 )
 from leaderboard.competitions.models.competition import Split
-from leaderboard.competitions.ranking import boards
-from leaderboard.competitions.ranking import rows as rows_module
 from leaderboard.competitions.ranking import standings as standings_module
 from leaderboard.competitions.services import competitions as competitions_services
 from leaderboard.competitions.views import board_cache
@@ -238,31 +234,6 @@ def improve(ground_truth: GroundTruth, standing: Standing, by: float) -> None:
     standings_module.update_standings([(file, ground_truth, value)])
 
 
-def stampede(competition: Competition, ask: Callable[[], bytes], readers: int = 20) -> int:
-    """How often the board is computed when many readers meet a new version at once."""
-    calls, real = [], boards.board_page
-
-    def counted(*args: Any, **kwargs: Any) -> rows_module.BoardPageData:
-        calls.append(1)
-        return real(*args, **kwargs)
-
-    def read() -> None:
-        ask()
-        connection.close()
-
-    boards.board_page = counted
-    competition.touch_board()
-    try:
-        threads = [threading.Thread(target=read) for _ in range(readers)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        boards.board_page = real
-    return len(calls)
-
-
 def first_page_is_right(competition: Competition, body: bytes) -> bool:
     """Compare page one with ranks worked out from the scores alone."""
     best: dict[str, tuple[float, datetime]] = {}
@@ -355,7 +326,6 @@ def main() -> None:
         middle = 1000 * statistics.median(firsts)
         result("first read after a new score, median", middle, 40, is_least=False, unit=" ms")
         print(f"    slowest of {len(firsts)}: {1000 * max(firsts):.1f} ms")
-        result("renderings for 20 readers of a new version", stampede(competition, page), 1, is_least=False)
         board_cache.boards.clear()
         result("page one equals the rebuild (1 = yes)", first_page_is_right(competition, page()), 1, is_least=True)
     least, most = min(given.teams), max(given.teams)
