@@ -22,11 +22,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,6 @@ if __name__ == "__main__":
     os.environ.setdefault("LOG_LEVEL", "WARNING")
 
 import django
-import numpy as np
 
 django.setup()
 
@@ -59,7 +57,6 @@ from leaderboard.competitions.models import (
     Standing,
     Submission,
     Team,
-    Uncertainty,
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import standings as standings_module
@@ -126,37 +123,12 @@ def fill(teams: int, *, slug: str, seed: int = 7, per_team: int = PER_TEAM) -> C
             files.append(file)
             for split in Split:
                 value = min(1.0, level + 0.08 * number / per_team + chance.uniform(-0.02, 0.02))
-                scores.append(Score(submission=file, ground_truth=ground_truth, split=split, value=value))
+                interval = {"standard_error": 0.02, "low": value - 0.04, "high": value + 0.04}
+                scores.append(Score(submission=file, ground_truth=ground_truth, split=split, value=value, **interval))
     Submission.objects.bulk_create(files, batch_size=2000)
     Score.objects.bulk_create(scores, batch_size=2000)
     standings_module.rebuild_standings(GroundTruth.objects.get(pk=ground_truth.pk))
-    add_uncertainties(ground_truth, seed)
     return Competition.objects.get(pk=competition.pk)
-
-
-def add_uncertainties(ground_truth: GroundTruth, seed: int) -> None:
-    """Doubts of the scores that stand on the board: nobody reads the others'."""
-    chance = np.random.default_rng(seed)
-    stands = Standing.objects.filter(ground_truth=ground_truth).values("submission")
-    for scores in batched(
-        Score.objects.filter(ground_truth=ground_truth, split=Split.PUBLIC, submission__in=stands), 500
-    ):
-        Uncertainty.objects.bulk_create(
-            Uncertainty(
-                score=score,
-                standard_error=0.02,
-                low=score.value - 0.04,
-                high=score.value + 0.04,
-                replicates=(score.value + chance.normal(0, 0.02, 200)).astype("<f8").tobytes(),
-            )
-            for score in scores
-        )
-
-
-def batched(found: Iterable[Score], size: int) -> Iterator[list[Score]]:
-    rows = iter(found)
-    while batch := list(islice(rows, size)):
-        yield batch
 
 
 def asking(handler: WSGIHandler, target: str, **headers: str) -> Callable[[], bytes]:

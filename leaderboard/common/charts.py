@@ -45,7 +45,6 @@ from .chart_parts import (
     numbers_below,
     push_apart,
     rect_mark,
-    spread_values,
     text_mark,
     text_width,
     time_ticks,
@@ -61,23 +60,6 @@ from .point_charts import Point as Point
 from .point_charts import curve as curve
 from .point_charts import public_and_private as public_and_private
 from .point_charts import residuals as residuals
-
-SPARK_WIDTH, SPARK_HEIGHT, SPARK_POINTS = 80, 22, 8
-
-
-def sparkline(values: Sequence[float], *, sign: float) -> SafeString:
-    """A team's scores in order of receipt; one score is a dot. The board has a hundred of them, so they are short:
-    where the dot stands from the left, and how large it is, the style sheet says."""
-    if not values:
-        return SafeString()
-    last = len(values) - 1
-    chosen = sorted({round(last * place / (SPARK_POINTS - 1)) for place in range(SPARK_POINTS)})
-    low, high = spread_values(min(values), max(values))
-    across, up = Scale(0, max(1, last), 3, SPARK_WIDTH - 4), better_scale([low, high], sign, 3, SPARK_HEIGHT - 4)
-    places = [(round(across.at(place)), round(up.at(values[place]))) for place in chosen]
-    line = f'<path d="M{" ".join(f"{x} {y}" for x, y in places)}"/>' if last else ""
-    return SafeString(f'<svg class="spark">{line}<circle cy="{places[-1][1]}"/></svg>')
-
 
 BARS = {2: 16, 3: 10, 4: 8, 5: 5}
 """How many bars stand between two ticks, by the number of such spaces: 25 to 32 in all, half of them for few values."""
@@ -348,62 +330,6 @@ def history(points: Sequence[tuple[datetime, float]], *, sign: float, axis: str,
 
     words = _("%(number)s scores of your team over time") % {"number": len(points)}
     return drawn_chart("history", words, draw, width, chart_table(words, (_("Received"), axis), rows))
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A score and where it would lie on other rows of the same kind; an open end is None."""
-
-    name: str
-    value: float
-    low: float | None
-    high: float | None
-    is_mine: bool = False
-
-
-def interval_rows(rows: Sequence[Interval], *, sign: float, axis: str, width: int = HALF) -> SafeString:
-    """Scores with their likely ranges, the leader's as ground behind all of them."""
-    if not rows:
-        return SafeString()
-    ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
-    ticks, texts = nice_ticks(min(ends), max(ends)), short_texts([row.value for row in rows])
-
-    def draw(width: int) -> Drawing:
-        wide = max(text_width(text, 12.5) for text in texts) + 12
-        left, right = round(width * 0.32), width - wide
-        across = better_scale(ticks, sign, left + 8, right - 8)
-        bottom = 26 * len(rows) + 4
-
-        def ends_of(row: Interval) -> tuple[float, float]:
-            low = across.low if row.low is None else row.low
-            high = across.high if row.high is None else row.high
-            start, end = sorted((across.at(low), across.at(high)))
-            return start, end
-
-        start, end = ends_of(rows[0])
-        parts = [rect_mark(start, 0, round(end - start, 1), bottom, "usual", radius=4)]
-        parts += [line_mark(across.at(tick), 0, across.at(tick), bottom, "gridline") for tick in ticks]
-        for place, row in enumerate(rows):
-            y, label = 26 * place + 15, "label mine" if row.is_mine else "label"
-            start, end = ends_of(row)
-            parts.append(text_mark(left - 4, y + 4, fitted(row.name, left - 4, 12), label, "end", row.name))
-            parts.append(line_mark(start, y, end, y, "range mine" if row.is_mine else "range"))
-            parts.append(dot_mark(across.at(row.value), y, 4, "point mine" if row.is_mine else "point", texts[place]))
-            parts.append(text_mark(width, y + 4, texts[place], label + " score", "end"))
-        parts += numbers_below(ticks, across, bottom + 16)
-        parts.append(text_mark(left + 8, bottom + 34, fitted(axis_words(axis, sign), width - left)))
-        return bottom + 40, parts
-
-    table = chart_table(
-        _("Scores with their likely ranges"),
-        (_("Team"), axis, _("From"), _("To")),
-        ((row.name, text, *_end_texts(row)) for row, text in zip(rows, texts, strict=True)),
-    )
-    return drawn_chart("intervals", _("Scores with their likely ranges"), draw, width, table)
-
-
-def _end_texts(row: Interval) -> tuple[str, ...]:
-    return tuple("–" if end is None else f"{end:.4g}" for end in (row.low, row.high))
 
 
 @dataclass(frozen=True)

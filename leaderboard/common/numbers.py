@@ -22,14 +22,6 @@ def decimals_of(error: float) -> int:
     return min(max(1 - floor(log10(error)), 0), 15)
 
 
-def rounded_end(end: float | None, error: float) -> float | None:
-    """The end of an interval as pages show it. All its digits would distinguish the right rows of one file from those
-    of another."""
-    if end is None or error == 0:
-        return end
-    return float(f"{end:.3g}") if abs(end) >= 1e7 else round(end, decimals_of(error))
-
-
 def rounded_text(value: float) -> str:
     """A number that somebody chose: without digits that it does not have."""
     return f"{value + 0.0:.12g}"

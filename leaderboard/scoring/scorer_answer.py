@@ -87,13 +87,7 @@ def _message_of(result: metrics.Result) -> dict[str, Any]:
         "parts": {split: dict(part) for split, part in result.parts.items()},
         "secondary": list(map(with_templates, result.secondary)),
         "uncertainty": {
-            split: [
-                found.standard_error,
-                found.low,
-                found.high,
-                np.asarray(found.replicates, np.float64).tobytes().hex(),
-            ]
-            for split, found in result.uncertainty.items()
+            split: [found.standard_error, found.low, found.high] for split, found in result.uncertainty.items()
         },
     }
     return {"result": message, "warnings": [warning.as_stored() for warning in result.warnings]}
@@ -136,9 +130,9 @@ def _result(message: Mapping[str, Any]) -> metrics.Result:
     )
 
 
-def _uncertainty(error: Any, low: Any, high: Any, replicates: str) -> metrics.Uncertainty:
-    drawn = np.frombuffer(bytes.fromhex(replicates), np.float64)
-    return metrics.Uncertainty(_finite_or_none(error), _number(low), _number(high), drawn)  # an interval may be open
+def _uncertainty(error: Any, low: Any, high: Any) -> metrics.Uncertainty:
+    """Without replicates: the site compares no files by them. The interval may be open."""
+    return metrics.Uncertainty(_finite_or_none(error), _number(low), _number(high), np.empty(0))
 
 
 def _secondary(message: Mapping[str, Any]) -> metrics.SecondaryValue:

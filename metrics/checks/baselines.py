@@ -254,9 +254,10 @@ def _random_rows(truth: Truth) -> list[list[str]]:
 def _apart(
     truth: Truth, measured: _Measured, perfect: Sequence[Sequence[str]], wild: Sequence[Sequence[str]]
 ) -> dict[str, float]:
-    """The smallest meaningful difference: how far two good files must be apart that a board does not call them too
-    close (``find_indistinguishable``). Each is right on three rows of four and random elsewhere. They are measured with
-    errors of their own; files that err alike on two thirds of the rows differ by the root of a third of that.
+    """The smallest meaningful difference: how far two good files must be apart to differ by more than chance, 1.96
+    standard errors of their difference row by row. Each is right on three rows of four and random elsewhere. They are
+    measured with errors of their own; files that err alike on two thirds of the rows differ by the root of a third of
+    that.
     """
     prediction = None if truth.metric.is_custom else measured.read([*perfect, *wild])
     if prediction is None:

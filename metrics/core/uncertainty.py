@@ -299,22 +299,3 @@ def probability_better(direction: str, ours: np.ndarray, theirs: np.ndarray) -> 
     """The share of shared resamples in which the first values are better, ties counting half."""
     gaps = ours - theirs if direction == "maximize" else theirs - ours
     return float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))
-
-
-def find_indistinguishable(values: np.ndarray, replicates: np.ndarray) -> np.ndarray:
-    """Which submissions of one split differ by no more than chance, for all pairs at once.
-
-    ``values`` have shape (n,), their shared resamples shape (n, 200); the answer has shape (n, n). A pair is told apart
-    where its difference is more than 1.96 times the standard error of its differences resample by resample, so rows
-    that are hard for both cancel out as in ``compare``. One matrix product for all.
-    """
-    with np.errstate(over="ignore"):
-        moved = replicates - replicates.mean(axis=1, keepdims=True)
-        # Squares of the largest scores would be no finite numbers.
-        unit = float(np.abs(moved).max(initial=0.0)) or 1.0
-        moved = moved / unit
-        shared = moved @ moved.T / (replicates.shape[1] - 1)
-        alone = np.diagonal(shared)
-        spread = unit * np.sqrt(np.maximum(alone[:, None] + alone[None, :] - 2 * shared, 0.0))
-        near: np.ndarray = np.abs(values[:, None] - values[None, :]) <= NORMAL * spread
-    return near

@@ -7,7 +7,6 @@ import pytest
 
 import metrics
 from bench.intervals import KINDS, LEAST, MOST, SIZES, Kind, coverage, uncertainties
-from metrics.core.uncertainty import find_indistinguishable
 
 PROMISED = [kind for kind in KINDS if kind.is_promised]
 SEVEN = ("accuracy", "rmse", "roc_auc", "f1", "balanced_accuracy", "cohen_kappa", "map_at_k")
@@ -75,9 +74,8 @@ def test_bo_and_cy_who_are_equally_good_are_seldom_told_apart_where_a_class_is_r
         for _ in ("bo", "cy"):
             sent = np.where(dice.random(50) < right[truth], truth, (truth + dice.integers(1, 3, 50)) % 3)
             results.append(prepared.evaluate(csv("".join(map(str, sent))), uncertainty=True))
-        values = np.array([result.overall for result in results])
-        replicates = np.stack([result.uncertainty["overall"].replicates for result in results])
-        apart += not find_indistinguishable(values, replicates)[0, 1]
+        found = metrics.compare(results[0], results[1])
+        apart += not found.low <= 0 <= found.high
     assert apart / pairs < 0.15
 
 

@@ -11,7 +11,7 @@ import pytest
 import metrics
 from metrics.core.arrays import take
 from metrics.core.evaluate import value_of
-from metrics.core.uncertainty import Part, buckets_of, find_indistinguishable, hashes_of
+from metrics.core.uncertainty import Part, buckets_of, hashes_of
 from metrics.tests.worlds import world
 
 
@@ -108,26 +108,3 @@ def test_rows_are_dealt_by_their_ids_alone() -> None:
     assert set(np.diff([*buckets.starts, len(ids)])) == {2, 3}
     assert sorted(buckets.order.tolist()) == list(range(len(ids)))
     assert take(np.arange(len(ids)), buckets.order).sum() == sum(range(len(ids)))
-
-
-def test_all_pairs_at_once_are_judged_as_each_pair_alone() -> None:
-    truth = metrics.prepare("accuracy", sent(1000, set()))
-    wrong = [range(300), range(310), range(690, 1000), range(0), range(500)]
-    results = [truth.evaluate(sent(1000, set(some)), uncertainty=True) for some in wrong]
-    values = np.array([result.overall for result in results], np.float64)
-    near = find_indistinguishable(values, np.stack([r.uncertainty["overall"].replicates for r in results]))
-    assert near.diagonal().all()
-    assert (near == near.T).all()
-    for i, j in ((0, 1), (0, 2), (1, 2), (0, 4), (3, 4)):
-        found = metrics.compare(results[i], results[j])
-        assert near[i, j] == (found.low <= 0 <= found.high), (i, j)
-    # The first two are ten rows apart on nested rows, the second and third as far on others.
-    assert (near[0, 1], near[0, 2]) == (False, True)
-
-
-@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
-def test_whoever_sent_the_same_file_cannot_be_told_apart_whatever_the_size_of_scores(size: float) -> None:
-    drawn = np.random.default_rng(5).normal(size=200)
-    replicates = np.stack([drawn, drawn, drawn[::-1]]) * size
-    near = find_indistinguishable(np.array([1.0, 1.0, -9.0]) * size, replicates)
-    assert near.tolist() == [[True, True, False], [True, True, False], [False, False, True]]

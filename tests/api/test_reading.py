@@ -9,8 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.common.numbers import interval_text
-from leaderboard.competitions.models import Competition, Score, Submission, Team, Uncertainty
+from leaderboard.competitions.models import Competition, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import reveal, standings
 from leaderboard.competitions.scoring import score
@@ -59,20 +58,6 @@ def test_the_board_holds_teams_in_order_and_baselines_between_them(
         (2, "cy", False),
     ]
     assert (board["total"], board["page"], board["pages"], board["ground_truth"]) == (2, 1, 1, 1)
-
-
-def test_an_interval_has_as_many_digits_for_programs_as_on_the_page(pets: Competition, bo: User) -> None:
-    """All digits of an interval tell which rows were right, and not only how many: the resamples are known to all."""
-    enter(pets, bo)
-    hand_in(pets, bo, answers(public=2))
-    _, board = Program(bo).get("competitions/pets/leaderboard")
-    [row] = board["items"]
-    uncertainty = Uncertainty.objects.get(score__split=Split.PUBLIC)
-    low, high = row["interval"]
-    on_the_page = interval_text(uncertainty.low, uncertainty.high, uncertainty.standard_error)
-    assert interval_text(low, high, uncertainty.standard_error) == on_the_page
-    assert all(len(str(end)) <= 4 for end in row["interval"])
-    assert len(str(uncertainty.low)) > 4
 
 
 def test_a_board_comes_in_pages_of_a_hundred(pets: Competition, bo: User) -> None:
@@ -207,12 +192,3 @@ def fill(competition: Competition, number: int) -> None:
         for split in Split:
             Score.objects.create(submission=submission, ground_truth=ground_truth, split=split, value=1 / (index + 1))
     standings.rebuild_standings(ground_truth)
-
-
-def test_programs_read_intervals_and_ties_too(pets: Competition, bos: Submission, bo: User) -> None:
-    (row,) = Program(bo).get("competitions/pets/leaderboard")[1]["items"]
-    assert row["interval"][0] < row["score"] <= row["interval"][1]
-    assert row["tied_from"] is None
-    competitions.change_competition(competition=pets, hides_scores=True)
-    (row,) = Program(bo).get("competitions/pets/leaderboard")[1]["items"]
-    assert row["interval"] is None

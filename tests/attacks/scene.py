@@ -21,7 +21,7 @@ from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import extensions, joining, roster, team_merges
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import path_of
-from leaderboard.competitions.models import Competition, PageTask, RowReport, Score, Standing, Submission, Uncertainty
+from leaderboard.competitions.models import Competition, PageTask, RowReport, Score, Standing, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.scoring import score as score_module
 from leaderboard.competitions.services import boards, data_files
@@ -39,7 +39,7 @@ CLASS = "rostercanary"
 PRIVATE = (7310585.786, 6420474.675, 8530696.897)
 SECONDARY = 1_010_101.0
 """What a private secondary value is more than the score next to it."""
-UNCERTAINTIES = {"standard_error": 5019283.746, "low": 4908172.635, "high": 9641707.918}
+INTERVAL = {"standard_error": 5019283.746, "low": 4908172.635, "high": 9641707.918}
 ROLES = ("anonymous", "dee", "eve", "bo", "cy", "otto", "hal", "ivy", "ada")
 TEAM = ("bo", "cy")
 HOSTS = ("ada", "ivy")
@@ -188,15 +188,14 @@ def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> 
 
 
 def plant(values: tuple[float, ...]) -> None:
-    """Give the private scores, what is next to them, their standings and their uncertainties these values, in order of
+    """Give the private scores, what is next to them, their standings and their intervals these values, in order of
     receipt."""
     private = Score.objects.filter(split=Split.PRIVATE).order_by("submission__received_at")
     for score, value in zip(private, values, strict=True):
-        Score.objects.filter(pk=score.pk).update(value=value, secondary=[{"value": value + SECONDARY}])
+        Score.objects.filter(pk=score.pk).update(value=value, secondary=[{"value": value + SECONDARY}], **INTERVAL)
         Standing.objects.filter(submission=score.submission_id, split=Split.PRIVATE).update(
             value=value, sort_key=-value
         )
-    Uncertainty.objects.filter(score__split=Split.PRIVATE).update(**UNCERTAINTIES)
 
 
 def filled(route: str, arguments: dict[str, object]) -> str:
@@ -244,5 +243,5 @@ def number_pattern(value: float) -> str:
 
 SECONDARY_NUMBERS = re.compile("|".join(number_pattern(value + SECONDARY) for value in PRIVATE))
 PRIVATE_NUMBERS = re.compile(
-    "|".join([*(number_pattern(value) for value in (*PRIVATE, *UNCERTAINTIES.values())), SECONDARY_NUMBERS.pattern])
+    "|".join([*(number_pattern(value) for value in (*PRIVATE, *INTERVAL.values())), SECONDARY_NUMBERS.pattern])
 )

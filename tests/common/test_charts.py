@@ -97,11 +97,9 @@ def drawings(values: list[float], name: str = "Toads") -> list[str]:
         charts.race(lines, opens_at=START, now=START, marks=[(name, values[0])], **scale),  # type: ignore[arg-type]
         charts.histogram(values, mine=values[-1], marks=[(name, values[0])], **scale),  # type: ignore[arg-type]
         charts.history(steps, **scale),  # type: ignore[arg-type]
-        charts.interval_rows([charts.Interval(name, value, None, value) for value in values], **scale),  # type: ignore[arg-type]
         charts.slope([charts.Move(name, 1, 2, is_clear=True), charts.Move(name, 2, 1)], before=name, after="b"),
         charts.residuals(points, spread=abs(values[0])),
         charts.public_and_private(points, sign=1.0),
-        charts.sparkline(values, sign=1.0),
     ]
 
 
@@ -133,11 +131,9 @@ def test_no_chart_has_styles_or_scripts_of_its_own() -> None:
 @pytest.mark.parametrize("draw", [
     lambda: charts.race([], sign=1.0, axis="RMSE", opens_at=START, now=START),
     lambda: charts.histogram([], sign=1.0, axis="RMSE"),
-    lambda: charts.sparkline([], sign=1.0),
     lambda: charts.slope([], before="a", after="b"),
     lambda: charts.activity([]),
     lambda: charts.residuals([], spread=1.0),
-    lambda: charts.interval_rows([], sign=1.0, axis="RMSE"),
     lambda: charts.history([(START, 1.0)], sign=1.0, axis="RMSE"),
 ])  # fmt: skip
 def test_nothing_to_draw_is_nothing(draw: Callable[[], str]) -> None:
@@ -169,22 +165,6 @@ def test_times_are_the_readers_own() -> None:
 @given(st.integers(0, 10**8), st.integers(2, 12))
 def test_an_axis_of_time_is_never_crowded(minutes: int, most: int) -> None:
     assert 1 <= len(chart_parts.time_ticks(START, START + timedelta(minutes=minutes), most)) <= most + 1
-
-
-def test_a_row_of_the_board_stays_short() -> None:
-    drawn = charts.sparkline([0.5 + 0.013 * place for place in range(200)], sign=1.0)
-    assert len(drawn) < 170
-    assert not re.search(r"\d\.\d", drawn.replace("1.5", ""))
-    assert charts.sparkline([3.0], sign=1.0).count("<path") == 0
-
-
-def test_a_trend_rises_where_scores_become_better() -> None:
-    def ends(sign: float) -> tuple[int, int]:
-        places = re.findall(r"(\d+) (\d+)", charts.sparkline([3.0, 1.0], sign=sign))
-        return int(places[0][1]), int(places[1][1])
-
-    assert ends(1.0)[0] > ends(1.0)[1], "an error that falls is drawn upwards"
-    assert ends(-1.0)[0] < ends(-1.0)[1]
 
 
 def test_my_line_is_drawn_last_and_the_best_bar_is_mine() -> None:

@@ -15,7 +15,7 @@ from django.utils.functional import cached_property
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.classroom import extensions, joining
-from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission, Uncertainty
+from leaderboard.competitions.models import Competition, GroundTruth, Score, Submission
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services import (
     boards as boards_services,
@@ -46,10 +46,9 @@ class World:
         self.second = hand_in(competition, bo, file_with(7, private=3), file_name="second.csv")
 
     def scoring(self, submission: Submission, value: float) -> None:
-        """Let a file have another exact public score, with the uncertainty that goes with it."""
-        Score.objects.filter(submission=submission, split="public").update(value=value)
-        Uncertainty.objects.filter(score__submission=submission, score__split="public").update(
-            standard_error=value / 7, low=value - 0.01, high=value + 0.01
+        """Let a file have another public score, with the interval that goes with it."""
+        Score.objects.filter(submission=submission, split="public").update(
+            value=value, standard_error=value / 7, low=value - 0.01, high=value + 0.01
         )
         standings.rebuild_standings(GroundTruth.objects.select_related("competition").get())
 

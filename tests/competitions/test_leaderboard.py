@@ -15,14 +15,14 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, teams
 from leaderboard.common import numbers
-from leaderboard.competitions.models import BoardSettings, Competition, Membership, Score, Standing, Submission, Team
+from leaderboard.competitions.models import Competition, Membership, Score, Standing, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import reveal, standings
-from leaderboard.competitions.ranking.rows import BoardRowData, ScoreUncertainty
+from leaderboard.competitions.ranking.rows import BoardRowData
 from leaderboard.competitions.services import boards, competitions, publishing, truth_drafts
 from leaderboard.competitions.views import board_cache
 from leaderboard.competitions.views.board_cache import BytesLimitedCache
-from leaderboard.competitions.views.board_table import anchor_of, board_table, gap_text, rails_of
+from leaderboard.competitions.views.board_table import anchor_of, board_table, gap_text
 from leaderboard.competitions.views.leaderboard import RenderedBoard
 from tests.conftest import TRUTH, answers, close, enter, hand_in, make_competition, person
 from tests.pages import board_fact, board_lines, signed_in
@@ -328,42 +328,17 @@ def test_gaps_have_three_digits_and_the_first_place_none() -> None:
     ]  # fmt: skip
 
 
-def test_rails_join_teams_that_are_too_close_to_the_first_of_them() -> None:
-    def row(rank: int | None, tied_from: int | None = None) -> BoardRowData:
-        sure = ScoreUncertainty(0.1, 0.2, 0.1, tied_from)
-        return BoardRowData(
-            rank, "x", 1, 0.5, None, "", timezone.now(), is_baseline=rank is None, uncertainty=sure
-        )  # fmt: skip
-
-    assert rails_of([row(1), row(2, 1), row(3, 2), row(None), row(4, 3), row(5), row(6, 5)]) == [
-        "rail a top", "rail a end", "rail b top", "rail b", "rail b end", "rail a top", "rail a end",
-    ]  # fmt: skip
-    assert rails_of([row(1), row(2), row(3)]) == ["", "", ""]
-
-
-def test_neighbours_within_chance_stand_along_one_rail(client: Client, board: Competition) -> None:
-    """One of six rows apart is nothing; a hidden board says nothing about chance."""
-    text = page(client)
-    assert [line.row.count("rail a") for line in board_lines(text)] == [1, 1]
-    assert "too close to call" in text
-    BoardSettings.objects.update(hides_scores=True)
-    board.touch_board()
-    text = page(client)
-    assert "too close to call" not in text
-    assert 'class="rail' not in text
-
-
 def test_a_page_of_a_hundred_teams_is_small(board: Competition, bo: User) -> None:
-    """60 kB in all, and 540 bytes a row with eight scores behind it and two members."""
+    """60 kB in all, and 400 bytes a row with two members."""
     rows = [
         BoardRowData(
             rank, f"Gradient Descenders {rank}", rank, 41.27123456789 + rank, 2, "", timezone.now(), 19,
-            timezone.now(), tuple(41.2 + (7 * place) % 5 for place in range(20)), ("noor", "tim"),
+            timezone.now(), ("noor", "tim"),
         )
         for rank in range(1, 101)
     ]  # fmt: skip
     table = board_table(board, Split.PUBLIC, rows, 42.27)
-    assert max(len(line.row.encode()) for line in board_lines(table)) <= 540
+    assert max(len(line.row.encode()) for line in board_lines(table)) <= 400
     before, _begin, rest = page(signed_in(bo)).partition("<table")
     assert len((before + table + rest.partition("</table>")[2]).encode()) <= 60_000
 

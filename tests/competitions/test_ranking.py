@@ -6,11 +6,9 @@ import math
 import random
 from datetime import datetime, timedelta
 
-import numpy as np
 import pytest
 from django.utils import timezone
 
-import metrics
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions
 from leaderboard.competitions.models import (
@@ -20,7 +18,6 @@ from leaderboard.competitions.models import (
     Score,
     Submission,
     Team,
-    Uncertainty,
 )
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, reveal, standings
@@ -121,17 +118,15 @@ def test_every_page_of_a_board_is_a_part_of_the_whole_one(
 ) -> None:
     """Whatever ties go over the edges of pages; after the last page comes the last."""
     chance, now = random.Random(seed), timezone.now()
-    monkeypatch.setattr(boards, "MAX_COMPARED", chance.randrange(1, 9))
     for team in teams(pets, *(f"t{i}" for i in range(chance.choice([20, 23, 24, 25])))):
         at = now - timedelta(seconds=chance.randrange(2))
-        score = scored(team, chance.choice([0.1, 0.2, 0.3]), at=at).scores.get(split=Split.PUBLIC)
-        Uncertainty.from_result(score, metrics.Uncertainty(0.1, 0.0, 1.0, np.full(200, score.value))).save()
+        scored(team, chance.choice([0.1, 0.2, 0.3]), at=at)
     standings.rebuild_standings(GroundTruth.objects.get())
     pets.refresh_from_db()
 
     def rows(page: int) -> list[tuple[object, ...]]:
         found = boards.board_page(pets, Split.PUBLIC, page=page, at=now).rows
-        return [(row.rank, row.name, row.uncertainty and row.uncertainty.error) for row in found]
+        return [(row.rank, row.name) for row in found]
 
     whole = rows(1)
     monkeypatch.setattr(boards, "PAGE_SIZE", 4)

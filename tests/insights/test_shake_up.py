@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.competitions.models import Competition, Submission, Uncertainty
+from leaderboard.competitions.models import Competition, Score, Submission
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.ranking import shake_up
@@ -53,7 +53,7 @@ def test_the_shake_up_and_the_report_count_files_as_the_board_does(
     found = shake_up.shake_up_of(ended)
     assert found is not None
     assert board is not None
-    on_the_board = {row.team_id: row.attempts for row in board.rows}
+    on_the_board = {row.team_id: row.submission_count for row in board.rows}
     assert {one.team_id: one.files for one in found.teams} == on_the_board
     assert set(on_the_board.values()) == {1}
     assert {one.name: (one.files, one.scored, one.invalid) for one in report.class_report(ended).teams} == {
@@ -158,8 +158,8 @@ def test_what_a_fall_is_put_down_to(beyond: float, noise: float | None, has_many
 
 
 def test_both_splits_uncertainties_make_the_noise(ended: Competition) -> None:
-    Uncertainty.objects.filter(score__split="public").update(standard_error=0.03)
-    Uncertainty.objects.filter(score__split="private").update(standard_error=0.04)
+    Score.objects.filter(split="public").update(standard_error=0.03)
+    Score.objects.filter(split="private").update(standard_error=0.04)
     boards.reveal_competition(competition=ended)
     found = shake_up.shake_up_of(ended)
     assert found is not None

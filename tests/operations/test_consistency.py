@@ -148,7 +148,6 @@ def hold_a_lease_of_an_hour() -> None:
 
 def score_twice() -> None:
     sql(
-        "DROP TABLE competitions_uncertainty",
         "CREATE TABLE bare AS SELECT * FROM competitions_score",
         "DROP TABLE competitions_score",
         "ALTER TABLE bare RENAME TO competitions_score",

@@ -150,19 +150,6 @@ class BoardRowOut(Schema):
         list[float | None],
         Field(description="Of the same file, not ranked, in the order of the competition's; empty on a hidden board."),
     ]
-    interval: Annotated[
-        list[float | None] | None,
-        Field(
-            description="Where the score lies in 95 of 100 cases, with the digits that its standard error makes "
-            "meaningful, an end null where its scale has none; null where nothing is known, and on a hidden board."
-        ),
-    ]
-    tied_from: Annotated[
-        int | None,
-        Field(
-            description="The best rank that this one cannot be told apart from; null where the next is clearly better."
-        ),
-    ]
     movement: Annotated[int | None, Field(description="Ranks gained, negative when lost.")]
     submissions: int
     received_at: Annotated[

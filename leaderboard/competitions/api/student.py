@@ -16,7 +16,6 @@ from ninja import File, Form, Header, Query, Status
 from ninja.files import UploadedFile
 
 from leaderboard.accounts.models import User
-from leaderboard.common import numbers
 from leaderboard.common.clock import database_now, time_since_arrival
 from leaderboard.common.queries import only_row
 from leaderboard.common.responses import as_download, sha256_of
@@ -27,7 +26,6 @@ from ..access import PageContext
 from ..models import Competition, DataFile, Membership, PageTask, Submission
 from ..models.competition import Split
 from ..ranking import boards
-from ..ranking.rows import ScoreUncertainty
 from ..services import converting, publishing, submit_conditions, submitting
 from ..services.data_files import SAMPLE
 from .answers import (
@@ -149,10 +147,8 @@ def read_leaderboard(request: HttpRequest, slug: str, board: BoardName = "public
             is_baseline=row.is_baseline,
             score=row.value,
             secondary=[one.value for one in row.secondary],
-            interval=_interval_out(row.uncertainty) if row.uncertainty else None,
-            tied_from=row.uncertainty.tied_from if row.uncertainty else None,
             movement=row.movement,
-            submissions=row.attempts,
+            submissions=row.submission_count,
             received_at=row.received_at,
         )
         for row in found.rows
@@ -349,10 +345,6 @@ def download_file(request: HttpRequest, slug: str, name: str) -> HttpResponseBas
 
 
 # --- helpers ----------------------------------------------------------------------------------------------------
-
-
-def _interval_out(uncertainty: ScoreUncertainty) -> list[float | None]:
-    return [numbers.rounded_end(end, uncertainty.error) for end in (uncertainty.low, uncertainty.high)]
 
 
 def _submit_converted(submission: Submission, user: User, waited: timedelta) -> Submission:

@@ -89,6 +89,9 @@ class Migration(migrations.Migration):
                 ('split', models.CharField(choices=[('public', 'Public'), ('private', 'Private')], max_length=7)),
                 ('value', models.FloatField()),
                 ('parts', models.JSONField(default=dict)),
+                ('standard_error', models.FloatField(null=True)),
+                ('low', models.FloatField(null=True)),
+                ('high', models.FloatField(null=True)),
                 ('secondary', models.JSONField(default=list)),
                 ('metric_version', models.CharField(editable=False, max_length=64)),
             ],
@@ -215,16 +218,6 @@ class Migration(migrations.Migration):
                 ('found', models.JSONField()),
                 ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('ground_truth', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='row_report', to='competitions.groundtruth')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Uncertainty',
-            fields=[
-                ('score', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='uncertainty', serialize=False, to='competitions.score')),
-                ('standard_error', models.FloatField(null=True)),
-                ('low', models.FloatField(null=True)),
-                ('high', models.FloatField(null=True)),
-                ('replicates', models.BinaryField()),
             ],
         ),
         migrations.AddField(

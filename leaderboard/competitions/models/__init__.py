@@ -15,7 +15,6 @@ from .submission import (
     Score,
     Standing,
     Submission,
-    Uncertainty,
     Worker,
 )
 from .team import DailyAttempts, Membership, MergeOffer, Team
@@ -47,6 +46,5 @@ __all__ = [
     "Team",
     "TruthCheck",
     "TruthDraft",
-    "Uncertainty",
     "Worker",
 ]

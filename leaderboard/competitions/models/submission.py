@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import uuid
 from datetime import date, timedelta
-from math import isfinite
 from typing import ClassVar
 
-import numpy as np
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-import metrics
 from leaderboard.accounts.models import User, Viewer
 from leaderboard.common.library_messages import stored_text, translated_failure
 
@@ -204,6 +201,10 @@ class Score(models.Model):
     split = models.CharField(max_length=7, choices=Split.choices)
     value = models.FloatField()
     parts = models.JSONField(default=dict)
+    # The interval that holds the value in 95 of 100 cases: None where its scale has no end, and of custom metrics.
+    standard_error = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
     # Values of the ground truth's secondary metrics, in its order: {"value": …}, or {"problem": why there is none}.
     secondary = models.JSONField(default=list)
     # Of the metric's file when this was computed: an upgrade may bring another.
@@ -227,35 +228,6 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return f"{self.split} {self.value!r}"
-
-
-class Uncertainty(models.Model):
-    """How sure a score is: the interval that holds it in 95 of 100 cases, open (`None`) where its scale has no end.
-
-    A table of its own, because boards read scores by the thousand and need none of this. `replicates` are the values of
-    the resamples that all submissions of the ground truth share, as 200 little-endian float64.
-    """
-
-    score = models.OneToOneField(Score, on_delete=models.CASCADE, primary_key=True, related_name="uncertainty")
-    standard_error = models.FloatField(null=True)
-    low = models.FloatField(null=True)
-    high = models.FloatField(null=True)
-    replicates = models.BinaryField()
-
-    def __str__(self) -> str:
-        return f"{self.low!r} to {self.high!r}"
-
-    @classmethod
-    def from_result(cls, score: Score, found: metrics.Uncertainty) -> Uncertainty:
-        """The row of a computed uncertainty."""
-        low, high = (value if isfinite(value) else None for value in (found.low, found.high))
-        replicates = found.replicates.astype("<f8").tobytes()
-        return cls(score=score, standard_error=found.standard_error, low=low, high=high, replicates=replicates)
-
-    @property
-    def values(self) -> np.ndarray:
-        """The replicates as numbers, to compare two submissions."""
-        return np.frombuffer(bytes(self.replicates), "<f8")
 
 
 class Refusal(models.Model):

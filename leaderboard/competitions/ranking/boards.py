@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
 from django.core.cache import caches
-from django.db.models import Count, F, OuterRef, Q, QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
-from .rows import (
-    MAX_COMPARED,
-    BoardPageData,
-    BoardRowData,
-    ScoreUncertainty,
-    member_names,
-    shown_moment,
-    trend_histories,
-    uncertainties,
-    with_page_facts,
-    with_uncertainty,
-)
-from .scores import ranked_files, sign_of
+from .rows import BoardPageData, BoardRowData, member_names, shown_moment, with_page_facts
+from .scores import sign_of
 from .secondary import SecondaryMetric, secondary_metrics_of, shown_secondary_values
 from .standings import StandingCandidate, standings_before
 
 PAGE_SIZE = 100
 LEADERS = 10
-TREND_POINTS = 20
 EARLIER_SECONDS = 60
 
 
@@ -44,9 +32,9 @@ def board_page(
     sees_names: bool = False,
     people: Mapping[int, list[str]] | None = None,
 ) -> BoardPageData:
-    """One page of the current board. Callers ask `private_is_visible_to` before they ask for the private one, and
-    `is_run_by` before `sees_names`, which shows the names behind pseudonyms. `people` are the members of all teams
-    where they know them.
+    """One page of the current board; the last one for a page after it. Callers ask `private_is_visible_to` before they
+    ask for the private one, and `is_run_by` before `sees_names`, which shows the names behind pseudonyms. `people` are
+    the members of all teams where they know them.
 
     Cost does not grow with the number of teams beyond an index range, except yesterday's ranks (see `earlier_ranks`).
     """
@@ -54,70 +42,28 @@ def board_page(
     if ground_truth is None:
         raise ValueError(f"{competition.slug} has no ground truth yet")
     ground_truth.competition = competition
-    part = _standings_of_page(ground_truth, split, max(page, 1))
-    rows = _rows(ground_truth, split, part, at, sees_names, people)
-    is_first, is_last = part.page == 1, part.page == part.pages
-    merged = merge_baselines(
-        rows, baseline_rows(ground_truth, split), sign_of(ground_truth), is_first=is_first, is_last=is_last
-    )
-    leader = _leader_of(ground_truth, split, part)
-    return BoardPageData(
-        ground_truth,
-        split,
-        tuple(merged),
-        part.page,
-        part.pages,
-        part.total,
-        leader,
-    )
-
-
-@dataclass(frozen=True)
-class _PageOfStandings:
-    """The standings of a page after some of those before it: `above` of these were read, `before` there are."""
-
-    standings: list[Standing]
-    page: int
-    total: int
-    above: int
-    before: int
-
-    @property
-    def pages(self) -> int:
-        return max(1, -(-self.total // PAGE_SIZE))
-
-
-def _standings_of_page(ground_truth: GroundTruth, split: Split, page: int) -> _PageOfStandings:
-    """One more is read before the page than is compared with it: a tie may have begun above. Whoever asks for a page
-    after the last one gets that, found from the end of the board."""
-    found = with_uncertainty(shown_standings(ground_truth, split), ground_truth, split)
-    before, above = _page_bounds(page)
-    standings = list(found[before - above : before + PAGE_SIZE])
-    if len(standings) <= above and page > 1:
-        standings = list(found.reverse()[: MAX_COMPARED + 1 + PAGE_SIZE])[::-1]
-        page = max(1, -(-_team_count(standings) // PAGE_SIZE))
-        before, above = _page_bounds(page)
-        standings = standings[before - above - _team_count(standings) :]
-    return _PageOfStandings(standings, page, _team_count(standings), above, before)
-
-
-def _leader_of(ground_truth: GroundTruth, split: Split, part: _PageOfStandings) -> float | None:
-    """The score of the first place, which stands on the first page."""
-    if is_hidden(ground_truth, split) or not part.standings:
-        return None
-    if part.page == 1:
-        return part.standings[0].value
-    return standings_in_order(ground_truth, split).values_list("value", flat=True).first()
-
-
-def _page_bounds(page: int) -> tuple[int, int]:
-    """How many come before a page, and how many of them are read with it."""
+    total = standings_in_order(ground_truth, split).count()
+    pages = max(1, -(-total // PAGE_SIZE))
+    page = min(max(page, 1), pages)
     before = (page - 1) * PAGE_SIZE
-    return before, min(before, MAX_COMPARED + 1)
+    standings = list(shown_standings(ground_truth, split)[before : before + PAGE_SIZE])
+    first = rank_of(standings[0]) if before and standings else None
+    ranks = shared_ranks([*map(rank_order, standings)], above=before, first=first)
+    rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
+    merged = merge_baselines(
+        rows, baseline_rows(ground_truth, split), sign_of(ground_truth), is_first=page == 1, is_last=page == pages
+    )
+    leader = _leader_of(ground_truth, split, standings if page == 1 else ())
+    return BoardPageData(ground_truth, split, tuple(merged), page, pages, total, leader)
 
 
-def _team_count(standings: Sequence[Standing]) -> int:
-    return getattr(standings[0], "total", 0) if standings else 0
+def _leader_of(ground_truth: GroundTruth, split: Split, first_page: Sequence[Standing]) -> float | None:
+    """The score of the first place; read where the first page is not there."""
+    if is_hidden(ground_truth, split):
+        return None
+    if first_page:
+        return first_page[0].value
+    return standings_in_order(ground_truth, split).values_list("value", flat=True).first()
 
 
 def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
@@ -204,27 +150,6 @@ def rank_movements(
     }
 
 
-def _rows(
-    ground_truth: GroundTruth,
-    split: Split,
-    part: _PageOfStandings,
-    at: datetime,
-    sees_names: bool,
-    people: Mapping[int, list[str]] | None,
-) -> list[BoardRowData]:
-    if not part.standings:
-        return []
-    standings, above, begin = part.standings, part.above, part.before - part.above
-    first = None
-    if begin:
-        # With the one above it nobody knows where it stands, only whether a tie goes on.
-        last, standings, above, begin = standings[0], standings[1:], above - 1, begin + 1
-        first = rank_of(last) if rank_order(last) == rank_order(standings[0]) else None
-    ranks = shared_ranks([*map(rank_order, standings)], above=begin, first=first)
-    sure = uncertainties(standings, ranks)
-    return ranked_rows(ground_truth, split, standings[above:], ranks[above:], at, sure, sees_names, people)
-
-
 def names_of(team: Team, competition: Competition, *, sees_names: bool) -> tuple[str, str]:
     """The name that a row shows, and what it stands for where that differs and may be shown."""
     team.competition = competition
@@ -238,13 +163,11 @@ def ranked_rows(
     standings: Sequence[Standing],
     ranks: Sequence[int],
     at: datetime,
-    sure: Mapping[str, ScoreUncertainty],
     sees_names: bool,
     people: Mapping[int, list[str]] | None = None,
 ) -> list[BoardRowData]:
     competition = ground_truth.competition
     moved = rank_movements(ground_truth, split, standings, ranks, at)
-    trends = trend_histories(ground_truth, standings)
     secondary_metrics = secondary_metrics_of(ground_truth)
     if competition.board.uses_pseudonyms and not sees_names:
         people = {}
@@ -252,17 +175,13 @@ def ranked_rows(
         people = member_names(standings)
     rows = []
     for standing, rank in zip(standings, ranks, strict=True):
-        history = trends.get(standing.team_id, [])
         standing.ground_truth = ground_truth
         row = _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)
         rows.append(
             replace(
                 row,
                 movement=moved.get(standing.team_id),
-                attempts=len(history),
-                trend=() if row.rank is None else tuple(history[-TREND_POINTS:]),
                 members=tuple(people.get(standing.team_id, [])),
-                uncertainty=sure.get(row.submission_id),
             )
         )
     return rows
@@ -288,6 +207,7 @@ def _ranked_row(
         movement=None,
         submission_id="" if hides else str(standing.submission_id),
         received_at=last_at if hides else received_at,
+        submission_count=standing.submission_count,  # type: ignore[attr-defined]
         last_at=last_at,
         is_picked_by_system=standing.is_picked_by_system,
         secondary=() if hides else shown_secondary_values(secondary_metrics, getattr(standing, "stored", None) or ()),
@@ -359,12 +279,6 @@ def ranked_lines(
     secondary_metrics = secondary_metrics_of(ground_truth)
     standings = list(shown_standings(ground_truth, split)[:at_most])
     ranks = shared_ranks([*map(rank_order, standings)])
-    teams = competition.teams.order_by()
-    if at_most is not None:
-        teams = teams.filter(pk__in=[standing.team_id for standing in standings])
-    counted = Count("submissions", filter=ranked_files("submissions"))
-    counts = dict(teams.annotate(number=counted).values_list("pk", "number"))
     for standing, rank in zip(standings, ranks, strict=True):
         standing.ground_truth = ground_truth
-        row = _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)
-        yield replace(row, attempts=counts.get(standing.team_id, 0))
+        yield _ranked_row(standing, rank, secondary_metrics, sees_names=sees_names)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from ..models import Competition, GroundTruth, Standing, Team, Uncertainty
+from ..models import Competition, GroundTruth, Score, Standing, Team
 from ..models.competition import Split
 from .boards import ranked_lines, standings_in_order
 from .rows import BoardRowData
@@ -95,7 +95,7 @@ def shake_up_of(competition: Competition, *, sees_names: bool = False) -> ShakeU
         return None
     sign, noises = sign_of(ground_truth), _noises(ground_truth)
     usual_loss = median(_loss(before, after, sign) for before, after in pairs)
-    usual_files = median(after.attempts for _, after in pairs)
+    usual_files = median(after.submission_count for _, after in pairs)
     teams = tuple(
         _team_shake_up(
             before, after, _loss(before, after, sign), usual_loss, usual_files, noises.get(after.submission_id)
@@ -122,11 +122,11 @@ def _team_shake_up(
         private_rank=after.rank or 0,
         public=before.value or 0.0,
         private=after.value or 0.0,
-        files=after.attempts,
+        files=after.submission_count,
         lost=lost,
         beyond=beyond,
         noise=noise,
-        reason=_reason(beyond, noise, has_many=after.attempts >= MANY_FILES * usual_files),
+        reason=_reason(beyond, noise, has_many=after.submission_count >= MANY_FILES * usual_files),
         real_name=after.real_name,
     )
 
@@ -144,11 +144,9 @@ def _reason(beyond: float, noise: float | None, *, has_many: bool) -> Reason:
 def _noises(ground_truth: GroundTruth) -> dict[str, float]:
     """Submission → standard error of the difference of its two scores: the splits share no row, so variances add."""
     decided = Standing.objects.filter(ground_truth=ground_truth, split=Split.PRIVATE).values("submission")
-    rows = Uncertainty.objects.filter(
-        score__ground_truth=ground_truth, score__submission__in=decided, standard_error__isnull=False
-    )
+    rows = Score.objects.filter(ground_truth=ground_truth, submission__in=decided, standard_error__isnull=False)
     found: dict[str, list[float]] = defaultdict(list)
-    for submission_id, error in rows.values_list("score__submission_id", "standard_error"):
+    for submission_id, error in rows.values_list("submission_id", "standard_error"):
         found[str(submission_id)].append(error or 0.0)
     return {key: math.hypot(*errors) for key, errors in found.items() if len(errors) == len(Split)}
 

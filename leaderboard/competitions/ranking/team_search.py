@@ -14,7 +14,7 @@ from .. import hooks
 from ..models import Competition, GroundTruth, Membership, Standing
 from ..models.competition import Split
 from .boards import PAGE_SIZE, is_hidden, ranked_rows, shared_ranks, shown_standings, standings_in_order
-from .rows import BoardRowData, uncertainties, with_uncertainty
+from .rows import BoardRowData
 from .scores import sign_of
 
 FOUND_SIZE = 30
@@ -67,9 +67,9 @@ def find_teams(
     hides = is_hidden(ground_truth, split)
     rank, within = _ranks(everybody), _ranks(of_section) if section and not hides else {}
     found = shown_standings(ground_truth, split).filter(team__in=asked)
-    standings = list(with_uncertainty(found, ground_truth, split, compares=False))
+    standings = list(found)
     ranks = [rank[standing.team_id] for standing in standings]
-    rows = ranked_rows(ground_truth, split, standings, ranks, at, uncertainties(standings), sees_names, people)
+    rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
     return FoundTeams(
         tuple(replace(row, within=within.get(row.team_id)) for row in rows),
         page,

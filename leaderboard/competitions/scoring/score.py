@@ -36,7 +36,6 @@ from ..models import (
     Score,
     StudentPreview,
     Submission,
-    Uncertainty,
 )
 from ..models.competition import Split
 from ..ranking import standings
@@ -255,7 +254,6 @@ def _status_of(file: FileOfTurn, row: Submission | None) -> str:
 def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result]]) -> list[float]:
     """Write both scores of each file; gives the public ones."""
     rows: list[Score] = []
-    uncertainties: list[metrics.Uncertainty | None] = []
     for submission, ground_truth, result in scored:
         metric_version = metrics.get(ground_truth.metric_key).version
         for split in (Split.PUBLIC, Split.PRIVATE):
@@ -267,17 +265,22 @@ def _write_scores(scored: Sequence[tuple[Submission, GroundTruth, metrics.Result
                     ground_truth=ground_truth,
                     split=split,
                     value=value,
+                    **stored_interval(result.uncertainty.get(split.value)),
                     parts=dict(result.parts.get(split.value, {})),
                     secondary=stored_secondary(result, split),
                     metric_version=metric_version,
                 )
             )
-            uncertainties.append(result.uncertainty.get(split.value))
     Score.objects.bulk_create(rows)
-    # Custom metrics have no uncertainty.
-    known = [(score, found) for score, found in zip(rows, uncertainties, strict=True) if found is not None]
-    Uncertainty.objects.bulk_create(Uncertainty.from_result(score, found) for score, found in known)
     return [score.value for score in rows if score.split == Split.PUBLIC]
+
+
+def stored_interval(found: metrics.Uncertainty | None) -> dict[str, float | None]:
+    """How sure a score is, as it is stored: open ends are None, and custom metrics know nothing about it."""
+    if found is None:
+        return {}
+    low, high = (end if math.isfinite(end) else None for end in (found.low, found.high))
+    return {"standard_error": found.standard_error, "low": low, "high": high}
 
 
 def stored_secondary(result: metrics.Result, split: Split) -> list[dict[str, Any]]:

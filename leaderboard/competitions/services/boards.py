@@ -171,7 +171,7 @@ def board_csv(
         name = own.name if own and own.pk == row.team_id else row.real_name or row.name
         called = map(safe_cell, [name, row.name][: len(names)])
         placed = [row.rank, row.within][: len(ranks)]
-        writer.writerow([*placed, *called, value, row.attempts, row.received_at.isoformat(), *others])
+        writer.writerow([*placed, *called, value, row.submission_count, row.received_at.isoformat(), *others])
     return text.getvalue()
 
 
@@ -201,7 +201,7 @@ def _rows_now(competition: Competition, split: Split) -> Iterator[rows_module.Bo
             movement=None,
             submission_id=str(best.submission_id),
             received_at=best.received_at,
-            attempts=team.files,
+            submission_count=team.files,
             secondary=others.get(str(best.submission_id), ()),
         )
 

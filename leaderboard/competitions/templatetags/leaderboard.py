@@ -28,7 +28,7 @@ from leaderboard.common.queries import count_rows
 
 from .. import navigation, parameter_texts
 from ..access import PageContext
-from ..models import Baseline, Competition, GroundTruth, Submission, Team, Uncertainty
+from ..models import Baseline, Competition, GroundTruth, Submission, Team
 from ..ranking import secondary
 
 register = template.Library()
@@ -128,12 +128,6 @@ def doubled(number: float) -> float:
 def percent(share: float) -> str:
     """A share (0–1) in percent."""
     return f"{100 * share:.1f} %"
-
-
-@register.filter
-def interval(uncertainty: Uncertainty | None) -> str:
-    """Where a score lies in 95 of 100 cases; "" where nothing is known."""
-    return numbers.interval_text(uncertainty.low, uncertainty.high, uncertainty.standard_error) if uncertainty else ""
 
 
 @register.filter

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.common import charts
@@ -16,10 +15,8 @@ from leaderboard.common.library_messages import translated_message
 from ..access import PageContext
 from ..models import GroundTruth, Team
 from ..models.competition import Split
-from ..ranking import boards, rows, team_ranks
+from ..ranking import boards, team_ranks
 from ..ranking.scores import sign_of
-
-SHOWN_INTERVALS = 10
 
 
 def metric_title(ground_truth: GroundTruth) -> str:
@@ -57,33 +54,12 @@ def over_time(page_context: PageContext, ground_truth: GroundTruth, mine: Team |
 
 
 def distribution(ground_truth: GroundTruth, split: Split, mine: Team | None) -> dict[str, SafeString]:
-    """How the scores of a board are spread, and the likely ranges of its first teams and of one's own."""
+    """How the scores of a board are spread."""
     if boards.is_hidden(ground_truth, split):
         return {}
-    in_order = boards.standings_in_order(ground_truth, split).select_related("team")
-    standings = list(rows.with_uncertainty(in_order, ground_truth, split, compares=False))
-    known = rows.uncertainties(standings)
-    shown = [
-        standing
-        for place, standing in enumerate(standings)
-        if str(standing.submission_id) in known and (place < SHOWN_INTERVALS or standing.team == mine)
-    ]
-    scale: dict[str, Any] = {"sign": sign_of(ground_truth), "axis": metric_title(ground_truth)}
-    intervals = []
-    for standing in shown:
-        standing.team.competition = ground_truth.competition
-        found, is_mine = known[str(standing.submission_id)], standing.team == mine
-        name = _("You") if is_mine else standing.team.shown_name
-        intervals.append(charts.Interval(name, standing.value, found.low, found.high, is_mine))
-    return {
-        "distribution": score_histogram(
-            ground_truth,
-            split,
-            [standing.value for standing in standings],
-            next((standing.value for standing in standings if standing.team == mine), None),
-        ),
-        "intervals": charts.interval_rows(intervals, width=WIDE, **scale),
-    }
+    scores = dict(boards.standings_in_order(ground_truth, split).values_list("team", "value"))
+    own = scores.get(mine.pk) if mine else None
+    return {"distribution": score_histogram(ground_truth, split, [*scores.values()], own)}
 
 
 def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[float], mine: float | None) -> SafeString:

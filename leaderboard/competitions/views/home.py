@@ -20,7 +20,7 @@ from django.utils.translation import ngettext
 
 from leaderboard.accounts.models import User
 from leaderboard.common.access import SiteAudience, open_page_to
-from leaderboard.common.charts import small_bars, sparkline
+from leaderboard.common.charts import small_bars
 from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import signed_in_user
 
@@ -28,7 +28,6 @@ from ..models import Competition, Membership, Submission, Team
 from ..models.competition import Split
 from ..ranking import boards, team_ranks
 from ..ranking.rows import Placing
-from ..ranking.scores import sign_of
 from ..services import launches, submit_conditions
 
 HERO_ROWS = 5
@@ -75,11 +74,10 @@ def _visitor_context(at: datetime) -> dict[str, Any]:
     shown = next((one for one in live if one.is_demo), live[0] if live else None)
     board = boards.board_page(shown, Split.PUBLIC, at=at) if shown else None
     rows = [row for row in board.rows if not row.is_baseline][:HERO_ROWS] if board else []
-    sign = sign_of(board.ground_truth) if board else 1.0
     is_new = not listed and not User.objects.exists()
     return {
         "shown": shown if rows else None,
-        "rows": [(row, sparkline(row.trend, sign=sign)) for row in rows],
+        "rows": rows,
         "total": board.total if board else 0,
         "open": [(one, one.state(at)) for one in listed[:OPEN_SHOWN]],
         "is_new": is_new,

@@ -34,7 +34,7 @@ from ..ranking import rows, team_ranks, team_search
 from ..services import boards
 from . import board_cache
 from .board_facts import BoardFacts, board_facts
-from .board_table import MEDALS, anchor_of, board_table, rails_of
+from .board_table import MEDALS, anchor_of, board_table
 from .charts import board_charts
 from .host_responses import csv_response
 
@@ -52,8 +52,6 @@ class RenderedBoard:
     total: int
     rows: tuple[rows.BoardRowData, ...] = ()
     """Empty where some teams alone were asked for."""
-    has_rails: bool = False
-    """Some teams are too close to call."""
     picked: tuple[str, ...] = ()
     """Teams whose final submissions were chosen automatically."""
     within: Mapping[int, int] = field(default_factory=dict)
@@ -153,8 +151,7 @@ class BoardQuery:
         )
         html = board_table(self.competition, self.split, found.rows, found.leader)
         picked = tuple(row.name for row in found.rows if row.is_picked_by_system)
-        rails = any(rails_of(found.rows))
-        return RenderedBoard(html, found.page, found.pages, found.total, found.rows, rails, picked)
+        return RenderedBoard(html, found.page, found.pages, found.total, found.rows, picked)
 
     def _render_search(self) -> RenderedBoard:
         found = team_search.find_teams(

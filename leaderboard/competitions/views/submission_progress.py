@@ -15,12 +15,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-import metrics
 from leaderboard.common import numbers
-from metrics.core.uncertainty import probability_better
 
 from ..access import PageContext
-from ..models import Score, Standing, Submission, Uncertainty
+from ..models import Score, Standing, Submission
 from ..models.competition import Split
 from ..ranking import boards, secondary, team_ranks
 from ..ranking.rows import Placing
@@ -54,13 +52,17 @@ class SecondaryLine:
 
 @dataclass(frozen=True)
 class ShownScores:
-    """Of one file: split → value under the current ground truth, and the lines of the secondary metrics."""
+    """Of one file: split → value under the current ground truth, and the lines of the secondary metrics.
+
+    `intervals` say where a value would be on other rows of the same kind; "" where nothing is known.
+    """
 
     scores: Mapping[str, float]
+    intervals: Mapping[str, str]
     secondary: tuple[SecondaryLine, ...] = ()
 
 
-NO_SCORES = ShownScores({})
+NO_SCORES = ShownScores({}, {})
 
 
 def shown_scores_of(submissions: Sequence[Submission], page_context: PageContext) -> dict[str, ShownScores]:
@@ -73,14 +75,20 @@ def shown_scores_of(submissions: Sequence[Submission], page_context: PageContext
         return {}
     secondary_metrics = secondary.secondary_metrics_of(ground_truth)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
+    intervals: dict[str, dict[str, str]] = defaultdict(dict)
     values: dict[str, dict[str, tuple[secondary.ShownSecondaryValue, ...]]] = defaultdict(dict)
     splits = [Split.PUBLIC, Split.PRIVATE] if page_context.sees_private else [Split.PUBLIC]
     files = [submission.pk for submission in submissions]
     rows = Score.objects.filter(submission__in=files, ground_truth=ground_truth, split__in=splits)
-    for pk, split, value, stored in rows.values_list("submission_id", "split", "value", "secondary"):
-        scores[str(pk)][split] = value
-        values[str(pk)][split] = secondary.shown_secondary_values(secondary_metrics, stored)
-    return {key: ShownScores(scores[key], _secondary_lines(secondary_metrics, values[key])) for key in scores}
+    for row in rows.only("submission", "split", "value", "low", "high", "standard_error", "secondary"):
+        key = str(row.submission_id)
+        scores[key][row.split] = row.value
+        intervals[key][row.split] = numbers.interval_text(row.low, row.high, row.standard_error)
+        values[key][row.split] = secondary.shown_secondary_values(secondary_metrics, row.secondary)
+    return {
+        key: ShownScores(scores[key], intervals[key], _secondary_lines(secondary_metrics, values[key]))
+        for key in scores
+    }
 
 
 def _secondary_lines(
@@ -107,7 +115,6 @@ class EarlierBest:
 
     value: float
     received_at: datetime
-    uncertainty: Uncertainty | None = None
 
 
 @dataclass
@@ -258,8 +265,7 @@ class SubmissionProgress:
 
     @cached_property
     def _rows(self) -> list[Score]:
-        """The file's public score and the best one received before it, with their uncertainties, in one query; none
-        where the board is hidden."""
+        """The file's public score and the best one received before it, in one query; none where the board is hidden."""
         ground_truth = self.page_context.competition.ground_truth
         is_scored = self.submission.status == Submission.Status.SCORED
         if ground_truth is None or not is_scored or not self.page_context.sees_public:
@@ -271,7 +277,7 @@ class SubmissionProgress:
         best = earlier.order_by(best_first, "submission__received_at").values("pk")[:1]
         rows = Score.objects.filter(Q(submission=self.submission.pk) | Q(pk=Subquery(best)))
         public = rows.filter(ground_truth=ground_truth, split=Split.PUBLIC)
-        return list(public.select_related("submission", "uncertainty").defer("submission__problems"))
+        return list(public.select_related("submission").defer("submission__problems"))
 
     @property
     def _own_row(self) -> Score | None:
@@ -281,7 +287,7 @@ class SubmissionProgress:
     def earlier_best(self) -> EarlierBest | None:
         """The team's best public score among files received before this one."""
         best = next((row for row in self._rows if row.submission_id != self.submission.pk), None)
-        return EarlierBest(best.value, best.submission.received_at, _uncertainty_of(best)) if best else None
+        return EarlierBest(best.value, best.submission.received_at) if best else None
 
     @cached_property
     def difference(self) -> float | None:
@@ -290,22 +296,6 @@ class SubmissionProgress:
         if ground_truth is None or self.earlier_best is None or self.public_score is None:
             return None
         return -sign_of(ground_truth) * (self.public_score - self.earlier_best.value)
-
-    @property
-    def uncertainty(self) -> Uncertainty | None:
-        """How sure the public score is."""
-        return _uncertainty_of(self._own_row) if self._own_row else None
-
-    @cached_property
-    def certainty(self) -> float | None:
-        """How sure it is that the better of this file and the earlier best is the better one, from 0.5 to 1."""
-        ground_truth = self.page_context.competition.ground_truth
-        earlier = self.earlier_best.uncertainty if self.earlier_best else None
-        if ground_truth is None or self.uncertainty is None or earlier is None or not self.difference:
-            return None
-        direction = metrics.get(ground_truth.metric_key).direction
-        chance = probability_better(direction, self.uncertainty.values, earlier.values)
-        return chance if self.difference > 0 else 1 - chance
 
     @cached_property
     def placing(self) -> Placing | None:
@@ -407,10 +397,6 @@ class SubmissionProgress:
         if self.is_score_hidden:
             return _("%(file)s: valid; scores are hidden until the end.") % {"file": name}
         return f"{name}: {ENDS[status]}."
-
-
-def _uncertainty_of(score: Score) -> Uncertainty | None:
-    return getattr(score, "uncertainty", None)
 
 
 def _key(row: Standing) -> tuple[float, datetime]:
