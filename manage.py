@@ -20,7 +20,7 @@ BASE = Path(__file__).resolve().parent
 VENV = BASE / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"  # written last: where it is missing, an installation broke off
-# Each names everything that those before it do: for the site, for metric files from outside, for the tests.
+# Each names everything that those before it do: for the site, for custom metric files, for the tests.
 LOCKS = LOCK, KAGGLE_LOCK, DEV_LOCK = "requirements.txt", "requirements-kaggle.txt", "requirements-dev.txt"
 ADVICE = (
     "The first start needs the internet (or a mirror in PIP_INDEX_URL), 1 GB of disk and the right to write in "

@@ -53,7 +53,7 @@ from leaderboard.scoring import table_jobs
 from metrics.core import custom
 from tests import databases
 from tests.recordings import recorded
-from tests.scorer_in_process import measure_here
+from tests.scorer_in_process import score_here
 
 TRUTH = "id,label,Usage\n" + "".join(
     f"{i},{'cat' if i % 3 else 'dog'},{'Public' if i % 2 else 'Private'}\n" for i in range(1, 13)
@@ -246,7 +246,7 @@ def no_real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         return
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     monkeypatch.setattr(table_jobs, "run_page_job", answer_once)
-    monkeypatch.setattr(scoring, "measure_file", measure_here)
+    monkeypatch.setattr(scoring, "score_file", score_here)
     monkeypatch.setattr(scoring, "start_scorer", lambda: None)
     monkeypatch.setattr(tasks, "wake_workers", answer_forms_at_once)
 

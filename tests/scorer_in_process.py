@@ -8,13 +8,13 @@ from pathlib import Path
 
 import metrics
 from leaderboard.scoring.scorer_answer import ScorerAnswer, failure_of, read_answer, score_bytes
-from leaderboard.scoring.truth_spec import MeasuringLimits, TruthSpec
+from leaderboard.scoring.truth_spec import ScoringLimits, TruthSpec
 
 _MAX_TRUTHS = 8
 _prepared: OrderedDict[tuple[str, str], metrics.Truth] = OrderedDict()
 
 
-def measure_here(ground_truth: TruthSpec, file: Path, limits: MeasuringLimits, *, alone: bool = False) -> ScorerAnswer:
+def score_here(ground_truth: TruthSpec, file: Path, limits: ScoringLimits, *, alone: bool = False) -> ScorerAnswer:
     """Measure one submission in this process, without limits."""
     key = (ground_truth.key, ground_truth.truth)
     try:

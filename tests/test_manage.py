@@ -161,7 +161,7 @@ def test_what_the_tests_need_is_enough_for_up_but_not_the_other_way_round(instal
     assert manage.is_installed(manage.DEV_LOCK)
 
 
-def test_a_site_with_metric_files_from_outside_gets_scikit_learn_too(
+def test_a_site_with_custom_metric_files_gets_scikit_learn_too(
     installer: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installer.fails_with = Trouble("no network")

@@ -39,7 +39,7 @@ ALLOWED = {
 
 
 def runtime_packages() -> list[str]:
-    """Everything that the site needs, metric files from outside included; not what other systems than this one need."""
+    """Everything that the site needs, custom metric files included; not what other systems than this one need."""
     return sorted({name for name in re.findall(r"^([\w.-]+)==", LOCK, flags=re.M) if is_installed(name)})
 
 

@@ -14,7 +14,7 @@ NAME = "manifest.json"
 FORMAT = 1
 SECRET_KEY = "secret_key"
 FILES = "files"
-# Metric files from outside, and what is known of their earlier versions: part of the name → variable of the folder.
+# Custom metric files, and what is known of their earlier versions: part of the name → variable of the folder.
 METRICS = {"metrics": "METRICS_DIR", "metrics_cache": "METRICS_CACHE"}
 CHUNK = 1 << 20
 

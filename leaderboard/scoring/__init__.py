@@ -8,7 +8,7 @@
         └── sealed process    one job of a page, such as the check of a truth
 
 Nothing here knows Django. What a sealed process answers is JSON, is bounded in size, and what it says of a submission
-is checked for its form. `measure_file` is the way in for submissions, `run_job` for all else.
+is checked for its form. `score_file` is the way in for submissions, `run_job` for all else.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from leaderboard.scoring.client import (
     ScorerDied,
     ScorerInterrupted,
     close_scorer,
-    measure_file,
     run_job,
+    score_file,
     start_scorer,
     stop_scorer,
 )
 from leaderboard.scoring.process_limits import clean_environment
 from leaderboard.scoring.scorer_answer import ScorerAnswer
-from leaderboard.scoring.truth_spec import MeasuringLimits, TruthSpec
+from leaderboard.scoring.truth_spec import ScoringLimits, TruthSpec
 
 __all__ = [
     "JobFailed",
     "JobLimits",
     "JobTimedOut",
-    "MeasuringLimits",
     "ScorerAnswer",
     "ScorerDied",
     "ScorerInterrupted",
+    "ScoringLimits",
     "TruthSpec",
     "clean_environment",
     "close_scorer",
-    "measure_file",
     "run_job",
+    "score_file",
     "start_scorer",
     "stop_scorer",
 ]

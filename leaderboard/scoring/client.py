@@ -19,7 +19,7 @@ from typing import Any
 from .messages import Channel, ConnectionEnded, DeadlinePassed, MalformedMessage
 from .process_limits import clean_environment
 from .scorer_answer import ScorerAnswer, not_readable, read_answer
-from .truth_spec import MeasuringLimits, TruthSpec
+from .truth_spec import ScoringLimits, TruthSpec
 
 log = logging.getLogger(__name__)
 
@@ -186,7 +186,7 @@ class Scorer:
 
     # --- the processes of ground truths ---
 
-    def process_for(self, spec: TruthSpec, limits: MeasuringLimits, *, fresh: bool) -> SealedProcess:
+    def process_for(self, spec: TruthSpec, limits: ScoringLimits, *, fresh: bool) -> SealedProcess:
         """The process of this ground truth; a fresh one where that is asked for or the old one is over. Raises
         `ConnectionEnded`."""
         key = spec.key, limits.memory_mb
@@ -202,12 +202,12 @@ class Scorer:
             self.end(self.processes.popitem(last=False)[1])
         return process
 
-    def recycle(self, spec: TruthSpec, limits: MeasuringLimits, process: SealedProcess) -> tuple[int, float]:
+    def recycle(self, spec: TruthSpec, limits: ScoringLimits, process: SealedProcess) -> tuple[int, float]:
         """End the process of a ground truth; how it ended. Raises `ConnectionEnded`."""
         self.processes.pop((spec.key, limits.memory_mb), None)
         return self.end(process)
 
-    def _start_for(self, spec: TruthSpec, limits: MeasuringLimits) -> SealedProcess:
+    def _start_for(self, spec: TruthSpec, limits: ScoringLimits) -> SealedProcess:
         request = {
             "spec": asdict(spec),
             "seconds": limits.seconds,
@@ -259,7 +259,7 @@ _running: list[Scorer] = []
 _place = threading.Lock()
 
 
-def measure_file(spec: TruthSpec, file: Path, limits: MeasuringLimits, *, alone: bool = False) -> ScorerAnswer:
+def score_file(spec: TruthSpec, file: Path, limits: ScoringLimits, *, alone: bool = False) -> ScorerAnswer:
     """Score one file, in the process that scores all files under this ground truth, or `alone` in a fresh one.
 
     A file in whose hands the process died is tried once more, alone. One that dies again, while it is read and by
@@ -290,7 +290,7 @@ def start_scorer() -> None:
 
 
 def stop_scorer() -> None:
-    """From another thread: end everything that is being scored; `measure_file` raises `ScorerInterrupted`."""
+    """From another thread: end everything that is being scored; `score_file` raises `ScorerInterrupted`."""
     for scorer in _running:
         scorer.was_stopped = True
         scorer.kill()
@@ -311,7 +311,7 @@ def _started_scorer() -> Scorer:
     return _running[0]
 
 
-def _score(spec: TruthSpec, file: Path, limits: MeasuringLimits, *, alone: bool) -> ScorerAnswer | Death:
+def _score(spec: TruthSpec, file: Path, limits: ScoringLimits, *, alone: bool) -> ScorerAnswer | Death:
     """One try. Where the waiting process is gone before the file is in any hands, another one is started, once.
     Raises `ScorerInterrupted`."""
     for _ in range(2):
@@ -328,7 +328,7 @@ def _score(spec: TruthSpec, file: Path, limits: MeasuringLimits, *, alone: bool)
 
 
 def _score_in(
-    scorer: Scorer, process: SealedProcess, spec: TruthSpec, file: Path, limits: MeasuringLimits
+    scorer: Scorer, process: SealedProcess, spec: TruthSpec, file: Path, limits: ScoringLimits
 ) -> ScorerAnswer | Death:
     answer, is_late = None, False
     try:
@@ -351,7 +351,7 @@ def _score_in(
     return Death(process.stage, *ending, is_late or ending[0] == -signal.SIGXCPU)
 
 
-def _ask(process: SealedProcess, spec: TruthSpec, file: Path, limits: MeasuringLimits) -> ScorerAnswer:
+def _ask(process: SealedProcess, spec: TruthSpec, file: Path, limits: ScoringLimits) -> ScorerAnswer:
     """What a process says of a file. Raises `ConnectionEnded`, `DeadlinePassed`, `MalformedMessage`, `OSError`."""
     if not process.is_ready:
         message = process.channel.receive(time.monotonic() + limits.seconds)

@@ -1,4 +1,4 @@
-"""What the site asks of files, each in a file process of its own: the functions in `JOBS`. Files are named by path."""
+"""What the site asks of tables, each job in a sealed process: the functions in `JOBS`. Files are named by path."""
 
 from __future__ import annotations
 

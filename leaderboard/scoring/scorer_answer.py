@@ -1,4 +1,4 @@
-"""What came of one submission: as a file process sends it, and as the site reads it."""
+"""What came of one submission: as a sealed process sends it, and as the site reads it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def failure_of(error: BaseException) -> dict[str, Any]:
         return {"failure": str(error), "host_details": f"{error} The operator can put its file back."}
     frames = traceback.extract_tb(error.__traceback__)
     places = " < ".join(f"{Path(one.filename).name}:{one.lineno} {one.name}" for one in reversed(frames))
-    return {"failure": f"could not be measured: {type(error).__name__}", "details": places}
+    return {"failure": f"could not be scored: {type(error).__name__}", "details": places}
 
 
 def _message_of(result: metrics.Result) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def _message_of(result: metrics.Result) -> dict[str, Any]:
 
 
 def read_answer(message: Mapping[str, Any]) -> ScorerAnswer:
-    """What a file process sent, if it has the form of an answer. Raises `MalformedMessage`."""
+    """What a sealed process sent, if it has the form of an answer. Raises `MalformedMessage`."""
     try:
         if "result" in message:
             warnings = tuple(_problem(one) for one in message.get("warnings", ()))

@@ -1,4 +1,4 @@
-"""What a scorer must know: by which truth it measures, and within what limits."""
+"""What a scorer must know: by which truth it scores, and within what limits."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class TruthSpec:
 
 
 @dataclass(frozen=True)
-class MeasuringLimits:
-    """What reading a truth and measuring one file may take: seconds on the wall, megabytes of data. `file_seconds` is
+class ScoringLimits:
+    """What reading a truth and scoring one file may take: seconds on the wall, megabytes of data. `file_seconds` is
     for the file alone, once the truth is read."""
 
     seconds: float

@@ -230,7 +230,7 @@ _NOT_BEST = {
 def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     """What a perfect submission scores, and what is wrong with that."""
     if truth.metric.is_custom:
-        return _test_outside_metric(truth)
+        return _test_custom_metric(truth)
     best = truth.metric.best_with(truth.params)
     try:
         result = truth.evaluate(truth.perfect_submission())
@@ -254,7 +254,7 @@ def _not_best(part: str, value: float, best: float) -> Finding:
 # --- custom metrics ---------------------------------------------------------------------------------------
 
 
-def _test_outside_metric(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
+def _test_custom_metric(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     """The self-test of a custom metric. Its best value may be unknown and its direction a guess, so a perfect
     submission is held against the sample, which knows nothing. Only the host reads this, so it says what the metric
     said."""

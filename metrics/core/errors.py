@@ -6,7 +6,6 @@
     ├── SubmissionError      the student's file is at fault; may quote that file, never a truth value
     ├── GroundTruthError     the host's answer file is at fault; may quote it, only the host sees it
     ├── MetricFailed         a metric gave no score; nobody's file is at fault (``.host_details`` is for the host alone)
-    │   └── MetricTooSlow    … because it took too long
     ├── ParameterError       a parameter of the metric is at fault (``.errors``: name → sentence)
     └── UnknownMetric        no metric has this key (also a ``KeyError``)
 
@@ -93,8 +92,8 @@ class GroundTruthError(_FileError):
 
 
 class MetricFailed(MetricError):
-    """A metric gave no score. The text says how in our own words and quotes nothing; ``host_details`` is what a metric
-    file from outside said, which may quote the truth."""
+    """A metric gave no score. The text says how in our own words and quotes nothing; ``host_details`` is what a custom
+    metric said, which may quote the truth."""
 
     def __init__(self, key: str, reason: str, host_details: str = "") -> None:
         self.key, self.reason, self.host_details = key, reason, host_details
@@ -102,10 +101,6 @@ class MetricFailed(MetricError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.key, self.reason, self.host_details)
-
-
-class MetricTooSlow(MetricFailed):
-    """It was stopped at the limit of its time, which the text names."""
 
 
 class ParameterError(MetricError):

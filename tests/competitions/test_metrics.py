@@ -252,10 +252,10 @@ def test_a_competition_whose_metric_is_gone_still_opens(client: Client, ada: Use
         assert metric in text
 
 
-# Metrics from outside
+# Custom metrics
 
 
-class Outside(metrics.Metric):
+class Custom(metrics.Metric):
     """A metric that runs in another process."""
 
     is_custom = True
@@ -263,17 +263,17 @@ class Outside(metrics.Metric):
 
 
 @pytest.fixture
-def outside() -> metrics.Metric:
+def custom() -> metrics.Metric:
     """RMSE as a file without an example might declare it, with no end to its scale and its own process."""
     rmse = metrics.get("rmse")
     declared = {field.name: getattr(rmse, field.name) for field in dataclasses.fields(rmse)}
-    return Outside(**{**declared, "example": metrics.Example("", "", 0.0), "best": -math.inf})
+    return Custom(**{**declared, "example": metrics.Example("", "", 0.0), "best": -math.inf})
 
 
 def test_a_metric_without_an_example_says_so(
-    client: Client, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+    client: Client, custom: metrics.Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metrics, "get", lambda key: outside)
+    monkeypatch.setattr(metrics, "get", lambda key: custom)
     text = page(client, "/metrics/rmse/")
     for words in (
         "This metric has no example.",
@@ -284,43 +284,43 @@ def test_a_metric_without_an_example_says_so(
         assert words in text
 
 
-def test_a_group_that_outside_metrics_share_is_shown_once(
-    client: Client, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+def test_a_group_that_custom_metrics_share_is_shown_once(
+    client: Client, custom: metrics.Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    catalogue = (*metrics.catalogue(), dataclasses.replace(outside, title="From outside"))
+    catalogue = (*metrics.catalogue(), dataclasses.replace(custom, title="Added here"))
     monkeypatch.setattr(metrics, "catalogue", lambda: catalogue)
     text = page(client, "/metrics/")
     assert text.count('id="numbers"') == 1
-    assert "From outside" in text
+    assert "Added here" in text
 
 
 def test_its_competition_has_a_page_without_an_example(
-    client: Client, ada: User, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+    client: Client, ada: User, custom: metrics.Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     truth = "id,y,Usage\n" + "".join(f"{i},{i % 3},{'Public' if i < 4 else 'Private'}\n" for i in range(8))
     make_competition(ada, is_listed=True, truth=truth, metric="rmse")
-    monkeypatch.setattr(metrics, "get", lambda key: outside)
+    monkeypatch.setattr(metrics, "get", lambda key: custom)
     text = page(client, "/c/pets/")
     assert "<dt>Best value</dt><dd>not known</dd>" in text
     assert 'class="sum-line"' not in text
 
 
 def test_examples_at_pythons_prompt_are_code(
-    client: Client, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+    client: Client, custom: metrics.Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metrics, "get", lambda key: outside)
-    monkeypatch.setattr(type(outside), "description", "Gap.\n\n    >>> 1 + 1 < 3\n    True\n\nMore.")
+    monkeypatch.setattr(metrics, "get", lambda key: custom)
+    monkeypatch.setattr(type(custom), "description", "Gap.\n\n    >>> 1 + 1 < 3\n    True\n\nMore.")
     text = page(client, "/metrics/rmse/")
     assert "<code>&gt;&gt;&gt; 1 + 1 &lt; 3\nTrue\n</code>" in text
     assert "<p>More.</p>" in text
-    monkeypatch.setattr(type(outside), "description", "")
+    monkeypatch.setattr(type(custom), "description", "")
     assert "no further description" in page(client, "/metrics/rmse/")
 
 
 def test_a_file_that_went_away_leaves_its_page(
-    client: Client, outside: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+    client: Client, custom: metrics.Metric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metrics, "get", lambda key: outside)
-    monkeypatch.setattr(type(outside), "source_path", Path("/nowhere/rmse.py"))
-    monkeypatch.setattr(type(outside), "version", "0" * 12)
+    monkeypatch.setattr(metrics, "get", lambda key: custom)
+    monkeypatch.setattr(type(custom), "source_path", Path("/nowhere/rmse.py"))
+    monkeypatch.setattr(type(custom), "version", "0" * 12)
     page(client, "/metrics/rmse/")

@@ -131,7 +131,7 @@ def test_a_bug_in_a_metric_is_our_fault_and_says_nothing_of_the_truth(
     submission.refresh_from_db()
     assert "cat" not in submission.failure + caplog.text
     assert DailyAttempts.objects.get().used == 0
-    assert "could not be measured: RuntimeError (test_scoring.py" in caplog.text
+    assert "could not be scored: RuntimeError (test_scoring.py" in caplog.text
 
 
 def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
@@ -145,7 +145,7 @@ def test_a_truth_that_takes_too_much_memory_is_not_the_students_fault(
     monkeypatch.setattr(metrics, "prepare", too_large)
     assert score_module.score_submission(submission.pk) == "failed"
     assert DailyAttempts.objects.get().used == 0
-    assert "could not be measured: MemoryError" in caplog.text
+    assert "could not be scored: MemoryError" in caplog.text
 
 
 @pytest.mark.fault(21)
@@ -158,7 +158,7 @@ def test_a_missing_file_is_called_damaged(pets: Competition, bo: User, caplog: p
 
 
 @pytest.mark.parametrize("lacks", ["ENOSPC", "EMFILE", "EAGAIN", "EACCES", "ENOMEM"])
-@pytest.mark.parametrize("where", ["path_of", "scoring.measure_file", "hashlib.file_digest"])
+@pytest.mark.parametrize("where", ["path_of", "scoring.score_file", "hashlib.file_digest"])
 def test_what_a_machine_lacks_for_a_while_costs_no_file(
     pets: Competition, bo: User, lacks: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from leaderboard.competitions.services import submitting
 from leaderboard.operations.consistency import submissions as submissions_module
 from leaderboard.operations.consistency.verdict import CheckRun
 from tests.conftest import answers, claim, enter
-from tests.scorer_in_process import measure_here
+from tests.scorer_in_process import score_here
 
 pytestmark = pytest.mark.django_db
 
@@ -30,13 +30,13 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     commands: list[str] = []
 
     def measure(
-        ground_truth: scoring.TruthSpec, file: Path, limits: scoring.MeasuringLimits, alone: bool = False
+        ground_truth: scoring.TruthSpec, file: Path, limits: scoring.ScoringLimits, alone: bool = False
     ) -> scoring.ScorerAnswer:
         if file.read_bytes().endswith(b"\n\n") and limits.file_seconds < math.inf:
             raise scoring.JobTimedOut
-        return measure_here(ground_truth, file, limits)
+        return score_here(ground_truth, file, limits)
 
-    monkeypatch.setattr(scoring, "measure_file", measure)
+    monkeypatch.setattr(scoring, "score_file", measure)
     monkeypatch.setattr(tasks, "run_command", lambda *command: commands.append(command[0]))
     return commands
 

@@ -184,7 +184,7 @@ def test_files_that_the_site_lost_are_named_and_the_rest_is_saved(
 
 
 @REAL
-def test_metric_files_from_outside_go_along(pets: Competition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_metric_files_go_along(pets: Competition, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outside = tmp_path / "outside"
     (outside / ".inspected").mkdir(parents=True)
     (outside / "pinball.py").write_text("x")

@@ -1,4 +1,4 @@
-"""Metric files from outside on the site: Olga adds them, Ada chooses one, Bo is scored by it or told why not."""
+"""Custom metric files on the site: Olga adds them, Ada chooses one, Bo is scored by it or told why not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Drop = Callable[[str, str], Path]
 
 @pytest.fixture
 def metrics_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of files from outside."""
+    """The folder of custom metric files."""
     folder = tmp_path / "metrics"
     folder.mkdir()
     monkeypatch.setenv("METRICS_DIR", str(folder))

@@ -19,8 +19,8 @@ import pytest
 
 from leaderboard import scoring
 from leaderboard.scoring import (
-    MeasuringLimits,
     ScorerAnswer,
+    ScoringLimits,
     TruthSpec,
     client,
     custom_metrics,
@@ -31,12 +31,12 @@ from leaderboard.scoring.seal import available, landlock
 from metrics.core import custom
 from metrics.tests import test_workbooks as workbooks
 from tests.conftest import TRUTH, answers
-from tests.scorer_in_process import measure_here
+from tests.scorer_in_process import score_here
 from tests.site import patience, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("hostile_scorer")]
 
-LIMITS = MeasuringLimits(seconds=20, memory_mb=1500)
+LIMITS = ScoringLimits(seconds=20, memory_mb=1500)
 FOREIGN = frozenset({"django", "celery", "redis", "psycopg", "sqlite3"})
 
 
@@ -54,11 +54,11 @@ def measure(ground_truth: TruthSpec, tmp_path: Path) -> Measure:
     """Bo hands in a file, or one that does what a word says."""
 
     def measured(
-        data: bytes | str, limits: MeasuringLimits = LIMITS, by: TruthSpec = ground_truth, alone: bool = False
+        data: bytes | str, limits: ScoringLimits = LIMITS, by: TruthSpec = ground_truth, alone: bool = False
     ) -> ScorerAnswer:
         file = tmp_path / "mine.csv"
         file.write_bytes(data if isinstance(data, bytes) else f"id,label\n{data},\n".encode())
-        return scoring.measure_file(by, file, limits, alone=alone)
+        return scoring.score_file(by, file, limits, alone=alone)
 
     return measured
 
@@ -121,7 +121,7 @@ def at_rest() -> int:
 def test_the_same_digits_as_in_one_process(measure: Measure, ground_truth: TruthSpec, tmp_path: Path) -> None:
     data = answers(public=2, private=1)
     there = measure(data).result
-    here = measure_here(ground_truth, tmp_path / "mine.csv", LIMITS).result
+    here = score_here(ground_truth, tmp_path / "mine.csv", LIMITS).result
     assert there is not None
     assert here is not None
     assert (there.public, there.private, there.parts) == (here.public, here.private, here.parts)
@@ -157,7 +157,7 @@ def test_all_problems_of_a_file_come_back(measure: Measure) -> None:
 
 def test_what_stumbles_is_told_without_any_value(measure: Measure) -> None:
     answer = measure("stumble")
-    assert answer.failure == "could not be measured: RuntimeError"
+    assert answer.failure == "could not be scored: RuntimeError"
     assert "evaluate" in answer.details
     assert "cat" not in repr(answer) + answer.details
 
@@ -166,7 +166,7 @@ def test_a_truth_that_cannot_be_read_is_our_failure(measure: Measure, ground_tru
     (tmp_path / "broken.csv").write_text("id,label\n1,cat\n1,dog\n")
     broken = TruthSpec("2", "accuracy", str(tmp_path / "broken.csv"), {}, "id")
     answer = measure(answers(), by=broken)
-    assert answer.failure == "could not be measured: GroundTruthError"
+    assert answer.failure == "could not be scored: GroundTruthError"
     assert "dog" not in repr(answer) + answer.details
     assert measure(answers()).result is not None
 
@@ -225,7 +225,7 @@ def test_each_wait_for_another_process_has_an_end(tmp_path: Path) -> None:
 
 
 def test_a_file_that_eats_memory_is_stopped_alone(measure: Measure) -> None:
-    answer = measure("eat", MeasuringLimits(20, 400))
+    answer = measure("eat", ScoringLimits(20, 400))
     assert "400 MB" in answer.problems[0]["message"]
     assert measure(answers()).result is not None
 
@@ -235,7 +235,7 @@ def test_what_takes_too_long_is_stopped_when_its_time_is_over(measure: Measure, 
     measure(answers())
     begun = time.monotonic()
     with pytest.raises(scoring.JobTimedOut):
-        measure(word, MeasuringLimits(0.5, 1500))
+        measure(word, ScoringLimits(0.5, 1500))
     assert 0.4 < time.monotonic() - begun < 4 * patience()
     assert measure(answers()).result is not None
 
@@ -245,7 +245,7 @@ def test_a_process_that_ends_without_an_answer_is_our_fault_and_the_next_file_is
     measure: Measure, word: str
 ) -> None:
     with pytest.raises(scoring.ScorerDied):
-        measure(word, MeasuringLimits(3, 1500))
+        measure(word, ScoringLimits(3, 1500))
     assert measure(answers()).result is not None
 
 
@@ -331,7 +331,7 @@ def test_a_truth_process_that_its_truth_took_over_reaches_nothing_but_the_files_
     for name in ("hostile.csv", "other.csv"):
         (tmp_path / name).write_text(TRUTH)
     taken = replace(ground_truth, mark="hostile", truth=str(tmp_path / "hostile.csv"))
-    said_to_user = scoring.measure_file(taken, files / "mine.csv", LIMITS).host_details
+    said_to_user = scoring.score_file(taken, files / "mine.csv", LIMITS).host_details
     found = json.loads(said_to_user[said_to_user.index("{") :])
     assert len(found) == 8
     if landlock._version() < 6:
@@ -434,7 +434,7 @@ def test_one_process_scores_file_after_file_to_the_same_digits(measure: Measure)
 
 @pytest.mark.parametrize("word", ["stumble", "eat"])
 def test_a_process_in_which_something_unforeseen_happened_scores_no_other_file(measure: Measure, word: str) -> None:
-    limits = MeasuringLimits(20, 400)
+    limits = ScoringLimits(20, 400)
     measure(answers(), limits)
     process = sealed_process()
     measure(word, limits)
@@ -552,7 +552,7 @@ def test_a_scorer_that_sleeps_is_ended_and_replaced(measure: Measure, monkeypatc
     for pid in (root, *below(root)):
         os.kill(pid, signal.SIGSTOP)
     with pytest.raises(scoring.JobTimedOut):
-        measure(answers(), MeasuringLimits(0.3, 1500))
+        measure(answers(), ScoringLimits(0.3, 1500))
     assert measure(answers()).result is not None
 
 

@@ -63,7 +63,7 @@ def metric_out(ground_truth: GroundTruth) -> MetricOut:
     direction: Literal["maximize", "minimize"] = "minimize" if sign_of(ground_truth) > 0 else "maximize"
     try:
         title = metrics.get(ground_truth.metric_key).title
-    except metrics.UnknownMetric:  # its file from outside is gone
+    except metrics.UnknownMetric:  # its custom file is gone
         title = ground_truth.metric
     return MetricOut(key=ground_truth.metric, title=title, direction=direction, params=ground_truth.params)
 

@@ -85,7 +85,7 @@ class GroundTruth(models.Model):
 
     @property
     def metric_key(self) -> str:
-        """What to ask the library for: the metric, if its file came from outside in the version published with."""
+        """What to ask the library for: the metric, if its file is a custom one in the version published with."""
         return f"{self.metric}@{self.metric_version}"
 
     @property

@@ -19,7 +19,7 @@ def sign_of(ground_truth: GroundTruth) -> float:
     try:
         return 1.0 if metrics.get(ground_truth.metric_key).direction == "minimize" else -1.0
     except metrics.UnknownMetric:
-        # A metric's file from outside is gone, and every copy of it: the board stays as it was.
+        # A custom metric's file is gone, and every copy of it: the board stays as it was.
         known = Standing.objects.filter(ground_truth=ground_truth).exclude(value=0.0).first()
         return math.copysign(1.0, known.sort_key / known.value) if known else -1.0
 

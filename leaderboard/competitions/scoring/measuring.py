@@ -107,8 +107,8 @@ def _run_scorer(submission: Submission, ground_truth: GroundTruth, seconds: floa
     file, spec = _verified_path(submission), truth_spec_of(ground_truth)
     with suppress(FileNotFoundError):  # the scorer's processes say that
         Path(spec.truth).open("rb").close()
-    limits = scoring.MeasuringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
-    return _outcome(submission, ground_truth, scoring.measure_file(spec, file, limits, alone=alone))
+    limits = scoring.ScoringLimits(settings.SCORING_TIME_LIMIT, settings.SCORING_MEMORY_MB, file_seconds=seconds)
+    return _outcome(submission, ground_truth, scoring.score_file(spec, file, limits, alone=alone))
 
 
 def seconds_in_queue(ground_truth: GroundTruth) -> float:

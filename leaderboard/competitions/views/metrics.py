@@ -161,12 +161,12 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         raise Http404(_("There is no metric with this name.")) from None
     try:
         source = shown.source_path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):  # a file from outside may be gone by now
+    except (OSError, UnicodeDecodeError):  # a custom file may be gone by now
         source = ""
     params = example_params(shown)
     context = {
         "metric": shown,
-        # Examples at Python's prompt, which files from outside have, are code.
+        # Examples at Python's prompt, which custom files have, are code.
         "description": DOCTEST.sub(
             lambda found: f"```\n{dedent(found[0])}\n```", translated_message(shown.description)
         ),
@@ -175,7 +175,7 @@ def metric(request: HttpRequest, key: str) -> HttpResponse:
         "install": _install_command(request),
         "command": home_command(shown, params, always=shown.example.params),
         "has_example": bool(shown.example.truth),
-        "is_from_outside": shown.is_custom,
+        "is_custom": shown.is_custom,
         "best": best_value_text(shown, params),
         "worst": end_of_scale(shown.worst),
         "source": source,
