@@ -12,13 +12,7 @@ from pathlib import Path
 import metrics
 from metrics.core.custom_packages import import_folders
 
-from .seal import NoSandbox, ProcessLimits, limit_process, seal_process
-
-FILE_MB = 1024
-"""The largest file that a job may write: a truth with its split, a sample."""
-
-MAX_PROCESSOR_SECONDS = 86_400
-"""Of one process in its life, beside the limits of each file."""
+from .seal import NoSandbox, limit_process, seal_process
 
 _OF_CUSTOM_METRICS = ("METRICS_DIR", "METRICS_CACHE")
 _PASSED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
@@ -53,13 +47,10 @@ def limit_processor_time(seconds: float) -> None:
 
 
 def confine(memory_mb: int, *, read: Sequence[Path], write: Sequence[Path] = ()) -> None:
-    """Limit this process for the rest of its life and, where the kernel can, seal it: it opens these files, the
+    """Limit this process for the rest of its life and, as far as the kernel can, seal it: it opens these files, the
     libraries and custom metric files and nothing else, and starts no process."""
-    limits = ProcessLimits(MAX_PROCESSOR_SECONDS, memory_mb, FILE_MB, processes=1)
-    limit_process(limits)
+    limit_process(memory_mb)
     custom = [Path(os.environ[name]) for name in _OF_CUSTOM_METRICS if os.environ.get(name)]
     files = [Path(metrics.__file__).parent, *(path for path in (*read, *custom) if path.exists())]
-    try:
+    with suppress(NoSandbox):
         seal_process(read=files, write=write)
-    except NoSandbox:
-        limit_process(limits._replace(processes=0))  # which the seal includes

@@ -23,7 +23,6 @@ from . import page_jobs
 from .messages import Channel, ConnectionEnded
 from .process_limits import confine, limit_processor_time
 from .scorer_answer import failure_of, score_bytes
-from .seal import prepare_seal
 from .truth_spec import TruthSpec
 
 PRELOADED = ("numpy", "numpy.random", "pyarrow", "pyarrow.csv", "pyarrow.compute")
@@ -42,7 +41,6 @@ def serve(client: Channel) -> None:
     """Start a process for each request of the client, and end those that it names."""
     for name in PRELOADED:
         import_module(name)
-    prepare_seal()
     gc.collect()
     gc.freeze()  # the collector would write into each object, and so copy its page in each fork
     endings: Endings = {}

@@ -13,8 +13,8 @@ X86_64, AARCH64 = "x86_64", "aarch64"
 AUDIT: Final = {X86_64: 0xC000003E, AARCH64: 0xC00000B7}
 """How seccomp calls a machine."""
 
-PR_SET_NO_NEW_PRIVS: Final = 38
-OURS: Final = {
+_PR_SET_NO_NEW_PRIVS: Final = 38
+_OURS: Final = {
     "prctl": (157, 167),
     "capget": (125, 90),
     "capset": (126, 91),
@@ -40,6 +40,11 @@ def machine() -> str:
     return name
 
 
+def column() -> int:
+    """Which of a call's two numbers is that of this machine. Raises ``NoSandbox``."""
+    return 0 if machine() == X86_64 else 1
+
+
 @cache
 def _call() -> Any:
     function = ctypes.CDLL(None, use_errno=True).syscall
@@ -49,7 +54,7 @@ def _call() -> Any:
 
 def syscall(name: str, *arguments: int) -> int:
     """Call the kernel. Raises ``OSError``, and ``NoSandbox`` on an unknown machine."""
-    number = OURS[name][0 if machine() == X86_64 else 1]
+    number = _OURS[name][column()]
     found = int(_call()(*(ctypes.c_long(argument) for argument in (number, *arguments))))
     if found < 0:
         error = ctypes.get_errno()
@@ -57,11 +62,6 @@ def syscall(name: str, *arguments: int) -> int:
     return found
 
 
-def prctl(option: int, value: int = 0) -> int:
-    """Set something of this process."""
-    return syscall("prctl", option, value, 0, 0, 0)
-
-
 def no_new_privileges() -> None:
     """No program that this process might start gets rights of its own; both parts of the sandbox ask for it."""
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    syscall("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

@@ -10,9 +10,8 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from metrics.core.custom_packages import import_folders
 
@@ -38,15 +37,6 @@ _SYSTEM: Final = (
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu"),
 )
 """What libraries look at, beside themselves. Nothing of it knows of this site."""
-
-
-class _Place(NamedTuple):
-    path: str
-    is_folder: bool
-
-    @classmethod
-    def of(cls, path: Path) -> _Place:
-        return cls(os.fspath(path), path.is_dir())
 
 
 def missing() -> str:
@@ -77,35 +67,29 @@ def restrict(read: Sequence[Path], write: Sequence[Path]) -> None:
     rules = ctypes.create_string_buffer(struct.pack(f"={len(parts)}Q", *parts), 8 * len(parts))
     ruleset = syscall("landlock_create_ruleset", ctypes.addressof(rules), len(rules), 0)
     try:
-        _allow(ruleset, map(_Place.of, read), _READ & rights)
-        _allow(ruleset, map(_Place.of, write), _WRITE & rights)
-        _allow(ruleset, libraries(), _READ & rights)
+        _allow(ruleset, [*read, *_libraries()], _READ & rights)
+        _allow(ruleset, write, _WRITE & rights)
         if Path(os.devnull).exists():
-            _allow(ruleset, [_Place(os.devnull, is_folder=False)], (_READ_FILE | _WRITE_FILE) & rights)
+            _allow(ruleset, [Path(os.devnull)], (_READ_FILE | _WRITE_FILE) & rights)
         no_new_privileges()
         syscall("landlock_restrict_self", ruleset, 0)
     finally:
         os.close(ruleset)
 
 
-def _allow(ruleset: int, places: Iterable[_Place], rights: int) -> None:
+def _allow(ruleset: int, paths: Iterable[Path], rights: int) -> None:
     rule = ctypes.create_string_buffer(_RULE.size)
-    for path, is_folder in places:
+    for path in paths:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
-            _RULE.pack_into(rule, 0, rights if is_folder else rights & _OF_A_FILE, place)
+            _RULE.pack_into(rule, 0, rights if path.is_dir() else rights & _OF_A_FILE, place)
             syscall("landlock_add_rule", ruleset, _PATH_BENEATH, ctypes.addressof(rule), 0)
         finally:
             os.close(place)
 
 
-@cache
-def libraries() -> tuple[_Place, ...]:
-    """What Python and its libraries are made of, without the folders around them: a site may keep its state beside."""
-    return tuple(map(_Place.of, _libraries()))
-
-
 def _libraries() -> Iterator[Path]:
+    """What Python and its libraries are made of, without the folders around them: a site may keep its state beside."""
     paths = sysconfig.get_paths()
     names = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     names += [f"{prefix}/{lib}" for prefix in (sys.prefix, sys.base_prefix) for lib in ("lib", "lib64")]

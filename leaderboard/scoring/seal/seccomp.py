@@ -11,11 +11,10 @@ import errno
 import os
 import struct
 from collections.abc import Iterable
-from functools import cache
 from itertools import chain, starmap
 from typing import Final, NamedTuple
 
-from .kernel import AUDIT, X86_64, NoSandbox, machine, no_new_privileges, syscall
+from .kernel import AUDIT, X86_64, NoSandbox, column, machine, no_new_privileges, syscall
 from .system_calls import NEWEST, REFUSED, UNKNOWN
 
 _CLONE_THREAD: Final = 0x10000
@@ -43,11 +42,6 @@ class _Rule(NamedTuple):
     is_allowed: bool = True
 
 
-_THREADS_ONLY: Final = _Rule((56, 220), 0, (_CLONE_THREAD,), _CLONE_THREAD)
-_PROCESSES: Final = {name: numbers for name, numbers in REFUSED.items() if name in ("fork", "vfork")}
-
-
-_PRCTL: Final = (157, 167)
 _RULES: Final = (
     _Rule((72, 25), 1, _FOR_OTHERS, is_allowed=False),  # fcntl
     _Rule((16, 29), 1, _QUESTIONS),  # ioctl
@@ -56,8 +50,8 @@ _RULES: Final = (
     # Older kernels let a file that may be read be cut.
     _Rule((2, None), 1, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # open
     _Rule((257, 56), 2, (_CUT, _NEITHER, _CUT | _NEITHER), _CUT_OR_WRITE, is_allowed=False),  # openat
-    _THREADS_ONLY,
-    _Rule(_PRCTL, 0, _SEALED_OPTIONS),
+    _Rule((56, 220), 0, (_CLONE_THREAD,), _CLONE_THREAD),  # clone
+    _Rule((157, 167), 0, _SEALED_OPTIONS),  # prctl
 )
 
 
@@ -89,36 +83,12 @@ def missing() -> str:
 
 def restrict() -> None:
     """Refuse everything of the list to this process. Raises ``NoSandbox`` where that is not possible."""
-    own = chain.from_iterable(map(_by_argument, _own_rules(os.getpid())))
-    _take(_listed() + _code([*own, _GRANTED]))
+    rules = (*_RULES, *_own_rules(os.getpid()))
+    _install(_program(_numbers(REFUSED), _numbers(UNKNOWN), rules))
 
 
-def refuse_processes() -> None:
-    """Refuse only to start processes; threads are allowed. Raises ``NoSandbox``."""
-    column = _column()
-    unknown = [number for number in _numbers(UNKNOWN, column) if number == 435]
-    _install(_program(_numbers(_PROCESSES, column), unknown, [_THREADS_ONLY], None))
-
-
-def get_ready() -> None:
-    """Build what all sealed processes have in common, so that those forked from this one need not."""
-    if not missing():
-        _listed()
-
-
-@cache
-def _listed() -> bytes:
-    """The filter without what depends on the process, and without its end."""
-    column = _column()
-    return _code(_program(_numbers(REFUSED, column), _numbers(UNKNOWN, column), _RULES, NEWEST)[:-1])
-
-
-def _column() -> int:
-    return 0 if machine() == X86_64 else 1
-
-
-def _numbers(calls: dict[str, tuple[int | None, int | None]], column: int) -> list[int]:
-    return [number for numbers in calls.values() if (number := numbers[column]) is not None]
+def _numbers(calls: dict[str, tuple[int | None, int | None]]) -> list[int]:
+    return [number for numbers in calls.values() if (number := numbers[column()]) is not None]
 
 
 # --- the filter's program ---------------------------------------------------------------------------------------
@@ -138,13 +108,11 @@ def _refuse(number: int) -> _Step:
     return (_END, 0, 0, _ERRNO | number)
 
 
-def _program(refused: Iterable[int], unknown: Iterable[int], rules: Iterable[_Rule], newest: int | None) -> list[_Step]:
-    is_x86 = machine() == X86_64
+def _program(refused: Iterable[int], unknown: Iterable[int], rules: Iterable[_Rule]) -> list[_Step]:
     steps: list[_Step] = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, AUDIT[machine()]), (_END, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
-    if is_x86:
+    if machine() == X86_64:
         steps += [(_AT_LEAST, 0, 1, _X32), _refuse(errno.ENOSYS)]
-    if newest is not None:
-        steps += [(_ABOVE, 0, 1, newest), _refuse(errno.ENOSYS)]
+    steps += [(_ABOVE, 0, 1, NEWEST), _refuse(errno.ENOSYS)]
     answers = chain(((n, errno.EPERM) for n in refused), ((n, errno.ENOSYS) for n in unknown))
     steps += chain.from_iterable(((_EQUAL, 0, 1, number), _refuse(answer)) for number, answer in answers)
     steps += chain.from_iterable(map(_by_argument, rules))
@@ -153,7 +121,7 @@ def _program(refused: Iterable[int], unknown: Iterable[int], rules: Iterable[_Ru
 
 def _by_argument(rule: _Rule) -> list[_Step]:
     """The steps of one rule. The lower half of an argument decides, as it does in the kernel for these calls."""
-    number = rule.numbers[_column()]
+    number = rule.numbers[column()]
     if number is None:
         return []
     low = 16 + 8 * rule.argument  # both machines are little-endian
@@ -167,15 +135,8 @@ def _by_argument(rule: _Rule) -> list[_Step]:
     return [(_EQUAL, 0, len(tests), number), *tests]
 
 
-def _code(steps: Iterable[_Step]) -> bytes:
-    return b"".join(starmap(_STEP.pack, steps))
-
-
-def _install(steps: list[_Step]) -> None:
-    _take(_code(steps))
-
-
-def _take(code: bytes) -> None:
+def _install(steps: Iterable[_Step]) -> None:
+    code = b"".join(starmap(_STEP.pack, steps))
     instructions = ctypes.create_string_buffer(code, len(code))
     # struct sock_fprog: a number of 16 bits and, at the next place of a pointer, where the instructions are.
     program = ctypes.create_string_buffer(struct.pack("@HP", len(code) // _STEP.size, ctypes.addressof(instructions)))
