@@ -297,12 +297,12 @@ def olga(db: None) -> User:
 def answer_once(job: str, **arguments: Any) -> dict[str, Any]:
     """A page's job, here; what is only looked at, and the same in thousands of tests, is looked at once."""
     if job not in ("check_truth", "suggest") or os.environ.get("METRICS_DIR"):
-        return table_jobs.JOBS[job](**arguments)
+        return table_jobs.do_job(job, **arguments)
     asked = json.dumps([job, arguments, _contents_of(arguments)], sort_keys=True, default=str)
     for path in _paths_in(arguments):
         asked = asked.replace(json.dumps(path), "")
     if asked not in _reports:
-        _reports[asked] = json.dumps(table_jobs.JOBS[job](**arguments))
+        _reports[asked] = json.dumps(table_jobs.do_job(job, **arguments))
     report: dict[str, Any] = json.loads(_reports[asked])
     return report
 

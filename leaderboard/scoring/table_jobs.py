@@ -9,9 +9,9 @@ from typing import Any
 from django.conf import settings
 
 from .client import JobFailed, JobLimits, JobTimedOut, run_job
-from .page_jobs import JOBS
+from .page_jobs import do_job
 
-__all__ = ["JOBS", "JobFailed", "JobTimedOut", "csv_of", "run_page_job"]
+__all__ = ["JobFailed", "JobTimedOut", "csv_of", "do_job", "run_page_job"]
 
 OF_HOSTS = JobLimits(processor_seconds=120, seconds=120)
 LIMITS = {"convert_submission": JobLimits(processor_seconds=10, seconds=30, niceness=5)}
