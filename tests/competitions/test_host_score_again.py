@@ -48,7 +48,7 @@ def used(user: User) -> int:
 
 
 def broken() -> dict[int, list[str]]:
-    found = consistency.run_checks(seed=1, only={1, 2, 3, 4, 5, 6, 7, 8})
+    found = consistency.run_checks(seed=1, only={1, 3, 6, 7})
     return {one.number: list(one.examples) for one in found if not one.holds}
 
 

@@ -568,6 +568,14 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='submission',
+            constraint=models.CheckConstraint(condition=models.Q(('deaths__lte', 3)), name='submission_deaths_at_most_three'),
+        ),
+        migrations.AddConstraint(
+            model_name='submission',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('claim__isnull', True), ('lease_until__isnull', True)), models.Q(('claim__isnull', False), ('lease_until__isnull', False), ('status', 'pending')), _connector='OR'), name='submission_claim_has_a_lease'),
+        ),
+        migrations.AddConstraint(
+            model_name='submission',
             constraint=models.CheckConstraint(condition=models.Q(('is_selected', False), ('is_late', False), _connector='OR'), name='only_a_ranked_file_is_selected'),
         ),
         migrations.AddConstraint(

@@ -152,6 +152,12 @@ class Submission(models.Model):
                 | (~Q(status="pending") & Q(finished_at__isnull=False)),
             ),
             models.CheckConstraint(name="submission_tries_at_most_five", condition=Q(tries__lte=5)),
+            models.CheckConstraint(name="submission_deaths_at_most_three", condition=Q(deaths__lte=3)),
+            models.CheckConstraint(
+                name="submission_claim_has_a_lease",
+                condition=Q(claim__isnull=True, lease_until__isnull=True)
+                | Q(status="pending", claim__isnull=False, lease_until__isnull=False),
+            ),
             models.CheckConstraint(
                 name="only_a_ranked_file_is_selected", condition=Q(is_selected=False) | Q(is_late=False)
             ),

@@ -20,7 +20,7 @@ MAX_STORED_RUNS = 60
 
 
 class Command(BaseCommand):
-    help = "Check the ten promises: one line each, holds or broken with the first examples; exit status 1 when broken."
+    help = "Check what a crash could have broken: a line each with the first examples; exit status 1 when broken."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="One JSON object instead of lines.")

@@ -1,0 +1,288 @@
+"""The consistency checks: queries and recomputations that look for what a crash could have broken in a site's data.
+
+Every check gives a sentence for each thing that breaks it, none when it holds. Their numbers are those of the promises;
+constraints of the database and tests hold the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from datetime import date, timedelta
+from itertools import islice
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db.models import Case, Count, F, Max, Q, When
+
+import metrics
+from leaderboard.common.storage import StorageUnreachable, open_stored
+from leaderboard.competitions.models import Competition, DailyAttempts, GroundTruth, Refusal, Score, Submission
+from leaderboard.competitions.models.competition import Split
+from leaderboard.competitions.ranking import standings
+from leaderboard.competitions.scoring import measuring
+from leaderboard.competitions.scoring import score as score_module
+
+EXAMPLES = 5
+# For a site with damage everywhere not every piece is counted.
+COUNTED = 10_000
+SAMPLE = 50
+CHUNK = 1_048_576
+AT_ONCE = 500
+READERS = 4
+
+
+@dataclass
+class CheckRun:
+    """What a check writes down: how much it looked at, and what it left out."""
+
+    seed: int | None = None
+    looked_at: int = 0
+    left_out: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """Whether a check passed, with the first examples where it did not."""
+
+    number: int
+    promise: str
+    broken: int
+    examples: tuple[str, ...]
+    looked_at: int
+    seconds: float
+    not_seen: str
+
+    @property
+    def holds(self) -> bool:
+        return self.broken == 0
+
+    @property
+    def line(self) -> str:
+        """The line of this check."""
+        state = "holds" if self.holds else f"BROKEN ({self.broken}{'+' if self.broken == COUNTED else ''})"
+        return f"{self.number:>2} {state}: {self.promise} [{self.looked_at} looked at, {self.seconds:.1f} s]"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "examples": list(self.examples), "holds": self.holds}
+
+
+@dataclass(frozen=True)
+class ConsistencyCheck:
+    """`check` gives a sentence per violation; `not_seen` is what no check of data can show."""
+
+    number: int
+    text: str
+    check: Callable[[CheckRun], Iterator[str]]
+    not_seen: str = ""
+
+    def run_check(self, seed: int | None = None) -> CheckResult:
+        """Look; a check that stumbles does not hold, whatever the reason."""
+        findings, began = CheckRun(seed), time.monotonic()
+        broken: list[str] = []
+        try:
+            broken += islice(self.check(findings), COUNTED)
+        except Exception as error:  # the other checks run all the same
+            broken.append(f"it could not be checked: {type(error).__name__}: {error}")
+        not_seen = "; ".join(filter(None, [*findings.left_out, self.not_seen]))
+        return CheckResult(
+            number=self.number,
+            promise=self.text,
+            broken=len(broken),
+            examples=tuple(broken[:EXAMPLES]),
+            looked_at=findings.looked_at,
+            seconds=round(time.monotonic() - began, 2),
+            not_seen=not_seen,
+        )
+
+
+Receipt = tuple[str, str, str, int | None]
+"""What it is, key of the file, SHA-256 as promised, size as promised."""
+
+
+def check_uploads_are_whole(findings: CheckRun) -> Iterator[str]:
+    """Every file is read and hashed: 1 GB takes about a second. Files of old invalid submissions are gone on purpose,
+    and their rows say so."""
+    yield from _shared_files()
+    for pk in Submission.objects.exclude(file_removed_at=None).exclude(status="invalid").values_list("pk", flat=True):
+        yield f"submission {pk}: its file was removed, and it is not invalid"
+    receipts = _receipts()
+    with ThreadPoolExecutor(READERS) as readers:
+        while batch := list(islice(receipts, AT_ONCE)):
+            findings.looked_at += len(batch)
+            yield from filter(None, readers.map(_damage, batch))
+
+
+def _receipts() -> Iterator[Receipt]:
+    files = Submission.objects.with_stored_file().order_by("file_key").values_list("pk", "file_key", "sha256", "size")
+    for pk, key, sha256, size in files.iterator(chunk_size=5000):
+        yield f"submission {pk}", key, sha256, size
+    for ground_truth, key, sha256 in GroundTruth.objects.values_list("pk", "file_key", "sha256"):
+        yield f"ground truth {ground_truth}", key, sha256, None
+
+
+def _shared_files() -> Iterator[str]:
+    rows = Submission.objects.order_by().values("file_key").annotate(number=Count("pk")).filter(number__gt=1)
+    for row in rows:
+        yield f"{row['number']} submissions have the file key {row['file_key']}"
+
+
+def _damage(receipt: Receipt) -> str:
+    what, key, sha256, size = receipt
+    try:
+        found, number = _hash(key)
+    except (OSError, StorageUnreachable) as error:
+        return f"{what}: its file cannot be read ({getattr(error, 'strerror', None) or error})"
+    if size is not None and number != size:
+        return f"{what}: its file has {number} bytes, its receipt says {size}"
+    return "" if found == sha256 else f"{what}: its file does not have the SHA-256 of its receipt"
+
+
+def _hash(key: str) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    with open_stored(key) as file:
+        while part := file.read(CHUNK):
+            digest.update(part)
+            size += len(part)
+    return digest.hexdigest(), size
+
+
+def check_one_score_each(findings: CheckRun) -> Iterator[str]:
+    """Per submission and ground truth both splits or neither; scores if and only if scored."""
+    splits = Count(Case(When(split__in=Split.values, then="split")), distinct=True)
+    pairs = Score.objects.order_by().values_list("submission", "ground_truth").annotate(number=Count("pk"), both=splits)
+    findings.looked_at = Score.objects.count()
+    for submission, ground_truth, number, both in pairs.exclude(number=2, both=2):
+        yield f"submission {submission} has {number} scores of {both} splits under ground truth {ground_truth}"
+    measured = Score.objects.values("submission")
+    for pk, status in (
+        Submission.objects.exclude(status=Submission.Status.SCORED).filter(pk__in=measured).values_list("pk", "status")
+    ):
+        yield f"submission {pk} is {status} and has scores"
+    scored = Submission.objects.filter(status=Submission.Status.SCORED)
+    for pk in scored.exclude(pk__in=measured).values_list("pk", flat=True):
+        yield f"submission {pk} is scored and has no scores"
+    current = {"ground_truth": F("submission__competition__ground_truth")}
+    shown = Score.objects.filter(**current).values("submission")
+    refused = Refusal.objects.filter(**current).values("submission")
+    unknown = scored.filter(pk__in=measured).exclude(pk__in=shown).exclude(pk__in=refused)
+    for pk in unknown.values_list("pk", flat=True):
+        yield f"submission {pk} is scored and has neither scores nor a refusal under the current ground truth"
+
+
+def check_attempts(findings: CheckRun) -> Iterator[str]:
+    """Days are those of the competition's zone, by the receipt."""
+    zones = {zone: ZoneInfo(zone) for zone in Competition.objects.order_by().values_list("zone", flat=True).distinct()}
+    counted: Counter[tuple[int, date]] = Counter()
+    files = Submission.objects.using_attempts().filter(team__isnull=False).order_by()
+    facts = files.values_list("team", "received_at", "competition__zone")
+    for team, received_at, zone in facts.iterator(chunk_size=5000):
+        assert team is not None
+        counted[team, received_at.astimezone(zones[zone]).date()] += 1
+        findings.looked_at += 1
+    counts = DailyAttempts.objects.values_list("team", "day", "used", "limit")
+    for team, day, used, limit in counts.iterator(chunk_size=5000):
+        files_of_day = counted.pop((team, day), 0)
+        if used != files_of_day:
+            yield f"team {team} on {day}: {used} attempts noted, {files_of_day} files count"
+        elif limit and files_of_day > limit:
+            yield f"team {team} on {day}: {files_of_day} files count, {limit} were allowed"
+    for (team, day), number in counted.items():
+        yield f"team {team} on {day}: no attempts noted, {number} files count"
+
+
+def check_boards_match_scores(findings: CheckRun) -> Iterator[str]:
+    """Every current board is made again from its scores."""
+    ground_truths = Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth")
+    for competition in ground_truths.order_by("slug"):
+        ground_truth = competition.ground_truth
+        assert ground_truth is not None
+        ground_truth.competition = competition
+        findings.looked_at += 1
+        yield from (f"{competition.slug}: {sentence}" for sentence in standings.standing_differences(ground_truth))
+
+
+def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
+    """Measure the files of fifty scores again, here: this is a scorer's process and none that serves pages."""
+    other_metric = 0
+    for score in _sample(findings.seed):
+        ground_truth = score.ground_truth
+        if _version(ground_truth.metric_key) != ground_truth.metric_version:
+            other_metric += 1
+            continue
+        findings.looked_at += 1
+        outcome = measuring.measure_outside_queue(score.submission, ground_truth, alone=True)
+        if outcome.result is None:
+            yield f"score {score.pk}: its file cannot be measured any more"
+            continue
+        value = outcome.result.public if score.split == "public" else outcome.result.private
+        if value != score.value:
+            yield f"score {score.pk} of submission {score.submission_id}: stored {score.value!r}, computed {value!r}"
+        yield from _others(score, outcome.result)
+    if other_metric:
+        findings.left_out.append(f"{other_metric} scores of metrics whose file is another one by now")
+
+
+def _others(score: Score, result: metrics.Result) -> Iterator[str]:
+    """Secondary values that differ; of those whose file is another one by now nothing is asked."""
+    computed = score_module.stored_secondary(result, Split(score.split))
+    ground_truth = score.ground_truth
+    if len(score.secondary) != len(ground_truth.secondary):
+        yield f"score {score.pk} has {len(score.secondary)} secondary values of {len(ground_truth.secondary)}"
+        return
+    for one, stored, found in zip(ground_truth.secondary, score.secondary, computed, strict=True):
+        if stored != found and _version(f"{one['key']}@{one['version']}") == one["version"]:
+            yield f"score {score.pk}: {one['key']} stored {stored}, computed {found}"
+
+
+def _sample(seed: int | None) -> list[Score]:
+    """Fifty scores of the last day on which files were scored: earlier ones had their nights."""
+    last = Submission.objects.aggregate(last=Max("finished_at"))["last"]
+    if last is None:
+        return []
+    since = last - timedelta(days=1)
+    is_new = Q(submission__finished_at__gt=since) | Q(ground_truth__published_at__gt=since)
+    keys = list(Score.objects.filter(is_new).values_list("pk", flat=True))
+    drawn = random.Random(seed).sample(sorted(keys), min(SAMPLE, len(keys)))  # noqa: S311
+    return list(Score.objects.select_related("ground_truth", "submission").filter(pk__in=drawn).order_by("pk"))
+
+
+def _version(metric_key: str) -> str:
+    try:
+        return metrics.get(metric_key).version
+    except metrics.UnknownMetric:
+        return ""
+
+
+CONSISTENCY_CHECKS: tuple[ConsistencyCheck, ...] = (
+    ConsistencyCheck(
+        1,
+        "Every acknowledged upload has exactly one row and a whole file whose SHA-256 matches.",
+        check_uploads_are_whole,
+        "an upload whose row and file are both gone leaves no trace here",
+    ),
+    ConsistencyCheck(
+        3,
+        "At most one score per submission, ground truth and split; scored if and only if both scores exist.",
+        check_one_score_each,
+    ),
+    ConsistencyCheck(
+        6,
+        "Attempts used = submissions of that team and day that count; no race exceeds the limit.",
+        check_attempts,
+    ),
+    ConsistencyCheck(7, "The shown board equals the board recomputed from all scores.", check_boards_match_scores),
+    ConsistencyCheck(9, "Fifty scores of the last day recompute to the same bits.", check_scores_recompute),
+)
+
+
+def run_checks(*, seed: int | None = None, only: set[int] | None = None) -> Iterator[CheckResult]:
+    """Run one check after the other; `seed` picks the scores to recompute, at random without one."""
+    for check in CONSISTENCY_CHECKS:
+        if only is None or check.number in only:
+            yield check.run_check(seed)
