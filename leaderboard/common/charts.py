@@ -52,13 +52,11 @@ from .chart_parts import (
 )
 from .day_charts import Day as Day
 from .day_charts import activity as activity
-from .day_charts import heat as heat
 from .day_charts import share_bar as share_bar
 from .day_charts import small_bars as small_bars
 from .numbers import short_text, short_texts
 from .point_charts import Point as Point
 from .point_charts import curve as curve
-from .point_charts import public_and_private as public_and_private
 from .point_charts import residuals as residuals
 
 BARS = {2: 16, 3: 10, 4: 8, 5: 5}
@@ -334,13 +332,12 @@ def history(points: Sequence[tuple[datetime, float]], *, sign: float, axis: str,
 
 @dataclass(frozen=True)
 class Move:
-    """A team's ranks on two boards; `is_clear` where the move is more than chance."""
+    """A team's ranks on two boards."""
 
     name: str
     before: int
     after: int
     is_mine: bool = False
-    is_clear: bool = False
 
     @property
     def gained(self) -> int:
@@ -350,7 +347,7 @@ class Move:
     def style(self) -> str:
         if self.is_mine:
             return "mine"
-        return ("up" if self.gained > 0 else "down") if self.is_clear and self.gained else "still"
+        return "up" if self.gained > 0 else "down" if self.gained else "still"
 
     @property
     def arrow(self) -> str:
@@ -360,7 +357,7 @@ class Move:
 ROW = 28
 
 
-def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF, has_table: bool = True) -> SafeString:
+def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF) -> SafeString:
     """From the ranks of one board to those of another; ranks that are left out leave a gap."""
     if not moves:
         return SafeString()
@@ -392,7 +389,7 @@ def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF, 
 
     rows = ((move.name, move.before, move.after, move.arrow or "–") for move in moves)
     table = chart_table(_("Ranks on both leaderboards"), (_("Team"), before, after, _("Move")), rows)
-    return drawn_chart("slopes", _("Ranks before and after"), draw, width, table if has_table else SafeString())
+    return drawn_chart("slopes", _("Ranks before and after"), draw, width, table)
 
 
 def _rows_by_rank(ranks: Sequence[int]) -> list[int]:

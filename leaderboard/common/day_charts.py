@@ -8,11 +8,9 @@ from datetime import date
 from typing import NamedTuple
 
 from django.utils.dateformat import format as date_format
-from django.utils.dates import WEEKDAYS, WEEKDAYS_ABBR
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from .chart_parts import (
     FOOT,
@@ -27,7 +25,6 @@ from .chart_parts import (
     labels_below,
     left_room,
     rect_mark,
-    text_mark,
 )
 
 
@@ -79,39 +76,6 @@ def _day_labels(days: Sequence[tuple[float, date]], step: float) -> list[tuple[f
         labels.append((x, date_format(day, "j M" if day.month != month else "j")))
         month = day.month
     return labels
-
-
-STEPS = 6
-"""Of the colour of an hour, from the first file to the busiest hour."""
-
-
-def heat(counts: Sequence[Sequence[int]]) -> SafeString:
-    """Files by weekday (Monday first) and hour, in six steps."""
-    most = max([1, *(count for row in counts for count in row)])
-
-    def draw(width: int) -> Drawing:
-        left, gap = 34, 2
-        step = (width - left) / 24
-        tall = min(step, 22)
-        parts = []
-        for day, row in enumerate(counts):
-            parts.append(text_mark(0, round(day * (tall + gap) + tall / 2 + 4, 1), str(WEEKDAYS_ABBR[day])))
-            for hour, count in enumerate(row):
-                words = ngettext(
-                    "%(day)s %(hour)s:00, %(n)s submission", "%(day)s %(hour)s:00, %(n)s submissions", count
-                )
-                words %= {"day": WEEKDAYS_ABBR[day], "hour": f"{hour:02}", "n": count}
-                x, y = round(left + hour * step, 1), round(day * (tall + gap), 1)
-                level = math.ceil(STEPS * count / most)
-                parts.append(rect_mark(x, y, round(step - gap, 1), round(tall, 1), f"q{level}", words if count else ""))
-        bottom = round(7 * (tall + gap) + 14, 1)
-        parts += [text_mark(round(left + hour * step, 1), bottom, f"{hour:02}") for hour in (0, 6, 12, 18)]
-        return bottom + 4, parts
-
-    rows = ((str(WEEKDAYS[day]), *row) for day, row in enumerate(counts))
-    heads = (_("Weekday"), *(f"{hour:02}" for hour in range(24)))
-    words = _("Submissions by weekday and hour")
-    return drawn_chart("heat", words, draw, HALF, chart_table(words, heads, rows))
 
 
 def small_bars(values: Sequence[int], words: str) -> SafeString:

@@ -1,8 +1,8 @@
-"""Charts of points: residuals, public against private scores, a curve of an example."""
+"""Charts of points: residuals, a curve of an example."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils.html import format_html
@@ -10,12 +10,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from .chart_parts import (
-    HALF,
     WIDE,
     Drawing,
     Scale,
-    axis_words,
-    better_scale,
     chart_table,
     dot_mark,
     drawn_chart,
@@ -48,61 +45,20 @@ def residuals(points: Sequence[Point], *, spread: float, width: int = WIDE) -> S
         return SafeString()
     rows = ((point.name, f"{point.x:.4g}", f"{point.y:.4g}") for point in points if point.is_outlier)
     heads = (_("Row"), _("Answer"), _("Prediction minus answer"))
-    return drawn_chart(
-        "residuals",
-        _("Prediction minus answer for each row, with outliers named"),
-        _scatter(points, signs=(1.0, -1.0), axes=(_("Answer"), _("Prediction minus answer")), spread=spread),
-        width,
-        chart_table(_("Outliers"), heads, rows),
-    )
-
-
-def public_and_private(points: Sequence[Point], *, sign: float) -> SafeString:
-    """Two scores of each team, equal on the dashed line; outliers alone are named."""
-    if not points:
-        return SafeString()
-    axes = tuple(axis_words(words, sign) for words in (_("Public score"), _("Private score")))
-    rows = ((point.name, f"{point.x:.4g}", f"{point.y:.4g}") for point in points)
-    table = chart_table(_("Public and private scores"), (_("Team"), _("Public"), _("Private")), rows)
-    draw = _scatter(points, signs=(sign, sign), axes=(axes[0], axes[1]), is_same=True)
-    return drawn_chart("overfitting", _("Private scores against public ones"), draw, HALF, table)
-
-
-def _scatter(
-    points: Sequence[Point],
-    *,
-    signs: tuple[float, float],
-    axes: tuple[str, str],
-    spread: float | None = None,
-    is_same: bool = False,
-) -> Callable[[int], Drawing]:
-    """Dots of all points, better ones left and up; `is_same`: with the line on which both numbers are equal."""
-    xs, ys = [point.x for point in points], [point.y for point in points]
-    if spread:
-        ys += [-spread, spread]
-    if is_same:
-        xs = ys = [*xs, *ys]
+    xs, ys = [point.x for point in points], [*(point.y for point in points), -spread, spread]
     x_ticks, y_ticks = nice_ticks(min(xs), max(xs)), nice_ticks(min(ys), max(ys))
 
     def draw(width: int) -> Drawing:
         left, right, top = left_room(y_ticks), width - 16, 26
         bottom = top + min(280, width - left)
-        across, up = better_scale(x_ticks, signs[0], left, right), better_scale(y_ticks, signs[1], top, bottom)
-        parts = []
-        if spread:
-            high, low = up.at(spread), up.at(-spread)
-            parts.append(
-                rect_mark(left, high, right - left, round(low - high, 1), "usual", _("Usual spread"), radius=0)
-            )
-        parts += grid_rows(y_ticks, up, left, right)
-        if is_same:
-            parts.append(
-                line_mark(
-                    across.at(x_ticks[0]), up.at(x_ticks[0]), across.at(x_ticks[-1]), up.at(x_ticks[-1]), "baseline"
-                )
-            )
+        across, up = Scale(x_ticks[0], x_ticks[-1], left, right), Scale(y_ticks[0], y_ticks[-1], bottom, top)
+        high, low = up.at(spread), up.at(-spread)
         plain = "".join(f"M{across.at(point.x):g} {up.at(point.y):g}h0" for point in points if not point.is_outlier)
-        parts.append(f'<path class="cloud" d="{plain}"/>')
+        parts = [
+            rect_mark(left, high, right - left, round(low - high, 1), "usual", _("Usual spread"), radius=0),
+            *grid_rows(y_ticks, up, left, right),
+            f'<path class="cloud" d="{plain}"/>',
+        ]
         named = [point for point in points if point.is_outlier]
         heights = push_apart([up.at(point.y) for point in named], 14, top, bottom)
         for point, y in zip(named, heights, strict=True):
@@ -111,13 +67,14 @@ def _scatter(
             parts.append(dot_mark(x, up.at(point.y), 4, "outlier", f"{point.name}: {point.x:.4g}, {point.y:.4g}"))
             parts.append(text_mark(x - 9 if is_left else x + 9, y + 4, text, "label outlier", "end" if is_left else ""))
         parts += [
-            text_mark(left, 10, axes[1]),
+            text_mark(left, 10, _("Prediction minus answer")),
             *numbers_below(x_ticks, across, bottom + 18),
-            text_mark(left, bottom + 38, axes[0]),
+            text_mark(left, bottom + 38, _("Answer")),
         ]
         return bottom + 44, parts
 
-    return draw
+    words = _("Prediction minus answer for each row, with outliers named")
+    return drawn_chart("residuals", words, draw, width, chart_table(_("Outliers"), heads, rows))
 
 
 CURVE_WIDTH, CURVE_HEIGHT = 360, 260

@@ -91,7 +91,7 @@ class Tab:
 
 
 STUDENT_TABS: tuple[Tab, ...] = (
-    Tab(_("Leaderboard"), "board", (NavigationPage("leaderboard", _("Leaderboard"), ("shake_up",)),)),
+    Tab(_("Leaderboard"), "board", (NavigationPage("leaderboard", _("Leaderboard")),)),
     Tab(_("Overview"), "info", (NavigationPage("overview", _("Overview"), ("rules",)),)),
     Tab(_("Data"), "database", (NavigationPage("data", _("Data")),)),
     Tab(
@@ -124,7 +124,7 @@ HOST_TABS: tuple[Tab, ...] = (
         _("Leaderboard"),
         "board",
         (
-            NavigationPage("leaderboard", _("Leaderboard"), ("shake_up",), when=_is_launched),
+            NavigationPage("leaderboard", _("Leaderboard"), when=_is_launched),
             NavigationPage("host_baselines", _("Baselines")),
             NavigationPage("host_reveal", _("Final ranking"), when=_is_over),
         ),
@@ -187,7 +187,7 @@ HOST_TABS: tuple[Tab, ...] = (
     ),
 )
 # Pages of students that those who run the competition read below their own tabs.
-SHARED = ("leaderboard", "shake_up")
+SHARED = ("leaderboard",)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import TruncHour
 
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.team_lines import best_public_scores, teams_below_baselines
@@ -277,16 +276,6 @@ def files_per_day(competition: Competition, at: datetime) -> list[Day]:
 def today_of(competition: Competition, at: datetime) -> date | None:
     """The day that is not over, by the competition's clock; None after the deadline."""
     return at.astimezone(ZoneInfo(competition.zone)).date() if at < competition.closes_at else None
-
-
-def files_per_hour_of_week(competition: Competition) -> list[list[int]]:
-    """Files of teams by weekday (Monday first) and hour of the competition's clock."""
-    zone = ZoneInfo(competition.zone)
-    counts = [[0] * 24 for _day in range(7)]
-    rows = files_of_teams(competition).annotate(hour=TruncHour("received_at", tzinfo=zone))
-    for hour, number in rows.values_list("hour").annotate(n=Count("pk")):
-        counts[hour.astimezone(zone).weekday()][hour.astimezone(zone).hour] += number
-    return counts
 
 
 def files_of_teams(competition: Competition) -> QuerySet[Submission]:

@@ -1,4 +1,4 @@
-"""How a class did: scores against baselines, and whether many files fitted the public rows."""
+"""How a class did: scores against baselines, and who took part."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import io
 import math
 import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,7 +18,6 @@ from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.ranking import boards, standings
 from leaderboard.competitions.ranking.scores import ranked_files, sign_of
 
-FEWEST_FOR_CORRELATION = 5
 COLUMNS = (
     "team",
     "files",
@@ -31,12 +29,6 @@ COLUMNS = (
     "private",
     "public_better_by",
 )
-# What of a correlation is worth a sentence.
-SOME, MUCH = 0.3, 0.6
-# Standard errors, 1 / √(n - 1) each, that a rank correlation passes by chance in 5 of 100 cases.
-CHANCE_LIMIT = 1.645
-# Standard deviations of normal values in one median absolute deviation, and how many are unusual.
-NORMAL, UNUSUAL = 1.4826, 3.5
 
 
 @dataclass(frozen=True)
@@ -62,8 +54,6 @@ class ClassReport:
 
     teams: tuple[TeamFacts, ...]
     baselines: tuple[tuple[str, float], ...]
-    correlation: float | None
-    """Of the number of scored files with `gap`, by ranks; None with too few teams or where all values are equal."""
     above: tuple[tuple[str, int], ...]
     """For each baseline how many teams are better than it on the private rows."""
 
@@ -85,29 +75,6 @@ class ClassReport:
     def most_files(self) -> int:
         return max(team.files for team in self.ranked)
 
-    @property
-    def fallen(self) -> list[TeamFacts]:
-        """Those whose private score is worse than their public one by far more than usual, the worst first."""
-        gaps = [team.gap for team in self.ranked if team.gap is not None]
-        if len(gaps) < FEWEST_FOR_CORRELATION:
-            return []
-        middle = statistics.median(gaps)
-        spread = NORMAL * statistics.median(abs(gap - middle) for gap in gaps)
-        found = [team for team in self.ranked if team.gap is not None and team.gap - middle > UNUSUAL * spread > 0]
-        return sorted(found, key=lambda team: -(team.gap or 0.0))
-
-    @property
-    def overfitting(self) -> str:
-        """What the correlation says: `none`, `some`, `much`, `chance` where as much is usual among so few teams
-        by itself, or `unknown`."""
-        if self.correlation is None:
-            return "unknown"
-        if self.correlation < SOME:
-            return "none"
-        if self.correlation * math.sqrt(len(self.ranked) - 1) < CHANCE_LIMIT:
-            return "chance"
-        return "much" if self.correlation >= MUCH else "some"
-
 
 def class_report(competition: Competition) -> ClassReport:
     """The report at this moment, private scores included: for hosts alone. Cost grows with the number of files."""
@@ -117,11 +84,9 @@ def class_report(competition: Competition) -> ClassReport:
     baselines = [(row.name, row.value) for row in shown if row.value is not None]
     sign = sign_of(ground_truth) if ground_truth else 1.0
     private = [team.private for team in teams if team.private is not None]
-    both = [(team.scored, team.gap) for team in teams if team.gap is not None]
     return ClassReport(
         teams=tuple(teams),
         baselines=tuple(baselines),
-        correlation=rank_correlation([files for files, _ in both], [gap for _, gap in both]),
         above=tuple((name, sum(sign * value < sign * its for value in private)) for name, its in baselines),
     )
 
@@ -170,18 +135,3 @@ def _score_gap(public: float | None, private: float | None, sign: float) -> floa
         return None
     # Without the sign of a zero.
     return sign * (private - public) + 0.0
-
-
-def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Spearman's; None with fewer than five pairs, or where all values of one side are equal."""
-    if len(first) < FEWEST_FOR_CORRELATION or len(set(first)) < 2 or len(set(second)) < 2:
-        return None
-    return statistics.correlation(_ranks(first), _ranks(second))
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Equal values share the middle of their ranks."""
-    ordered = sorted(values)
-    first = {value: place for place, value in reversed(list(enumerate(ordered)))}
-    counts = {value: ordered.count(value) for value in first}
-    return [first[value] + (counts[value] - 1) / 2 for value in values]

@@ -7,7 +7,6 @@ from django.urls import path
 from . import views
 
 urlpatterns = [
-    path("c/<slug:slug>/shake-up/", views.shake_up, name="shake_up"),
     path("host/<slug:slug>/", views.host_competition, name="host_competition"),
     path("host/<slug:slug>/report/", views.host_report, name="host_report"),
     path("host/<slug:slug>/report.csv", views.host_report_csv, name="host_report_csv"),

@@ -1,5 +1,5 @@
-"""What can be learned from a competition: its dashboard, the hardest rows, the report about the class, teams with
-similar predictions, and after the end what the private board made of the public one."""
+"""What can be learned from a competition: its dashboard, the hardest rows, the report about the class, and teams
+with similar predictions."""
 
 from __future__ import annotations
 
@@ -12,18 +12,16 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
-from django.utils.dates import WEEKDAYS
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from leaderboard.common import charts, responses
-from leaderboard.common.chart_parts import THREE, WIDE
+from leaderboard.common.chart_parts import WIDE
 from leaderboard.common.responses import see_other
 from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport
-from leaderboard.competitions.ranking import shake_up as shake_up_module
 from leaderboard.competitions.ranking.scores import sign_of
 from leaderboard.competitions.services import competitions, launches
 from leaderboard.competitions.views.charts import metric_title
@@ -185,23 +183,11 @@ def host_report(request: HttpRequest, page_context: PageContext) -> HttpResponse
     return render(request, "insights/host_report.html", context)
 
 
-NAMED_FALLEN = 3
-
-
 def _report_charts(
     competition: Competition, ground_truth: GroundTruth, report: report_module.ClassReport, at: datetime
 ) -> dict[str, Any]:
     scale: dict[str, Any] = {"sign": sign_of(ground_truth), "axis": metric_title(ground_truth)}
-    teams, named = len(report.teams), {team.name for team in report.fallen[:NAMED_FALLEN]}
-    hours = activity.files_per_hour_of_week(competition)
-    busiest = max((count, -day, -hour) for day, row in enumerate(hours) for hour, count in enumerate(row))
-    quietest = min(range(7), key=lambda day: (sum(hours[day]), day))
-    points = [
-        charts.Point(team.public, team.private, team.name, team.name in named)
-        for team in report.ranked
-        if team.public is not None and team.private is not None
-    ]
-    days = activity.files_per_day(competition, at)
+    teams, days = len(report.teams), activity.files_per_day(competition, at)
     return {
         "without_score": teams - len(report.ranked),
         "median": median(report.private),
@@ -212,10 +198,6 @@ def _report_charts(
             for (name, score), (_name, number) in zip(report.baselines, report.above, strict=True)
         ],
         "days": charts.activity(days, today=activity.today_of(competition, at)),
-        "gaps": charts.public_and_private(points, sign=scale["sign"]),
-        "hours": charts.heat(hours),
-        "busiest": f"{WEEKDAYS[-busiest[1]]}, {-busiest[2]:02}:00",
-        "quietest": WEEKDAYS[quietest],
     }
 
 
@@ -247,50 +229,3 @@ def host_similar(request: HttpRequest, page_context: PageContext) -> HttpRespons
         "refusal": refusal,
     }
     return render(request, "insights/host_similar.html", context, status=status)
-
-
-DRAWN = 20
-"""So many of the private board are drawn, and the visitor's own team."""
-
-
-@dataclass(frozen=True)
-class ShakeUpLine:
-    """A team in the chart and its table."""
-
-    team: shake_up_module.TeamShakeUp
-    is_mine: bool
-
-    @property
-    def move(self) -> charts.Move:
-        team = self.team
-        return charts.Move(team.name, team.public_rank, team.private_rank, self.is_mine, team.is_clear)
-
-
-@open_to(Audience.VISITORS)
-def shake_up(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Before the reveal there is nothing to compare: the leaderboard says when there will be."""
-    competition = page_context.competition
-    names = competition.board.uses_pseudonyms and page_context.assists
-    is_open = page_context.state == "revealed"
-    found = shake_up_module.shake_up_of(competition, sees_names=names) if is_open else None
-    if found is None:
-        return redirect("leaderboard", slug=competition.slug)
-    mine = page_context.membership.team_id if page_context.membership else 0
-    lines = [
-        ShakeUpLine(team, team.team_id == mine)
-        for place, team in enumerate(found.teams)
-        if place < DRAWN or team.team_id == mine
-    ]
-    context = {
-        "page_context": page_context,
-        "found": found,
-        "lines": lines,
-        "own": next((line.team for line in lines if line.is_mine), None),
-        "risen": next(iter(found.risers), None),
-        "fallen": next(iter(found.fallers), None),
-        "slope": charts.slope(
-            [line.move for line in lines], before=_("Public"), after=_("Final"), width=THREE, has_table=False
-        ),
-        "is_cut": len(found.teams) > DRAWN,
-    }
-    return render(request, "insights/shake_up.html", context)

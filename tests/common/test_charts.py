@@ -97,9 +97,8 @@ def drawings(values: list[float], name: str = "Toads") -> list[str]:
         charts.race(lines, opens_at=START, now=START, marks=[(name, values[0])], **scale),  # type: ignore[arg-type]
         charts.histogram(values, mine=values[-1], marks=[(name, values[0])], **scale),  # type: ignore[arg-type]
         charts.history(steps, **scale),  # type: ignore[arg-type]
-        charts.slope([charts.Move(name, 1, 2, is_clear=True), charts.Move(name, 2, 1)], before=name, after="b"),
+        charts.slope([charts.Move(name, 1, 2), charts.Move(name, 2, 1)], before=name, after="b"),
         charts.residuals(points, spread=abs(values[0])),
-        charts.public_and_private(points, sign=1.0),
     ]
 
 
@@ -122,7 +121,6 @@ def test_no_chart_has_styles_or_scripts_of_its_own() -> None:
     for drawn in [
         *drawings([1.0, 2.0]),
         charts.activity([day]),
-        charts.heat([[0, 3] * 12] * 7),
         charts.share_bar(1, 3),
     ]:
         assert not re.search(r"style=|<script|\bon\w+=", drawn)

@@ -230,7 +230,7 @@ def test_a_host_sees_baselines_privately_and_students_do_not(client: Client, boa
     assert "Only hosts see this" in page(client, "?board=private")
 
 
-def test_after_the_reveal_the_private_board_comes_first_with_the_shake_up(client: Client, board: Competition) -> None:
+def test_after_the_reveal_the_private_board_comes_first_with_its_podium(client: Client, board: Competition) -> None:
     close(board)
     assert "the private leaderboard isn't open yet" in board_fact(page(client), "share")
     reveal.reveal_private_board(board, timezone.now())

@@ -85,7 +85,7 @@ def test_places_are_revealed_from_the_last_to_the_first(played: Competition, ada
     assert ">bo</" in first
     assert ">dee<" not in first, "who won is not on the page before its turn"
     last = screen(ada, "?show=reveal&step=3")
-    assert "/c/pets/shake-up/" in last
+    assert "/c/pets/leaderboard/?board=private#slope" in last
     assert "step=4" not in last
 
 

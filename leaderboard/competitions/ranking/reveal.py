@@ -1,6 +1,7 @@
 """The reveal: from one moment on, both boards show each team's best final.
 
-`unpicked_better_files` finds a team whose picked files are worse than another of its files.
+`unpicked_better_files` finds a team whose picked files are worse than another of its files, and `missed_final` says
+afterwards what a team should have picked.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 from leaderboard.common.numbers import number_text
 
-from ..models import Competition, Extension, GroundTruth, Standing, Submission
+from ..models import Competition, Extension, GroundTruth, Standing, Submission, Team
 from ..models.competition import Split
+from .boards import standings_in_order
+from .scores import ranked_scores, sign_of
 from .standings import StandingCandidate, rebuild_standings
 
 
@@ -98,3 +101,44 @@ def unpicked_better_files(
         for team_id, file_name, value, sort_key in rows
         if all(pick.sort_key > sort_key for pick in picks[team_id])
     }
+
+
+@dataclass(frozen=True)
+class MissedFinal:
+    """The file that decided for a team, its best private one, and the rank that this would have had."""
+
+    decided: StandingCandidate
+    best: StandingCandidate
+    rank: int
+    file_name: str = ""
+    """Of the best one, where that is another one than decided."""
+
+    @property
+    def picked_the_best(self) -> bool:
+        return self.best.order >= self.decided.order
+
+
+def missed_final(team: Team, ground_truth: GroundTruth) -> MissedFinal | None:
+    """What a team should have picked; None before the reveal and for a team that is not on the private board."""
+    board = list(standings_in_order(ground_truth, Split.PRIVATE))
+    held = next((standing for standing in board if standing.team_id == team.pk), None)
+    if ground_truth.competition.revealed_at is None or held is None:
+        return None
+    sign = sign_of(ground_truth)
+    decided = StandingCandidate(
+        team.pk, held.submission_id, held.value, held.sort_key, held.received_at, held.is_picked_by_system
+    )
+    named = _private_files(team, ground_truth, sign)
+    best, file_name = min(((decided, ""), *named), key=lambda one: one[0].order)
+    better = sum((other.sort_key, other.received_at) < best.order for other in board if other is not held)
+    return MissedFinal(decided, best, 1 + better, file_name)
+
+
+def _private_files(team: Team, ground_truth: GroundTruth, sign: float) -> list[tuple[StandingCandidate, str]]:
+    """The team's ranked files by their private scores, with their names."""
+    rows = ranked_scores(ground_truth, Split.PRIVATE, teams=[team.pk])
+    facts = rows.values_list("submission_id", "value", "submission__received_at", "submission__file_name")
+    return [
+        (StandingCandidate(team.pk, pk, value, sign * value, received_at), name)
+        for pk, value, received_at, name in facts
+    ]

@@ -247,7 +247,7 @@ class RevealReview:
 def review_before_reveal(competition: Competition) -> RevealReview:
     """The state before the reveal, private ranks included: for hosts alone."""
     teams = {team.pk: team for team in competition.teams.all()}
-    # By the files that would decide: the shake-up is computed from these afterwards.
+    # By the files that would decide: both boards show these afterwards.
     by_split: dict[str, list[standings.StandingCandidate]] = {Split.PUBLIC: [], Split.PRIVATE: []}
     if (ground_truth := competition.ground_truth) is not None:
         ground_truth.competition = competition

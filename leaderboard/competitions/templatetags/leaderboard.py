@@ -119,12 +119,6 @@ def size(number: float) -> float:
 
 
 @register.filter
-def doubled(number: float) -> float:
-    """Two standard errors: what 95 of 100 draws stay within."""
-    return 2 * number
-
-
-@register.filter
 def percent(share: float) -> str:
     """A share (0–1) in percent."""
     return f"{100 * share:.1f} %"

@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 import metrics
 from leaderboard.common import charts
-from leaderboard.common.chart_parts import WIDE
+from leaderboard.common.chart_parts import THREE, WIDE
 from leaderboard.common.library_messages import translated_message
 
 from ..access import PageContext
 from ..models import GroundTruth, Team
 from ..models.competition import Split
 from ..ranking import boards, team_ranks
+from ..ranking.rows import BoardRowData
 from ..ranking.scores import sign_of
+
+DRAWN_MOVES = 20
+"""So many of the private board are drawn, and the visitor's own team."""
 
 
 def metric_title(ground_truth: GroundTruth) -> str:
@@ -72,6 +77,17 @@ def score_histogram(ground_truth: GroundTruth, split: Split, values: Sequence[fl
         marks=_baselines(ground_truth, split),
         width=WIDE,
     )
+
+
+def moves_to_final(rows: Sequence[BoardRowData], mine: Team | None) -> SafeString:
+    """From the public to the final ranks: of the first teams of the private board, and of one's own."""
+    moves = [
+        charts.Move(row.name, row.rank + row.movement, row.rank, mine is not None and row.team_id == mine.pk)
+        for row in rows
+        if row.rank is not None and row.movement is not None
+    ]
+    drawn = [move for place, move in enumerate(moves) if place < DRAWN_MOVES or move.is_mine]
+    return charts.slope(drawn, before=_("Public"), after=_("Final"), width=THREE)
 
 
 def _baselines(ground_truth: GroundTruth, split: Split) -> list[tuple[str, float]]:

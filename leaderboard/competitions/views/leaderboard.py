@@ -35,7 +35,7 @@ from ..services import boards
 from . import board_cache
 from .board_facts import BoardFacts, board_facts
 from .board_table import MEDALS, anchor_of, board_table
-from .charts import board_charts
+from .charts import board_charts, moves_to_final
 from .host_responses import csv_response
 
 # A reader with these cookies alone has no session and no messages, so their page is everybody's.
@@ -257,6 +257,7 @@ def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) ->
     table = query.table()
     placing = query.placing(table)
     public = round(100 * query.ground_truth.public_share)
+    podium = _podium(query, table)
     return context | {
         "table": table,
         "html": _with_own_row(table.html, query),
@@ -265,7 +266,8 @@ def _board_context(request: HttpRequest, query: BoardQuery, *, is_part: bool) ->
         if query.is_selection
         else board_facts(query.page_context, query.split, table, placing),
         "own_within": table.within.get(query.team.pk) if query.team else None,
-        "podium": _podium(query, table),
+        "podium": podium,
+        "slope": moves_to_final(table.rows, query.team) if podium and not is_part else "",
         "own_address": _own_address(query, table, placing),
         "public_percent": public,
         "private_percent": 100 - public,

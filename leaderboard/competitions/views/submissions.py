@@ -22,7 +22,7 @@ from ..access import Audience, PageContext, open_to
 from ..forms.student import NoteForm
 from ..models import GroundTruth, Refusal, Rescoring, Score, Submission, Team
 from ..models.competition import Split
-from ..ranking import reveal, shake_up, standings, team_ranks
+from ..ranking import reveal, standings, team_ranks
 from ..ranking.scores import ranked_scores, sign_of
 from ..services import submit_conditions, submitting
 from .charts import metric_title
@@ -98,7 +98,7 @@ def _finals_context(page_context: PageContext, mine: QuerySet[Submission]) -> di
         if can_pick:
             unpicked = reveal.unpicked_better_files(ground_truth, {team.pk: deciding}).get(team.pk)
         if page_context.competition.is_revealed(page_context.at):
-            missed = shake_up.missed_final(team, ground_truth)
+            missed = reveal.missed_final(team, ground_truth)
     # Submission → whether the system picked it. The system picks by public scores, so where these are hidden, only a
     # team's own picks are shown.
     picks = {

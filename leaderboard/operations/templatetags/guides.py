@@ -23,7 +23,7 @@ PARTS = {
     ("students", "join"): "join join_code join_open invitation rules overview data",
     ("students", "submit"): "submit submission",
     ("students", "follow"): "leaderboard submissions finals team",
-    ("students", "the-end"): "shake_up grade rescored",
+    ("students", "the-end"): "grade rescored",
 }
 PLACES = {name: place for place, names in PARTS.items() for name in names.split()}
 
