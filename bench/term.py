@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import extensions, joining, people, roster, team_merges
+from leaderboard.classroom import extensions, joining, people, roster
 from leaderboard.classroom import teams as teams_module
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.competitions.models import Competition, Membership, Submission, Team
@@ -305,8 +305,6 @@ def _run(term: Term, competition: Competition) -> None:
     extensions.disqualify_team(team=teams["Kernel Panic"], user=ada, reason="Shared files with another team")
     submission = _file_of(competition, "Residuals")
     competitions_services.hide_submission(submission=submission, user=ada, reason="Handed in by mistake")
-    captain = Membership.objects.get(team=teams["Null Hypothesis"])
-    team_merges.offer_merge(membership=captain, invitation=teams["Residuals"].invitation)
 
 
 def _end(term: Term, competition: Competition) -> None:

@@ -15,14 +15,15 @@ from leaderboard.accounts.institution.people import student_numbers_of
 from leaderboard.accounts.models import User
 from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
-from leaderboard.common.models.audit_log import AuditEvent
+from leaderboard.common.models.audit_log import AuditEvent, audit_team
 from leaderboard.competitions.models import Admission, Competition, Membership, Team
 from leaderboard.competitions.models.competition import normalize_code
 from leaderboard.notifications.models import NoticeKind
 from leaderboard.notifications.notices import mark_mention, notify_team
 
+from .extensions import disqualify_team
 from .models import RosterEntry, has_student_number, joined_values
-from .teams import CannotJoin, create_team_of_one, lock_teams
+from .teams import CannotJoin, create_team_of_one, lock_teams, note_departure
 
 ROLE_LOST = (AuditEvent.HOST_REMOVED, AuditEvent.ASSISTANT_REMOVED)
 
@@ -202,6 +203,15 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
 
 def obstacle_to_moving(team: Team, held: Membership | None) -> str:
     """Why the holder of this membership (or of none) cannot move into a team; empty when they can."""
+    if obstacle := _obstacle_of_team(team, held):
+        return obstacle
+    if held and held.team.submissions.exists():
+        return _("Your team already has submissions, so you can't switch teams. A host can move you.")
+    return ""
+
+
+def _obstacle_of_team(team: Team, held: Membership | None) -> str:
+    """What keeps everybody out of a team: the deadline, its size, a disqualification of either team."""
     competition = team.competition
     if reason := competition.why_teams_are_closed(database_now()):
         return reason
@@ -210,12 +220,50 @@ def obstacle_to_moving(team: Team, held: Membership | None) -> str:
         return words % {"team": team, "number": competition.limits.team_size}
     if team.disqualified_at or (held and held.team.disqualified_at):
         return _("A disqualified team can't get new members, and its members can't change teams.")
-    if held and held.team.submissions.exists():
-        return _(
-            "Your team already has submissions, so you can't switch teams. Your captain can merge the teams "
-            "instead: enter this link on your team’s page."
-        )
     return ""
+
+
+def move_student(*, membership: Membership, team: Team, user: User) -> None:
+    """Let a host put a student into another team. Raises `CannotJoin`.
+
+    Submissions stay with the team that the student leaves; where nobody is left in it, it stands on no board.
+    """
+    with transaction.atomic():
+        lock_teams(membership.competition_id)
+        held = Membership.objects.select_related("team", "user", "competition").get(pk=membership.pk)
+        left, competition = held.team, held.competition
+        if team.pk == left.pk:
+            return
+        team = competition.teams.get(pk=team.pk)
+        if obstacle := _obstacle_of_team(team, held):
+            raise CannotJoin(obstacle)
+        held.team = team
+        held.save(update_fields=["team"])
+        before = {"team": audit_team(left)}
+        if left.memberships.exists():
+            note_departure(left, held)
+        elif left.submissions.exists():
+            disqualify_team(team=left, user=user, reason=_("Its last member moved to another team."))
+        else:
+            left.delete()
+        competition.touch_board()
+        names = {"name": mark_mention(held.user), "team": mark_mention(team)}
+        words = gettext_lazy("A host moved “%(name)s” to “%(team)s”. Earlier submissions stay with the earlier team.")
+        notify_team(
+            team,
+            kind=NoticeKind.TEAM,
+            title=lambda: _("A host changed your team"),
+            text=lambda: words % names,
+        )
+        AuditEntry.append(
+            AuditEvent.MEMBER_MOVED,
+            user=user,
+            competition=competition,
+            account=held.user,
+            about=audit_team(team),
+            before=before,
+            after={"team": audit_team(team)},
+        )
 
 
 def link_by_student_number(*, account: User) -> None:

@@ -88,7 +88,7 @@ def leave_team(*, membership: Membership) -> Membership:
         lock_teams(membership.competition_id)
         team_left = Team.objects.select_related("competition").filter(pk=membership.team_id, memberships=membership.pk)
         if (team := team_left.first()) is None:
-            raise CannotJoin(_("You've already left this team, or it merged with another one."))
+            raise CannotJoin(_("You've already left this team."))
         if team.disqualified_at is not None:
             raise CannotJoin(_("Your team is disqualified, so you can't change teams."))
         if team.memberships.count() == 1:
@@ -96,18 +96,7 @@ def leave_team(*, membership: Membership) -> Membership:
         membership.team = create_team_of_one(membership.competition, membership.user)
         membership.save(update_fields=["team"])
         team.competition.touch_board()
-        words = gettext_lazy("“%(name)s” is no longer in “%(team)s”. Submissions so far stay with the team.")
-        names = {"name": mark_mention(membership.user), "team": mark_mention(team)}
-        notify_team(
-            team,
-            kind=NoticeKind.TEAM,
-            title=lambda: _("A member left your team"),
-            text=lambda: words % names,
-        )
-        if team.captain_id == membership.user_id:
-            heir = team.memberships.select_related("user").earliest("joined_at").user
-            Team.objects.filter(pk=team.pk).update(captain=heir)
-            _notify_new_captain(heir, team)
+        note_departure(team, membership)
     count_try("leave_team", membership.pk, seconds=86_400)
     return membership
 
@@ -127,6 +116,22 @@ def create_team_of_one(competition: Competition, user: User) -> Team:
         give_pseudonyms(competition)
         team.refresh_from_db(fields=["pseudonym"])
     return team
+
+
+def note_departure(team: Team, left: Membership) -> None:
+    """Tell the members who stay. Where the captain left, the one who is longest in the team leads it."""
+    words = gettext_lazy("“%(name)s” is no longer in “%(team)s”. Submissions so far stay with the team.")
+    names = {"name": mark_mention(left.user), "team": mark_mention(team)}
+    notify_team(
+        team,
+        kind=NoticeKind.TEAM,
+        title=lambda: _("A member left your team"),
+        text=lambda: words % names,
+    )
+    if team.captain_id == left.user_id:
+        heir = team.memberships.select_related("user").earliest("joined_at").user
+        Team.objects.filter(pk=team.pk).update(captain=heir)
+        _notify_new_captain(heir, team)
 
 
 def remove_member(*, captain: Membership, member_id: int) -> Membership:
@@ -194,7 +199,7 @@ def _log_captain_action(event: AuditEvent, captain: Membership, about: User, **c
 
 
 def _notify_new_captain(user: User, team: Team) -> None:
-    words = gettext_lazy("You now lead “%(team)s”. You can remove members and decide about merging.")
+    words = gettext_lazy("You now lead “%(team)s”. You can remove members.")
     notices.notify(
         [user],
         kind=NoticeKind.TEAM,

@@ -14,7 +14,7 @@ from leaderboard.common.clock import database_now
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent, audit_values
 
-from .models import Competition, Membership, MergeOffer, PageTask, Score, Submission, Team
+from .models import Competition, Membership, PageTask, Score, Submission, Team
 from .models.competition import Split
 from .models.team import new_invitation
 from .services import page_tasks
@@ -108,7 +108,7 @@ def leave(*, leaving: Leaving) -> None:
     account = leaving.account
     leaving.competitions |= _known_in(account)
     page_tasks.remove_tasks_of(account)
-    # Nothing is handed in, scored or merged meanwhile.
+    # Nothing is handed in or scored meanwhile.
     joined = Competition.objects.filter(pk__in=account.memberships.values("competition"))
     list(joined.select_for_update().order_by("pk").values_list("pk"))
     mine = Submission.objects.filter(user=account, baseline=None)
@@ -147,8 +147,6 @@ def _leave_team_anonymously(membership: Membership, leaving: Leaving) -> None:
             team.vacated_at = database_now()
             if membership.competition.revealed_at is None:
                 team.standings.all().delete()
-            # Nobody is left to become one team with.
-            MergeOffer.between(team).delete()
         if team.captain_id == membership.user_id:
             team.captain = heir.user if heir else None
         team.save(update_fields=["name", "invitation", "captain", "vacated_at"])

@@ -17,13 +17,13 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import ApiToken, User
 from leaderboard.accounts.personal_data import delete_account
-from leaderboard.classroom import extensions, joining, roles, roster, team_merges, teams
+from leaderboard.classroom import extensions, joining, roles, roster, teams
 from leaderboard.classroom.models import HostingRole, RoleInvitation, RosterEntry
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.web_pools import DELAY
 from leaderboard.competitions import tasks
-from leaderboard.competitions.models import BoardSettings, Competition, Membership, MergeOffer, Submission, Team
+from leaderboard.competitions.models import BoardSettings, Competition, Membership, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.services import boards, competitions
 from leaderboard.grades import files as files_module
@@ -113,15 +113,6 @@ def test_released_grades_go_along_with_their_reasons_and_nobody_elses(pets: Comp
     assert loaded(taken_along(bo), "grades") == []
 
 
-def test_offers_of_a_team_without_anybody_end_with_its_last_account(pets: Competition, bo: User, cy: User) -> None:
-    mine, theirs = enter(pets, bo), enter(pets, cy)
-    hand_in(pets, bo, answers())
-    team_merges.offer_merge(membership=mine, invitation=theirs.team.invitation)
-    delete_account(account=bo, user=bo)
-    assert Team.objects.filter(pk=mine.team_id).exists()
-    assert not MergeOffer.objects.exists()
-
-
 def test_copies_are_limited_and_nobody_gets_anothers(pets: Competition, bo: User, client: Client) -> None:
     for _ in range(5):
         taken_along(bo)
@@ -198,7 +189,7 @@ def traces(pets: Competition, ada: User, bo: User, cy: User, dee: User) -> None:
     )
     file = hand_in(pets, bo, answers(), file_name="namecanary_final.csv")
     captain = Membership.objects.get(user=bo)
-    team_merges.offer_merge(membership=captain, invitation=enter(pets, dee).team.invitation)
+    enter(pets, dee)
     teams.hand_over_captaincy(captain=captain, member_id=mate.pk)
     competitions.hide_submission(submission=file, user=ada, reason="“bo” asked for it")
     extensions.grant_extension(team=team, user=ada, reason="ill", extra_attempts=1)
@@ -230,11 +221,11 @@ def whole_database() -> str:
 
 def test_nothing_anywhere_says_who_a_deleted_account_was(traces: None, bo: User) -> None:
     before = whole_database()
-    for name in ("amecanary", "“bo” wants to merge", "S-4711", "'bo'"):
+    for name in ("amecanary", "S-4711", "'bo'"):
         assert name in before, name
     delete_account(account=bo, user=bo)
     after = whole_database()
-    for name in ("amecanary", "“bo” wants to merge", "S-4711", "'bo'", '"bo"'):
+    for name in ("amecanary", "S-4711", "'bo'", '"bo"'):
         assert name not in after, name
 
 
@@ -279,7 +270,6 @@ def test_what_others_call_alike_stays_as_it_was(ada: User, bo: User, cy: User, d
 def test_what_is_about_others_stays_as_it_was(traces: None, bo: User, cy: User, dee: User) -> None:
     delete_account(account=bo, user=bo)
     assert b'"Rivera, Ana",12,S-1,x2,,4' in bytes(Gradebook.objects.get().data)
-    assert "“Former member 1” wants to merge" in Notice.objects.get(user=dee).text
     hidden = Notice.objects.get(user=cy, title="Your team's submission is hidden")
     assert hidden.text.startswith("“submission.csv” is off the leaderboards")
     assert Notice.objects.get(user=cy, title="You're now the captain").text.startswith("You now lead “Former member 1”")

@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from leaderboard.accounts.models import ApiToken, User
-from leaderboard.classroom import extensions, joining, roster, team_merges
+from leaderboard.classroom import extensions, joining, roster
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, PageTask, RowReport, Score, Standing, Submission
@@ -158,14 +158,13 @@ def hashes_of(competition: Competition) -> list[str]:
 
 
 def _run_the_class(competition: Competition, ada: User, bo: User, eve: User) -> str:
-    """A roster, words to the class, a grant, an offer, grade rules, hard rows: what pages show only once it is there.
+    """A roster, words to the class, a grant, grade rules, hard rows: what pages show only once it is there.
     Gives the code of a one-time link."""
     RosterEntry.objects.create(competition=competition, name=f"{CLASS} Lee", email=f"{CLASS}@example.org", login=CLASS)
     guest = RosterEntry.objects.create(competition=competition, name="Gus Guest")
     [(_guest, code)] = roster.make_join_cards(competition=competition, entries=[guest.pk], user=ada)
     announcements.announce(competition=competition, user=ada, title="Welcome", text="Good **luck**.")
-    mine, other = (competition.memberships.select_related("team").get(user=user) for user in (bo, eve))
-    team_merges.offer_merge(membership=other, invitation=mine.team.invitation)
+    mine = competition.memberships.select_related("team").get(user=bo)
     extensions.grant_extension(team=mine.team, user=ada, reason="ill for a week", extra_attempts=1)
     rules = grade_rules.grade_rules(competition)[0].as_json()
     grade_rules.set_grade_rules(competition=competition, values=rules, user=ada)

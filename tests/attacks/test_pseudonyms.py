@@ -9,12 +9,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.classroom import team_merges
-from leaderboard.competitions.models import Membership, MergeOffer, Team
+from leaderboard.competitions.models import Membership, Team
 from leaderboard.competitions.models.team import FIRST, SECOND, draw_pseudonym
 from leaderboard.competitions.ranking import standings
 from leaderboard.competitions.services import boards, competitions
-from leaderboard.notifications.models import Notice
 from tests.conftest import close
 
 from .scene import Scene, addresses, ask, filled, text_of
@@ -27,9 +25,7 @@ MEMBER = "membercanary"
 
 @pytest.fixture
 def masked(scene: Scene) -> Scene:
-    """Bo's and Cy's team has a name that tells, Cy an account name that does; the board shows pseudonyms. Nobody speaks
-    of merging, which is about names: whoever offers has a link that tells one."""
-    MergeOffer.objects.all().delete()
+    """Bo's and Cy's team has a name that tells, Cy an account name that does; the board shows pseudonyms."""
     membership = Membership.objects.select_related("team", "user").get(user__username="cy")
     Team.objects.filter(pk=membership.team_id).update(name=NAME)
     membership.user.username = MEMBER
@@ -78,23 +74,6 @@ def test_no_board_numbers_its_teams_in_the_order_in_which_they_came(masked: Scen
     page = text_of(ask(masked, "eve", "GET", "/c/secret/leaderboard/"))
     assert 'id="team-' in page
     assert not re.search(rf"(team-|you )({numbers})\b", page)
-
-
-def test_two_teams_that_speak_of_merging_read_names_and_no_pseudonyms(masked: Scene) -> None:
-    """An invitation link tells a name: a pseudonym next to it would tell whose it is."""
-    theirs = Team.objects.get(name=NAME)
-    eves = Membership.objects.select_related("team").get(user__username="eve")
-    made = team_merges.offer_merge(membership=eves, invitation=theirs.invitation)
-    offering = text_of(ask(masked, "eve", "GET", "/c/secret/team/"))
-    assert f"<strong>{NAME}</strong>" in offering
-    assert theirs.pseudonym not in offering
-    deciding = text_of(ask(masked, "bo", "GET", "/c/secret/team/"))
-    deciding += Notice.objects.get(user__username="bo", title="Merge offer").text
-    assert "<strong>eve</strong>" in deciding
-    assert "“eve”" in deciding
-    assert eves.team.pseudonym not in deciding
-    team_merges.withdraw_merge(membership=Membership.objects.get(user__username="bo"), offer_id=made.pk)
-    assert Notice.objects.get(title="Your merge offer was declined").text.startswith(f"“{NAME}”")
 
 
 def test_hosts_and_assistants_read_both_names_and_the_team_its_own(masked: Scene) -> None:

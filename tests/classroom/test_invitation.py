@@ -76,7 +76,7 @@ def test_cy_who_handed_in_already_stays_where_they_are(pets: Competition, bo: Us
     client = signed_in(cy)
     page = client.get(f"/invitation/{team.invitation}/").content.decode()
     assert "already has submissions" in page
-    assert "Your captain can merge the teams instead:" in page
+    assert "A host can move you." in page
     assert 'href="/c/pets/team/">Your team</a>' in page
     assert "Enter another code" not in page
     assert client.post(f"/invitation/{team.invitation}/", {"accepted": "on"}).status_code == 409

@@ -7,11 +7,11 @@ from datetime import timedelta
 from django.utils import timezone
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import extensions, joining, team_merges
+from leaderboard.classroom import extensions, joining
 from leaderboard.competitions.models import Competition, Limits, Membership, Team
 from leaderboard.competitions.services import competitions
 from leaderboard.notifications.models import Notice
-from tests.conftest import answers, close, enter, hand_in
+from tests.conftest import close, enter
 from tests.pages import signed_in
 
 TEAM = "/c/pets/team/"
@@ -95,37 +95,12 @@ def test_the_captain_hands_over_and_removes_on_the_page(pets: Competition, bo: U
     assert "Only the team captain" in text
 
 
-def test_two_captains_merge_their_teams_on_the_page(pets: Competition, bo: User, cy: User) -> None:
-    mine, theirs = enter(pets, bo).team, enter(pets, cy).team
-    hand_in(pets, bo, answers())
-    link = f"http://testserver/invitation/{theirs.invitation}/"
-    client, other = signed_in(bo), signed_in(cy)
-    assert client.post(TEAM, {"action": "offer", "invitation": link}).status_code == 303
-    assert "Offer sent to <strong>cy</strong>" in client.get(TEAM).content.decode()
-    page = other.get(TEAM).content.decode()
-    assert "<strong>bo</strong> wants to merge with your team" in page
-    assert "(10). Your team has made <strong>0</strong>" in " ".join(page.split())
-    number = page.split('name="number" value="')[1].split('"')[0]
-    assert "part of “bo”" in other.post(TEAM, {"action": "accept", "number": number}, follow=True).content.decode()
-    assert Membership.objects.get(user=cy).team == mine
-
-
-def test_a_refused_offer_says_why_beside_what_was_typed(pets: Competition, bo: User) -> None:
-    enter(pets, bo)
-    response = signed_in(bo).post(TEAM, {"action": "offer", "invitation": "http://testserver/invitation/<wrong>/"})
-    assert response.status_code == 422
-    assert "No team in this competition has this invitation link" in response.content.decode()
-    assert "&lt;wrong&gt;" in response.content.decode()
-    for number in ("", "x", "9" * 40, "²"):
-        assert signed_in(bo).post(TEAM, {"action": "accept", "number": number}).status_code == 303
-
-
 def test_a_page_whose_teams_the_host_has_closed_has_no_buttons_for_them(pets: Competition, bo: User, cy: User) -> None:
     pair(pets, bo, cy)
     Limits.objects.update(teams_close_at=pets.opens_at)
     page = signed_in(bo).get(TEAM).content.decode()
     assert "The host has frozen the teams" in page
-    for word in ("Leave team", "Remove from", "Offer to merge", "Copy link"):
+    for word in ("Leave team", "Remove from", "Copy link"):
         assert word not in page
     assert "Rename team" in page
 
@@ -180,7 +155,7 @@ def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_
     """It may still be renamed: its name is on no board, and stands again with the team."""
     team = pair(pets, bo, cy)
     Limits.objects.update(teams_close_at=pets.closes_at)
-    offered = ("Offer to merge", "Copy link", "Leave team", "Remove from team", "Teams can change until")
+    offered = ("Copy link", "Leave team", "Remove from team", "Teams can change until")
     submit = 'href="/c/pets/submit/"'
     client = signed_in(bo)
     assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))
@@ -188,34 +163,10 @@ def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_
     extensions.disqualify_team(team=team, user=ada, reason="Copied.")
     page = client.get(TEAM).content.decode()
     assert [word for word in (*offered, submit, team.invitation) if word in page] == []
-    assert page.count("It can&#x27;t merge") == 1
+    assert page.count("Members can&#x27;t join or leave.") == 1
     assert "Rename team" in page
     assert "Everyone sees it on the leaderboard" not in page
     assert "attempts a day" not in page
     assert submit not in client.get("/c/pets/").content.decode()
     extensions.readmit_team(team=team, user=ada)
     assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))
-
-
-def test_an_offer_of_a_disqualified_team_waits_unseen_until_it_competes_again(
-    pets: Competition, ada: User, bo: User, cy: User
-) -> None:
-    mine, other = enter(pets, bo), enter(pets, cy).team
-    team_merges.offer_merge(membership=mine, invitation=other.invitation)
-    pages = [signed_in(cy), signed_in(bo)]
-    words = ("Accept and merge", "Withdraw")
-    assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [True, True]
-    for out in (mine.team, other):
-        extensions.disqualify_team(team=out, user=ada, reason="Copied.")
-        assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [False] * 2
-        extensions.readmit_team(team=out, user=ada)
-    assert [word in one.get(TEAM).content.decode() for one, word in zip(pages, words, strict=True)] == [True, True]
-
-
-def test_a_full_team_is_offered_no_merger(pets: Competition, bo: User, cy: User) -> None:
-    Limits.objects.update(team_size=2)
-    pets.refresh_from_db()
-    pair(pets, bo, cy)
-    page = signed_in(bo).get(TEAM).content.decode()
-    assert "Your team is full." in page
-    assert "Merge with another team" not in page

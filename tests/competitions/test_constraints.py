@@ -23,7 +23,6 @@ from leaderboard.competitions.models import (
     GroundTruth,
     Limits,
     Membership,
-    MergeOffer,
     PageTask,
     Refusal,
     Score,
@@ -137,10 +136,6 @@ OFFENCES: dict[str, Callable[[], object]] = {
     "grade_is_not_negative": lambda: Grade.objects.create(release=release(), user=bo(), points=-1),
     "a_disqualified_team_reads_why": lambda: Team.objects.update(disqualified_at=timezone.now()),
     "team_pseudonym_once": lambda: [Team.objects.create(**here(), name=name, pseudonym="Calm Fox") for name in "xy"],
-    "one_offer_between_two_teams": lambda: twice(
-        MergeOffer, team=team(), other=Team.objects.create(**here(), name="others")
-    ),
-    "an_offer_is_for_another_team": lambda: MergeOffer.objects.create(team=team(), other=team()),
     "one_task_in_each_place": lambda: twice(PageTask, user=bo(), place=1),
     "one_running_task_each": lambda: [
         PageTask.objects.create(user=bo(), place=place, status="running") for place in (1, 2)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.test import Client
 
 from leaderboard.accounts.models import SetupLink, User
-from leaderboard.classroom import extensions, roles, team_merges, teams
+from leaderboard.classroom import extensions, joining, roles, teams
 from leaderboard.classroom.models import HostingRole
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
@@ -90,17 +90,16 @@ def test_teams_and_their_people_are_read_by_todays_names(pets: Competition, ada:
     mine, theirs = enter(pets, bo), enter(pets, cy)
     extensions.disqualify_team(team=theirs.team, user=ada, reason="Copied.")
     extensions.readmit_team(team=theirs.team, user=ada)
-    team_merges.accept_merge(
-        membership=theirs, offer_id=team_merges.offer_merge(membership=mine, invitation=theirs.team.invitation).pk
-    )
+    gone = theirs.team_id
+    joining.move_student(membership=theirs, team=mine.team, user=ada)
     teams.rename_team(membership=mine, name="Rockets")
     teams.hand_over_captaincy(captain=mine, member_id=theirs.pk)
     page = text_of(signed_in(ada).get("/host/pets/audit/"))
     assert "Captain changed Rockets cy" in page
     assert "captain : bo → became cy" in page
-    assert "Teams merged Rockets" in page
-    assert "members : [['bo'], ['cy']] → became ['bo', 'cy']" in page
-    assert f"Team disqualified team {theirs.team_id}" in page, "it is no more"
+    assert "Student moved to another team Rockets cy" in page
+    assert f"team : team {gone} → became Rockets" in page
+    assert f"Team disqualified team {gone}" in page, "it is no more"
     assert " #" not in page
 
 

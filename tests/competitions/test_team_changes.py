@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from leaderboard.accounts import personal_data
 from leaderboard.accounts.models import User
-from leaderboard.classroom import joining, team_merges, teams
+from leaderboard.classroom import joining, teams
 from leaderboard.classroom.models import RosterEntry
 from leaderboard.classroom.teams import CannotJoin
 from leaderboard.competitions.models import Admission, Competition, Membership
@@ -27,12 +27,6 @@ from tests.conftest import close, enter, hand_in, make_competition
 
 def membership_of(user: User) -> Membership:
     return Membership.objects.select_related("team", "competition").get(user=user)
-
-
-def merged(bo: User, cy: User) -> None:
-    """Bo's team becomes part of Cy's."""
-    made = team_merges.offer_merge(membership=membership_of(cy), invitation=membership_of(bo).team.invitation)
-    team_merges.accept_merge(membership=membership_of(bo), offer_id=made.pk)
 
 
 def checks_hold(competition: Competition) -> None:
@@ -90,14 +84,15 @@ def test_who_joins_others_adds_nothing_to_what_they_have(cats: Competition, bo: 
 
 
 @pytest.mark.attack("more attempts")
-def test_leaving_and_merging_back_gives_no_more_attempts(cats: Competition, bo: User, cy: User) -> None:
-    joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=enter(cats, cy).team.invitation))
+def test_leaving_and_being_moved_back_gives_no_more_attempts(cats: Competition, ada: User, bo: User, cy: User) -> None:
+    home = enter(cats, cy).team
+    joining.accept_rules(membership=joining.join_by_invitation(user=bo, invitation=home.invitation))
     total = 0
     for _ in range(3):
         teams.leave_team(membership=membership_of(bo))
         total += uploads(cats, bo)
-        merged(bo, cy)
-        total += uploads(cats, cy)
+        joining.move_student(membership=membership_of(bo), team=home, user=ada)
+        total += uploads(cats, bo)
     assert total == 5
     checks_hold(cats)
 

@@ -9,14 +9,13 @@ import pytest
 from django.db.models import Count, F
 
 from leaderboard.accounts.models import User
-from leaderboard.classroom import joining, roster, team_merges, teams
+from leaderboard.classroom import joining, roster, teams
 from leaderboard.classroom.models import RosterEntry, join_card_digest
 from leaderboard.competitions.models import (
     Competition,
     DailyAttempts,
     Limits,
     Membership,
-    MergeOffer,
     Submission,
     Team,
 )
@@ -59,16 +58,17 @@ def test_of_sixteen_who_follow_one_invitation_three_get_in(pets: Competition, bo
 
 
 @pytest.mark.parametrize("turn", range(4))
-@pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
-def test_people_who_join_two_teams_while_they_become_one(pets: Competition, bo: User, cy: User, turn: int) -> None:
+@pytest.mark.attack("teams that join, leave, move and hand in at the same moment")
+def test_people_who_join_two_teams_while_a_host_moves_the_member_of_one_to_the_other(
+    pets: Competition, ada: User, bo: User, cy: User, turn: int
+) -> None:
     mine, other = enter(pets, bo), enter(pets, cy)
-    offer = team_merges.offer_merge(membership=mine, invitation=other.team.invitation)
     links = [mine.team.invitation, other.team.invitation]
     people = [person(f"student-{number}") for number in range(8)]
 
     def act(number: int) -> str:
         if number == 4:
-            return outcome(lambda: team_merges.accept_merge(membership=other, offer_id=offer.pk))
+            return outcome(lambda: joining.move_student(membership=other, team=mine.team, user=ada))
         return outcome(lambda: joining.join_by_invitation(user=people[number], invitation=links[number % 2]))
 
     seen = at_once(act, 8)
@@ -76,21 +76,8 @@ def test_people_who_join_two_teams_while_they_become_one(pets: Competition, bo: 
     assert Membership.objects.count() == 2 + sum(answer == "done" for n, answer in enumerate(seen) if n != 4)
 
 
-def test_two_offers_in_both_directions_make_one_team(pets: Competition, bo: User, cy: User) -> None:
-    both = [enter(pets, bo), enter(pets, cy)]
-    for one, two in (both, both[::-1]):
-        team_merges.offer_merge(membership=one, invitation=two.team.invitation)
-    offers = {offer.other_id: offer.pk for offer in MergeOffer.objects.all()}
-    seen = at_once(
-        lambda n: outcome(lambda: team_merges.accept_merge(membership=both[n], offer_id=offers[both[n].team_id])), 2
-    )
-    assert sorted(seen) == ["done", "refused"]
-    assert Team.objects.count() == 1
-    assert Membership.objects.count() == 2
-
-
 @pytest.mark.parametrize("turn", range(4))
-@pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
+@pytest.mark.attack("teams that join, leave, move and hand in at the same moment")
 def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
     pets: Competition, bo: User, cy: User, turn: int
 ) -> None:
@@ -109,7 +96,7 @@ def test_a_file_handed_in_while_its_team_is_given_up_is_kept_and_counts(
     assert taken == 3
 
 
-@pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
+@pytest.mark.attack("teams that join, leave, move and hand in at the same moment")
 def test_who_leaves_sixteen_times_at_once_leaves_once(pets: Competition, bo: User, cy: User, dee: User) -> None:
     link = enter(pets, bo).team.invitation
     mine = joining.join_by_invitation(user=cy, invitation=link)
@@ -119,14 +106,13 @@ def test_who_leaves_sixteen_times_at_once_leaves_once(pets: Competition, bo: Use
     assert Team.objects.count() == 2
 
 
-def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
-    pets: Competition, bo: User, cy: User, dee: User
+def test_a_captain_who_removes_people_while_a_host_moves_the_captain(
+    pets: Competition, ada: User, bo: User, cy: User, dee: User
 ) -> None:
     mine, other = enter(pets, bo), enter(pets, cy)
     third = joining.join_by_invitation(user=dee, invitation=other.team.invitation)
-    offer = team_merges.offer_merge(membership=mine, invitation=other.team.invitation)
     events: list[Callable[[], object]] = [
-        lambda: team_merges.accept_merge(membership=other, offer_id=offer.pk),
+        lambda: joining.move_student(membership=other, team=mine.team, user=ada),
         lambda: teams.remove_member(captain=other, member_id=third.pk),
         lambda: teams.hand_over_captaincy(captain=other, member_id=third.pk),
         lambda: teams.leave_team(membership=third),
@@ -135,7 +121,7 @@ def test_a_captain_who_removes_people_while_the_team_becomes_part_of_another(
     assert Membership.objects.count() == 3
 
 
-@pytest.mark.attack("teams that join, leave, merge and hand in at the same moment")
+@pytest.mark.attack("teams that join, leave, move and hand in at the same moment")
 def test_one_join_card_lets_one_of_sixteen_in(pets: Competition, ada: User) -> None:
     entry = RosterEntry.objects.create(competition=pets, name="Dee")
     [(_entry, code)] = roster.make_join_cards(competition=pets, entries=[entry.pk], user=ada)

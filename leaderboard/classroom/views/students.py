@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -24,7 +24,7 @@ from leaderboard.common.models.audit_log import AuditEvent
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.host import MomentField, moment_in
-from leaderboard.competitions.models import Competition, Membership, Score, Submission
+from leaderboard.competitions.models import Competition, Membership, Score, Submission, Team
 from leaderboard.competitions.models.competition import Split
 from leaderboard.competitions.models.extension import extended_deadline
 from leaderboard.competitions.ranking import team_ranks
@@ -32,8 +32,9 @@ from leaderboard.competitions.ranking.scores import sign_of
 from leaderboard.competitions.services.competitions import CannotHost
 from leaderboard.competitions.views.charts import metric_title
 
-from .. import extensions, hooks, roster
+from .. import extensions, hooks, joining, roster
 from ..models import LONGEST_SECTION, RosterEntry, name_on_roster, section_names
+from ..teams import CannotJoin
 
 SHOWN_FILES = 8
 MORE_DAYS = (1, 3)
@@ -50,25 +51,38 @@ class DeadlineForm(forms.Form):
         return moment_in(self.cleaned_data["closes_at"], self.competition.zone)
 
 
+class TeamForm(forms.Form):
+    """The other teams that have room for one more."""
+
+    team = forms.ModelChoiceField(label=gettext_lazy("Other team"), queryset=Team.objects.none())
+
+    def __init__(self, member: Membership, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        members = Count("memberships")
+        others = member.competition.teams.filter(disqualified_at=None).exclude(pk=member.team_id)
+        has_room = others.annotate(members=members).filter(
+            members__gte=1, members__lt=member.competition.limits.team_size
+        )
+        cast("forms.ModelChoiceField[Team]", self.fields["team"]).queryset = has_room
+
+
 @open_to(Audience.ASSISTANTS)
 def host_student(request: HttpRequest, page_context: PageContext, user_id: int) -> HttpResponse:
-    """A student's place, files, team and deadline; POST gives more time, changes the section, or makes a password
-    link."""
+    """A student's place, files, team and deadline; POST gives more time, changes the section or the team, or makes a
+    password link."""
     mates = _team_of(page_context.competition, user_id)
     member = next((mate for mate in mates if mate.user_id == user_id), None)
     if member is None:
         raise Http404(_("No such student in this competition."))
-    action, link, status = request.POST.get("action", ""), "", 200
-    refusal = ""
+    action, link, refusal = request.POST.get("action", ""), "", ""
     form = DeadlineForm(page_context.competition, request.POST if action == "date" else None)
-    if action == "section":
-        _move_to_section(page_context, member, request.POST.get("section", ""))
+    team_form = TeamForm(member, request.POST if action == "team" else None)
+    if action in ("section", "team") and _move(page_context, member, request, team_form):
         messages.success(request, _("Saved."))
         return see_other("host_student", slug=page_context.competition.slug, user_id=user_id)
     if action == "password":
         link = responses.absolute_url(request, "password_link", _make_password_link(page_context, member))
-    elif action:
-        status = 422
+    elif action and action != "team":
         try:
             if _give_time(page_context, member, request, form):
                 messages.success(request, _extension_words(page_context.competition, user_id))
@@ -77,15 +91,22 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
             refusal = " ".join(error.messages)
         except CannotHost as error:
             refusal = error.message
+    competition = page_context.competition
+    can_move = page_context.is_host and competition.limits.team_size > 1 and page_context.at < competition.closes_at
     context = {
         "page_context": page_context,
         "member": member,
         "mates": mates,
         "form": form,
+        "team_form": team_form,
+        "can_move": can_move,
+        # Asked for by a link: a list of all teams is longer than the rest of the page.
+        "is_moving": can_move and "move" in request.GET,
         "refusal": refusal,
         "password_link": link,
         **_facts_about(page_context, member),
     }
+    status = 200 if action in ("", "password") else 422
     return render(request, "classroom/host_student.html", context, status=status)
 
 
@@ -164,11 +185,26 @@ def _extension_words(competition: Competition, user_id: int) -> str:
     return _("Extension given: “%(team)s” until %(until)s.") % {"team": member.team, "until": until}
 
 
+def _move(page_context: PageContext, member: Membership, request: HttpRequest, team_form: TeamForm) -> bool:
+    """Put the student into another team or section: hosts alone. False where the form says why not."""
+    if not page_context.is_host:
+        raise PermissionDenied(_("Only hosts can move a student to another team or section."))
+    if request.POST["action"] == "section":
+        _move_to_section(page_context, member, request.POST.get("section", ""))
+        return True
+    if team_form.is_valid():
+        team, user = team_form.cleaned_data["team"], signed_in_user(page_context.user)
+        try:
+            joining.move_student(membership=member, team=team, user=user)
+        except CannotJoin as error:
+            team_form.add_error("team", str(error))
+    return team_form.is_valid()
+
+
 def _move_to_section(page_context: PageContext, member: Membership, section: str) -> None:
-    """Hosts alone, for those on the roster."""
     entry = RosterEntry.objects.filter(competition=page_context.competition, user=member.user_id).first()
-    if not page_context.is_host or entry is None:
-        raise PermissionDenied(_("Only hosts can change the section of somebody on the roster."))
+    if entry is None:
+        raise PermissionDenied(_("Only the section of somebody on the roster can be changed."))
     section = section.strip()[:LONGEST_SECTION]
     user = signed_in_user(page_context.user)
     roster.move_to_section(competition=page_context.competition, entries=[entry.pk], section=section, user=user)

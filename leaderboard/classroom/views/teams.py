@@ -16,12 +16,12 @@ from leaderboard.common import responses
 from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.forms.host import ReasonForm
-from leaderboard.competitions.forms.student import MergeForm, TeamNameForm
-from leaderboard.competitions.models import Competition, Extension, Membership, MergeOffer, Submission, Team
+from leaderboard.competitions.forms.student import TeamNameForm
+from leaderboard.competitions.models import Competition, Extension, Membership, Submission, Team
 from leaderboard.competitions.services import competitions, submit_conditions
 from leaderboard.competitions.views.host_responses import is_confirmed
 
-from .. import extensions, team_lines, team_merges, teams
+from .. import extensions, team_lines, teams
 from ..forms import ExtensionForm, posted_number
 from ..models import people_called
 
@@ -171,33 +171,28 @@ def team(request: HttpRequest, page_context: PageContext) -> HttpResponse:
         competition=page_context.competition,
         is_on_board=not page_context.is_disqualified,
     )
-    offer = MergeForm(request.POST if action == "offer" else None)
     if request.method == "POST":
         try:
-            if words := _change_team(request, membership, name, offer):
+            if words := _change_team(request, membership, name):
                 messages.success(request, words)
                 return see_other("team", slug=page_context.competition.slug)
         except teams.CannotJoin as error:
             if action == "rename":
                 name.add_error("name", str(error))
-            elif action == "offer":
-                offer.add_error("invitation", str(error))
             else:
                 messages.error(request, str(error))
                 return see_other("team", slug=page_context.competition.slug)
-    context = _team_facts(request, page_context, membership) | {"form": name, "offer_form": offer}
-    return render(request, "classroom/team.html", context, status=422 if name.errors or offer.errors else 200)
+    context = _team_facts(request, page_context, membership) | {"form": name}
+    return render(request, "classroom/team.html", context, status=422 if name.errors else 200)
 
 
 def _team_facts(request: HttpRequest, page_context: PageContext, membership: Membership) -> dict[str, Any]:
     competition, own = page_context.competition, membership.team
     members = list(own.memberships.select_related("user"))
-    between = MergeOffer.between(own).filter(team__disqualified_at=None, other__disqualified_at=None)
-    offers = list(between.select_related("team__competition__board", "other__competition__board"))
     stays = competition.why_teams_are_closed(page_context.at)
     if page_context.is_disqualified:
-        stays = stays or _("Your team is disqualified. It can't merge, and members can't join or leave.")
-    context: dict[str, Any] = {
+        stays = stays or _("Your team is disqualified. Members can't join or leave.")
+    return {
         "page_context": page_context,
         "team": own,
         "members": members,
@@ -206,25 +201,17 @@ def _team_facts(request: HttpRequest, page_context: PageContext, membership: Mem
         "names_stay": page_context.at >= competition.closes_at,
         "is_full": len(members) >= competition.limits.team_size,
         "is_captain": own.is_led_by(membership.user),
-        "made": [one for one in offers if one.team_id == own.pk],
-        "received": [one for one in offers if one.other_id == own.pk],
     }
-    if not stays and competition.limits.team_size > 1:
-        context["balance"] = team_merges.attempt_balance(competition, [own], page_context.at)
-    return context
 
 
-def _change_team(request: HttpRequest, membership: Membership, name: TeamNameForm, offer: MergeForm) -> str:
+def _change_team(request: HttpRequest, membership: Membership, name: TeamNameForm) -> str:
     """Do what the form's button says; the words for it, empty when there is no such button or a field is wrong."""
     action = request.POST.get("action", "")
-    # The member or the offer that a button without a field is about.
+    # The member that a button without a field is about.
     number = posted_number(request.POST.get("number", ""))
     if action == "rename" and name.is_valid():
         teams.rename_team(membership=membership, name=name.cleaned_data["name"])
         return _("Team renamed.")
-    if action == "offer" and offer.is_valid():
-        made = team_merges.offer_merge(membership=membership, invitation=offer.cleaned_data["invitation"])
-        return _("Offer sent to “%(team)s”. Its captain decides.") % {"team": made.other}
     if action == "renew":
         teams.renew_invitation(membership=membership)
         return _("This is your new invitation link. The old one no longer works.")
@@ -237,10 +224,4 @@ def _change_team(request: HttpRequest, membership: Membership, name: TeamNameFor
     if action == "hand_over":
         teams.hand_over_captaincy(captain=membership, member_id=number)
         return _("Your team has a new captain.")
-    if action == "accept":
-        united = team_merges.accept_merge(membership=membership, offer_id=number)
-        return _("You're now part of “%(team)s”. Check your final submissions.") % {"team": united}
-    if action == "end_offer":
-        team_merges.withdraw_merge(membership=membership, offer_id=number)
-        return _("The offer is closed.")
     return ""

@@ -62,7 +62,7 @@ class AuditEvent(models.TextChoices):
     GRADE_RULES_CHANGED = "grade_rules_changed", _("Grade rules changed")
     GRADES_RELEASED = "grades_released", _("Grades released")
     GRADES_WITHDRAWN = "grades_withdrawn", _("Grades withdrawn")
-    TEAMS_MERGED = "teams_merged", _("Teams merged")
+    MEMBER_MOVED = "member_moved", _("Student moved to another team")
     MEMBER_REMOVED = "member_removed", _("Member removed by the captain")
     CAPTAIN_CHANGED = "captain_changed", _("Captain changed")
     RIGHTS_CHANGED = "rights_changed", _("Account permissions changed")

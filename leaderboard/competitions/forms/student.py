@@ -88,17 +88,6 @@ class NoteForm(forms.Form):
     )
 
 
-class MergeForm(forms.Form):
-    """Which team to become one with: its captain hands out the link."""
-
-    invitation = forms.CharField(
-        label=_("Invitation link of the other team"),
-        max_length=300,
-        help_text=_("Its captain finds it on their team page."),
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-    )
-
-
 class TeamNameForm(forms.Form):
     name = forms.CharField(label=_("Team name"), max_length=60, help_text=_("Everyone sees it on the leaderboard."))
 

@@ -284,19 +284,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='MergeOffer',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('other', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='offers_received', to='competitions.team')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='offers_made', to='competitions.team')),
-            ],
-            options={
-                'ordering': ['at'],
-            },
-        ),
-        migrations.CreateModel(
             name='Membership',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -589,14 +576,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='standing',
             constraint=models.UniqueConstraint(fields=('ground_truth', 'team', 'split'), name='one_standing_per_team'),
-        ),
-        migrations.AddConstraint(
-            model_name='mergeoffer',
-            constraint=models.UniqueConstraint(fields=('team', 'other'), name='one_offer_between_two_teams'),
-        ),
-        migrations.AddConstraint(
-            model_name='mergeoffer',
-            constraint=models.CheckConstraint(condition=models.Q(('team', models.F('other')), _negated=True), name='an_offer_is_for_another_team'),
         ),
         migrations.AddConstraint(
             model_name='membership',

@@ -17,7 +17,7 @@ from .submission import (
     Submission,
     Worker,
 )
-from .team import DailyAttempts, Membership, MergeOffer, Team
+from .team import DailyAttempts, Membership, Team
 
 __all__ = [
     "Admission",
@@ -34,7 +34,6 @@ __all__ = [
     "LaunchPlan",
     "Limits",
     "Membership",
-    "MergeOffer",
     "PageTask",
     "Refusal",
     "Rescoring",

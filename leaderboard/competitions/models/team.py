@@ -47,7 +47,6 @@ class Team(models.Model):
     # A disqualified team hands nothing in and stands on no board; its files and scores stay.
     disqualified_at = models.DateTimeField(null=True, editable=False)
     disqualified_reason = models.CharField(max_length=300, blank=True, editable=False)
-    # Files that failed before this moment do not count against the limit of failed files of a day.
     # When the account of its last member was deleted. Until the reveal such a team stands on no board.
     vacated_at = models.DateTimeField(null=True, editable=False)
 
@@ -106,30 +105,6 @@ class Membership(models.Model):
     def has_accepted_rules(self) -> bool:
         """Where there are no rules nobody is asked; those that come later ask everybody."""
         return not self.competition.rules.strip() or self.rules_version >= self.competition.rules_version
-
-
-class MergeOffer(models.Model):
-    """A team offers another one to become part of it; its captain agrees or declines."""
-
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="offers_made")
-    other = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="offers_received")
-    by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    at = models.DateTimeField(default=timezone.now, editable=False)
-
-    class Meta:
-        ordering: ClassVar = ["at"]
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["team", "other"], name="one_offer_between_two_teams"),
-            models.CheckConstraint(name="an_offer_is_for_another_team", condition=~Q(team=F("other"))),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.team} to {self.other}"
-
-    @classmethod
-    def between(cls, team: Team) -> models.QuerySet[MergeOffer]:
-        """Those that a team made or received."""
-        return cls.objects.filter(Q(team=team) | Q(other=team))
 
 
 class DailyAttempts(models.Model):
