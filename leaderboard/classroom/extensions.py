@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -34,10 +33,9 @@ def grant_extension(
     user: User | None,
     reason: str,
     extra_attempts: int = 0,
-    day: date | None = None,
     closes_at: datetime | None = None,
 ) -> Extension:
-    """Give a team more attempts (on `day`, or on every day), a later deadline, or both.
+    """Give a team more attempts every day, a later deadline, or both.
 
     Raises `ValidationError` for what makes no grant, `CannotHost` for an extension once the private board is open.
     """
@@ -46,12 +44,8 @@ def grant_extension(
         if closes_at is not None and competition.revealed_at is not None:
             raise CannotHost(_("The private leaderboard is open, so deadlines can't be extended any more."))
         team = Team.objects.select_related("competition").get(pk=team.pk)
-        given = Extension(
-            team=team, extra_attempts=extra_attempts, day=day, closes_at=closes_at, reason=reason, by=user
-        )
+        given = Extension(team=team, extra_attempts=extra_attempts, closes_at=closes_at, reason=reason, by=user)
         given.full_clean()
-        if day is not None and day < competition.day_of(database_now()):
-            raise ValidationError({"day": _("This day is over.")})
         given.save()
         _apply_change(competition, is_about_time=closes_at is not None)
         notify_extension(given)
@@ -158,7 +152,6 @@ def _apply_change(competition: Competition, *, is_about_time: bool) -> None:
 def _extension_facts(extension: Extension) -> dict[str, object]:
     facts = {
         "extra_attempts": extension.extra_attempts or None,
-        "day": extension.day.isoformat() if extension.day else None,
         "closes_at": extension.closes_at,
         "reason": extension.reason,
     }

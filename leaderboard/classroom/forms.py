@@ -177,12 +177,6 @@ class ExtensionForm(forms.Form):
         max_value=1000,
         help_text=gettext_lazy("On top of the daily attempts, for this team only."),
     )
-    day = forms.DateField(
-        label=gettext_lazy("Only on this day (UTC)"),
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date"}),
-        help_text=gettext_lazy("Leave empty for every day."),
-    )
     closes_at = MomentField(label=gettext_lazy("New deadline"), required=False)
     reason = forms.CharField(
         label=gettext_lazy("Reason"),

@@ -86,7 +86,7 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
             team=team,
             memberships=tuple(members[team.pk]),
             best=best.get(team.pk),
-            effective_limits=EffectiveLimits.from_extensions(competition, extensions[team.pk], day),
+            effective_limits=EffectiveLimits.from_extensions(competition, extensions[team.pk]),
             has_extension=bool(extensions[team.pk]),
             **facts.get(team.pk, nothing),
         )

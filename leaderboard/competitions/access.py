@@ -103,8 +103,7 @@ class PageContext:
         """How many files the viewer's team may hand in today, with what it was granted; one query."""
         if self.membership is None:
             return self.competition.limits.daily_attempts
-        day = self.competition.day_of(self.at)
-        return effective_limits_of(self.membership.team_id, self.competition, day).daily_attempts
+        return effective_limits_of(self.membership.team_id, self.competition).daily_attempts
 
     @cached_property
     def last_deadline(self) -> datetime:

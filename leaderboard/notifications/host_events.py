@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from leaderboard.accounts.models import User
-from leaderboard.common.clock import database_now
-from leaderboard.common.display_time import day_text, moment_text
+from leaderboard.common.display_time import moment_text
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.competitions.models.extension import effective_limits_of
 from leaderboard.competitions.services import launches
@@ -70,12 +69,7 @@ def notify_extension(extension: Extension) -> None:
 
 def _extension_text(extension: Extension) -> str:
     given = []
-    if extension.extra_attempts and extension.day:
-        words = ngettext(
-            "%(number)s more attempt on %(day)s", "%(number)s more attempts on %(day)s", extension.extra_attempts
-        )
-        given.append(words % {"number": extension.extra_attempts, "day": f"{day_text(extension.day)} (UTC)"})
-    elif extension.extra_attempts:
+    if extension.extra_attempts:
         words = ngettext(
             "%(number)s more attempt per day", "%(number)s more attempts per day", extension.extra_attempts
         )
@@ -103,7 +97,7 @@ def _revoked_extension_text(extension: Extension) -> str:
     if extension.closes_at is None:
         return text
     competition = extension.team.competition
-    left = effective_limits_of(extension.team_id, competition, competition.day_of(database_now())).closes_at
+    left = effective_limits_of(extension.team_id, competition).closes_at
     return f"{text} " + _("Your deadline is now %(deadline)s. Anything submitted after it counts as late.") % {
         "deadline": moment_text(left, competition.zone)
     }

@@ -87,13 +87,6 @@ def test_bo_has_the_extra_attempts_of_every_day_and_cy_has_none(
     assert broken() == []
 
 
-def test_extra_attempts_of_one_day_are_for_that_day_alone(strict: Competition, ada: User, bo: User) -> None:
-    membership, now = enter(strict, bo), timezone.now()
-    give(membership, ada, extra_attempts=4, day=now.astimezone(UTC).date() + timedelta(days=1))
-    assert submit_conditions.allowance_of(membership, now).left == 1
-    assert submit_conditions.allowance_of(membership, now + timedelta(days=1)).left == 5
-
-
 def test_an_extension_taken_back_leaves_what_was_used_and_the_checks_hold(
     strict: Competition, ada: User, bo: User
 ) -> None:
@@ -122,15 +115,7 @@ def test_who_loses_an_extension_reads_which_deadline_is_left(strict: Competition
     assert f"Your deadline is now {moment_text(strict.closes_at, strict.zone)}." in said_to_user[2]
 
 
-def test_attempts_for_a_day_that_is_over_are_refused(strict: Competition, ada: User, bo: User) -> None:
-    membership, today = enter(strict, bo), timezone.now().astimezone(UTC).date()
-    with pytest.raises(ValidationError, match="This day is over"):
-        give(membership, ada, extra_attempts=1, day=today - timedelta(days=1))
-    give(membership, ada, extra_attempts=1, day=today)
-    assert submit_conditions.allowance_of(membership, timezone.now()).left == 2
-
-
-@pytest.mark.parametrize("what", [{}, {"day": datetime(2026, 1, 1, tzinfo=UTC).date()}, {"extra_attempts": 1001}])
+@pytest.mark.parametrize("what", [{}, {"extra_attempts": 1001}])
 def test_an_extension_gives_something_possible(
     strict: Competition, ada: User, bo: User, what: dict[str, object]
 ) -> None:

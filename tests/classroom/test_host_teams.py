@@ -108,7 +108,7 @@ def test_the_list_asks_as_much_for_sixty_teams_as_for_one(
 
 def test_an_extension_of_nothing_is_refused_in_words_alone(pets: Competition, client: Client, bo: User) -> None:
     address = f"/host/pets/teams/{enter(pets, bo).team.pk}/"
-    nothing = {"action": "grant", "extra_attempts": "", "day": "", "closes_at": "", "reason": "Ill"}
+    nothing = {"action": "grant", "extra_attempts": "", "closes_at": "", "reason": "Ill"}
     response = client.post(address, nothing)
     assert response.status_code == 422
     assert "Give extra attempts, a later deadline, or both." in text_of(response)
@@ -119,7 +119,7 @@ def test_ada_gives_more_attempts_and_time_and_takes_them_back(pets: Competition,
     team = enter(pets, bo).team
     address = f"/host/pets/teams/{team.pk}/"
     until = (pets.closes_at + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
-    sent = {"action": "grant", "extra_attempts": "3", "day": "", "closes_at": until, "reason": "Ill last week"}
+    sent = {"action": "grant", "extra_attempts": "3", "closes_at": until, "reason": "Ill last week"}
     assert client.post(address, sent).status_code == 303
     page = text_of(client.get(address))
     assert "3 extra attempts" in page

@@ -10,7 +10,7 @@ AUDIT_FIELD_NAMES = (
     *(gettext_noop("back in the course"), gettext_noop("bad"), gettext_noop("becomes")),
     *(gettext_noop("bytes"), gettext_noop("captain"), gettext_noop("changed")),
     *(gettext_noop("closes at"), gettext_noop("contact"), gettext_noop("course"), gettext_noop("daily attempts")),
-    *(gettext_noop("day"), gettext_noop("decimals"), gettext_noop("disqualified at")),
+    *(gettext_noop("decimals"), gettext_noop("disqualified at")),
     *(
         gettext_noop("extra attempts"),
         gettext_noop("files"),

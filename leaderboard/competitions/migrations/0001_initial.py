@@ -303,7 +303,6 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('extra_attempts', models.PositiveIntegerField(default=0, validators=[django.core.validators.MaxValueValidator(1000)], verbose_name='extra attempts')),
-                ('day', models.DateField(blank=True, null=True, verbose_name='only on the day')),
                 ('closes_at', models.DateTimeField(blank=True, null=True, verbose_name='new deadline')),
                 ('reason', models.CharField(max_length=300, verbose_name='reason')),
                 ('at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),

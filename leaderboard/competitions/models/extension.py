@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import ClassVar
 
 from django.core.exceptions import ValidationError
@@ -39,8 +39,6 @@ class Extension(models.Model):
     extra_attempts = models.PositiveIntegerField(
         gettext_lazy("extra attempts"), default=0, validators=[MaxValueValidator(1000)]
     )
-    # Nothing: on every day.
-    day = models.DateField(gettext_lazy("only on the day"), null=True, blank=True)
     closes_at = models.DateTimeField(gettext_lazy("new deadline"), null=True, blank=True)
     reason = models.CharField(gettext_lazy("reason"), max_length=300)
     by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+", editable=False)
@@ -64,43 +62,38 @@ class Extension(models.Model):
         if not self.extra_attempts and self.closes_at is None:
             # With its field named, the constraint above does not say it once more in its own words.
             raise ValidationError({"extra_attempts": _("Give extra attempts, a later deadline, or both.")})
-        if self.day is not None and not self.extra_attempts:
-            raise ValidationError({"day": _("The day is for extra attempts. Enter how many.")})
         if self.closes_at is not None and self.closes_at <= self.team.competition.closes_at:
             raise ValidationError({"closes_at": _("This isn't later than the regular deadline.")})
 
 
 @dataclass(frozen=True)
 class EffectiveLimits:
-    """What holds for a team on one day, its grants included. The one place that submitting and pages ask."""
+    """What holds for a team, its grants included. The one place that submitting and pages ask."""
 
     closes_at: datetime
     daily_attempts: int
 
     @classmethod
-    def from_extensions(cls, competition: Competition, extensions: Iterable[Extension], day: date) -> EffectiveLimits:
+    def from_extensions(cls, competition: Competition, extensions: Iterable[Extension]) -> EffectiveLimits:
         """What live grants of one team come to."""
         closes_at, attempts = competition.closes_at, competition.limits.daily_attempts
         for extension in extensions:
             closes_at = max(closes_at, extension.closes_at or closes_at)
-            attempts += extension.extra_attempts if extension.day in (None, day) else 0
+            attempts += extension.extra_attempts
         return cls(closes_at, attempts)
 
 
-def effective_limits_of(team: Team | int, competition: Competition, day: date) -> EffectiveLimits:
+def effective_limits_of(team: Team | int, competition: Competition) -> EffectiveLimits:
     """One query. Inside a transaction that holds the competition's row they stand until its end."""
-    return EffectiveLimits.from_extensions(competition, Extension.objects.active().filter(team=team).order_by(), day)
+    return EffectiveLimits.from_extensions(competition, Extension.objects.active().filter(team=team).order_by())
 
 
-def effective_limits_of_teams(teams: Mapping[int, Competition], at: datetime) -> dict[int, EffectiveLimits]:
+def effective_limits_of_teams(teams: Mapping[int, Competition]) -> dict[int, EffectiveLimits]:
     """Team → its terms, for teams of any competitions at once. One query."""
     granted: dict[int, list[Extension]] = {key: [] for key in teams}
     for extension in Extension.objects.active().filter(team__in=list(teams)):
         granted[extension.team_id].append(extension)
-    return {
-        key: EffectiveLimits.from_extensions(competition, granted[key], competition.day_of(at))
-        for key, competition in teams.items()
-    }
+    return {key: EffectiveLimits.from_extensions(competition, granted[key]) for key, competition in teams.items()}
 
 
 def extended_deadline() -> Subquery:

@@ -63,7 +63,7 @@ def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
 
 def _allowance(competition: Competition, membership: Membership, at: datetime) -> AttemptAllowance:
     day = competition.day_of(at)
-    its = effective_limits_of(membership.team_id, competition, day)
+    its = effective_limits_of(membership.team_id, competition)
     used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first()
     return _attempts_left(its, max(used or 0, attempts_of_person(membership, day)), competition, day)
 
@@ -88,7 +88,7 @@ def allowances_of_teams(
     days = {key: competition.day_of(at) for key, competition in teams.items()}
     counts = DailyAttempts.objects.filter(team__in=list(teams), day__in=set(days.values()))
     used = {(team, day): number for team, day, number in counts.values_list("team_id", "day", "used")}
-    each = effective_limits_of_teams(teams, at) if effective_limits is None else effective_limits
+    each = effective_limits_of_teams(teams) if effective_limits is None else effective_limits
     return {key: _attempts_left(its, used.get((key, days[key]), 0), teams[key], days[key]) for key, its in each.items()}
 
 

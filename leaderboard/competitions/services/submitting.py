@@ -202,7 +202,7 @@ def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefu
     that files of the same moment are counted one by one."""
     competition, team, received_at = held.competition, held.team, submission.received_at
     day = competition.day_of(received_at)
-    limits = effective_limits_of(team.pk, competition, day)
+    limits = effective_limits_of(team.pk, competition)
     if refusal := submit_conditions.refusal_by_terms(competition, held, received_at, closes_at=limits.closes_at):
         raise refusal
     if pause:
@@ -222,7 +222,7 @@ def select_finals(*, competition: Competition, user: User, submission_ids: Seque
         raise SubmissionRefused("not_joined", _("Join the competition first."))
     with transaction.atomic():
         held = submit_conditions.lock_membership(membership)
-        if at >= effective_limits_of(held.team_id, held.competition, competition.day_of(at)).closes_at:
+        if at >= effective_limits_of(held.team_id, held.competition).closes_at:
             raise SubmissionRefused("closed", _("The deadline has passed. You can't change your final submissions."))
         mine = Submission.objects.select_for_update().filter(
             team=membership.team_id, status=Submission.Status.SCORED, is_late=False
