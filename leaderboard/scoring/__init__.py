@@ -4,8 +4,9 @@
 
     the site        a web process or a worker; sees no cell of any table
     └── waiting process    a clean environment, libraries loaded
-        ├── sealed process    one ground truth, read once; scores the files of all teams, one after another
-        └── sealed process    one job of a page, such as the check of a truth
+        └── sealed process    one ground truth, read once; scores the files of all teams, one after another
+
+A job of a page, such as the check of a truth, is a waiting process that seals itself.
 
 Nothing here knows Django. What a sealed process answers is JSON, is bounded in size, and what it says of a submission
 is checked for its form. `score_file` is the way in for submissions, `run_job` for all else.

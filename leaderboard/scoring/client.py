@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .messages import Channel, ConnectionEnded, DeadlinePassed, MalformedMessage
+from .messages import Channel, ConnectionEnded, DeadlinePassed
 from .process_limits import clean_environment
 from .scorer_answer import ScorerAnswer, not_readable, read_answer
 from .truth_spec import ScoringLimits, TruthSpec
@@ -64,7 +64,6 @@ class JobLimits:
 
     processor_seconds: int
     seconds: float
-    niceness: int = 0
 
 
 class ScorerDied(JobFailed):
@@ -134,39 +133,35 @@ class Scorer:
 
     def start(self, request: dict[str, Any]) -> SealedProcess:
         """Have a process started for a request, without waiting for what it does. Raises `ConnectionEnded`."""
-        self._wait_until_ready()
+        self.wait_until_ready()
         ours, theirs = Channel.pair()
         try:
             until = time.monotonic() + ANSWER_SECONDS
             self.channel.send_channel(request, theirs, until)
-            pid = int(self.channel.receive(until)["begun"])
-        except (DeadlinePassed, MalformedMessage) as error:
+            return SealedProcess(int(self.channel.receive(until)["begun"]), ours)
+        except ConnectionEnded:
             ours.close()
-            raise ConnectionEnded from error
+            raise
         finally:
             theirs.close()
-        return SealedProcess(pid, ours)
+
+    def wait_until_ready(self) -> None:
+        """Loading the libraries takes a moment, which is no time of a file. Raises `ConnectionEnded`."""
+        if not self._is_ready:
+            try:
+                self.channel.receive(time.monotonic() + START_SECONDS)
+            except DeadlinePassed as error:
+                raise ConnectionEnded from error
+            self._is_ready = True
 
     def end(self, process: SealedProcess) -> tuple[int, float]:
         """End a process, if it has not ended by itself; how it ended, and the seconds of the processor that it used.
         Raises `ConnectionEnded`."""
         process.close()
         until = time.monotonic() + ANSWER_SECONDS
-        try:
-            self.channel.send({"end": process.pid}, until)
-            answer = self.channel.receive(until)
-        except (DeadlinePassed, MalformedMessage) as error:
-            raise ConnectionEnded from error
+        self.channel.send({"end": process.pid}, until)
+        answer = self.channel.receive(until)
         return int(answer["status"]), float(answer["processor_seconds"])
-
-    def _wait_until_ready(self) -> None:
-        """Loading the libraries takes a moment, which is no time of a file. Raises `ConnectionEnded`."""
-        if not self._is_ready:
-            try:
-                self.channel.receive(time.monotonic() + START_SECONDS)
-            except (DeadlinePassed, MalformedMessage) as error:
-                raise ConnectionEnded from error
-            self._is_ready = True
 
     def kill(self) -> None:
         """End the waiting process; the kernel ends what it forked."""
@@ -196,7 +191,8 @@ class Scorer:
             self.end(process)
             process = None
         if process is None:
-            process = self._start_for(spec, limits)
+            asked = {"spec": asdict(spec), "seconds": limits.seconds, "memory_mb": limits.memory_mb}
+            process = self.start({**asked, "idle_seconds": IDLE_SECONDS})
         self.processes[key] = process
         while len(self.processes) > MAX_PROCESSES:
             self.end(self.processes.popitem(last=False)[1])
@@ -207,44 +203,27 @@ class Scorer:
         self.processes.pop((spec.key, limits.memory_mb), None)
         return self.end(process)
 
-    def _start_for(self, spec: TruthSpec, limits: ScoringLimits) -> SealedProcess:
-        request = {
-            "spec": asdict(spec),
-            "seconds": limits.seconds,
-            "memory_mb": limits.memory_mb,
-            "idle_seconds": IDLE_SECONDS,
-        }
-        return self.start(request)
-
 
 # --- jobs of the site: a process for each -------------------------------------------------------------------------
 
 
 def run_job(job: str, arguments: dict[str, Any], limits: JobLimits, memory_mb: int) -> dict[str, Any]:
     """Have a job done in a process of its own. Raises `JobFailed`, `JobTimedOut`."""
-    request = {
-        "job": job,
-        "arguments": arguments,
-        "processor_seconds": limits.processor_seconds,
-        "memory_mb": memory_mb,
-        "niceness": limits.niceness,
-    }
     scorer = Scorer()
     try:
-        process = scorer.start(request)
-        scorer.processes[job, memory_mb] = process  # closed with the scorer
-        until = time.monotonic() + limits.seconds
-        try:
-            message = process.channel.receive(until + GRACE_SECONDS)
-        except DeadlinePassed:
-            raise JobTimedOut(f"{job} took longer than its time") from None
-        except (ConnectionEnded, MalformedMessage) as error:
-            status, _ = scorer.end(process)
-            if status == -signal.SIGXCPU:
-                raise JobTimedOut(f"{job} took longer than its seconds of the processor") from error
-            raise JobFailed(f"{job} ended without an answer (status {status})") from error
+        scorer.wait_until_ready()
+        until = time.monotonic() + limits.seconds + GRACE_SECONDS
+        how = {"processor_seconds": limits.processor_seconds, "memory_mb": memory_mb}
+        scorer.channel.send({"job": job, "arguments": arguments, **how}, until)
+        message = scorer.channel.receive(until)
+    except DeadlinePassed:
+        raise JobTimedOut(f"{job} took longer than its time") from None
     except ConnectionEnded as error:
-        raise JobFailed(f"{job} ended without an answer") from error
+        scorer.kill()
+        status = scorer.process.wait()
+        if status == -signal.SIGXCPU:
+            raise JobTimedOut(f"{job} took longer than its seconds of the processor") from error
+        raise JobFailed(f"{job} ended without an answer (status {status})") from error
     finally:
         scorer.close()
     if "answer" not in message:
@@ -335,7 +314,7 @@ def _score_in(
         answer = _ask(process, spec, file, limits)
     except DeadlinePassed:
         is_late = True
-    except (ConnectionEnded, MalformedMessage):
+    except ConnectionEnded:
         pass
     finally:
         ending = (-signal.SIGKILL, 0.0)
@@ -352,7 +331,7 @@ def _score_in(
 
 
 def _ask(process: SealedProcess, spec: TruthSpec, file: Path, limits: ScoringLimits) -> ScorerAnswer:
-    """What a process says of a file. Raises `ConnectionEnded`, `DeadlinePassed`, `MalformedMessage`, `OSError`."""
+    """What a process says of a file. Raises `ConnectionEnded`, `OSError`."""
     if not process.is_ready:
         message = process.channel.receive(time.monotonic() + limits.seconds)
         if "ready" not in message:

@@ -26,14 +26,14 @@ _MAX_WAIT_SECONDS = 3600.0
 
 
 class ConnectionEnded(Exception):
-    """The other side is gone, or sends messages that are too long."""
+    """Nothing more can be asked of the other side: it is gone, or one of these."""
 
 
-class DeadlinePassed(Exception):
+class DeadlinePassed(ConnectionEnded):
     """The other side did not answer in time."""
 
 
-class MalformedMessage(Exception):
+class MalformedMessage(ConnectionEnded):
     """The other side sent what no honest one sends."""
 
 
@@ -51,7 +51,7 @@ class Channel:
         return cls(ours), cls(theirs)
 
     def send(self, message: dict[str, Any], until: float | None = None) -> None:
-        """Send one message. Raises `ConnectionEnded`, `DeadlinePassed`."""
+        """Send one message. Raises `ConnectionEnded`."""
         text = json.dumps(message).encode()
         left = memoryview(_LENGTH.pack(len(text)) + text)
         while left:
@@ -60,10 +60,10 @@ class Channel:
                 self._wait(select.POLLOUT, until)
 
     def receive(self, until: float | None = None) -> dict[str, Any]:
-        """The next message. Raises `ConnectionEnded`, `DeadlinePassed`, `MalformedMessage`."""
+        """The next message. Raises `ConnectionEnded`."""
         (size,) = _LENGTH.unpack(self.read(_LENGTH.size, until))
         if size > MAX_MESSAGE_BYTES:
-            raise ConnectionEnded
+            raise MalformedMessage("too long")
         try:
             message = json.loads(self.read(size, until))
         except (ValueError, RecursionError) as error:
@@ -73,7 +73,7 @@ class Channel:
         return message
 
     def read(self, size: int, until: float | None = None) -> bytes:
-        """So many bytes. Raises `ConnectionEnded`, `DeadlinePassed`."""
+        """So many bytes. Raises `ConnectionEnded`."""
         pieces: list[bytes] = []
         while size:
             piece = _now(os.read, self.socket.fileno(), min(size, 1_048_576))
@@ -87,8 +87,8 @@ class Channel:
         return b"".join(pieces)
 
     def send_file(self, path: Path, message: dict[str, Any], until: float | None = None) -> None:
-        """Send a message with the `size` of a file and then its bytes. Raises `ConnectionEnded`, `DeadlinePassed`, and
-        `OSError` where there is no such file."""
+        """Send a message with the `size` of a file and then its bytes. Raises `ConnectionEnded`, and `OSError`
+        where there is no such file."""
         with path.open("rb") as file:
             size, sent = os.fstat(file.fileno()).st_size, 0
             self.send({**message, "size": size}, until)
@@ -102,7 +102,7 @@ class Channel:
                     sent += count
 
     def send_channel(self, message: dict[str, Any], channel: Channel, until: float) -> None:
-        """Send a message and a connection with it. Raises `ConnectionEnded`, `DeadlinePassed`."""
+        """Send a message and a connection with it. Raises `ConnectionEnded`."""
         self.send(message, until)
         self._wait(select.POLLOUT, until)
         _now(socket.send_fds, self.socket, [b"c"], [channel.socket.fileno()])

@@ -226,7 +226,6 @@ def run_job_here(request: dict[str, Any]) -> dict[str, Any]:
     write = [Path(arguments["target"])] if arguments.get("target") else []
     for path in write:
         path.touch(mode=0o600)
-    os.nice(request["niceness"])
     confine(request["memory_mb"], read=[path for path in _files_in(arguments) if path.exists()], write=write)
     limit_processor_time(request["processor_seconds"])
     return {"answer": do_job(request["job"], **arguments)}

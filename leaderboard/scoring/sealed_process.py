@@ -1,7 +1,7 @@
-"""The waiting process, `python -m leaderboard.scoring.sealed_process PARENT DESCRIPTOR`, and what it forks: a sealed
-process for each ground truth, which scores file after file, and one for each job of a page.
+"""The waiting process, `python -m leaderboard.scoring.sealed_process PARENT DESCRIPTOR`. It forks a sealed process for
+each ground truth, which scores file after file; or it becomes the sealed process of one job of a page.
 
-The waiting process has read no file, so what it forks is clean. It ends with its parent, and all it forked with it.
+It has read no file, so what it forks is clean. It ends with its parent, and all it forked with it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Endings = dict[int, tuple[int, float]]
 
 
 def serve(client: Channel) -> None:
-    """Start a process for each request of the client, and end those that it names."""
+    """Start a process for each ground truth that the client names, and end those that it names; or do a job."""
     for name in PRELOADED:
         import_module(name)
     gc.collect()
@@ -54,6 +54,8 @@ def serve(client: Channel) -> None:
             pid = int(request["end"])
             status, seconds = endings.pop(pid) if pid in endings else end_process(pid)
             client.send({"status": status, "processor_seconds": seconds})
+        elif "job" in request:
+            work(client, request)
         else:
             with client.receive_channel() as asker:
                 client.send({"begun": start_process(client, asker, request)})
@@ -66,7 +68,6 @@ def start_process(client: Channel, asker: Channel, request: dict[str, Any]) -> i
     if not pid:
         child_processes.die_with(waiting)
         client.close()
-        close_standard_streams()
         work(asker, request)
     return pid
 
@@ -88,11 +89,12 @@ def note_endings(endings: Endings) -> None:
             endings[pid] = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
 
-# --- in the forked process --------------------------------------------------------------------------------------
+# --- in the sealed process --------------------------------------------------------------------------------------
 
 
 def work(asker: Channel, request: dict[str, Any]) -> NoReturn:
     """Score files, or do one job; what was not foreseen is said without a value of any table."""
+    close_standard_streams()
     try:
         if "job" in request:
             asker.send(page_jobs.run_job_here(request))

@@ -14,7 +14,7 @@ from .page_jobs import do_job
 __all__ = ["JobFailed", "JobTimedOut", "csv_of", "do_job", "run_page_job"]
 
 OF_HOSTS = JobLimits(processor_seconds=120, seconds=120)
-LIMITS = {"convert_submission": JobLimits(processor_seconds=10, seconds=30, niceness=5)}
+LIMITS = {"convert_submission": JobLimits(processor_seconds=10, seconds=30)}
 """Of jobs that students ask for."""
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -518,10 +519,20 @@ run_job("convert_submission", asked, JobLimits(60, 60), 1500)
 """
 
 
+def has_reader(pipe: Path) -> bool:
+    """Whether some process reads a pipe; it then waits for what is never written."""
+    with suppress(OSError):
+        os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        return True
+    return False
+
+
 def test_a_job_ends_with_the_web_process_that_asked_for_it(ground_truth: TruthSpec, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "endless.csv")
     web = subprocess.Popen([sys.executable, "-c", JOB, ground_truth.truth, str(tmp_path / "endless.csv")])
-    processes = until(lambda: found if len(found := below(web.pid)) == 2 else None, what="a file process")
+    until(lambda: has_reader(tmp_path / "endless.csv"), what="a job that reads")
+    processes = below(web.pid)
+    assert len(processes) == 1
     web.kill()
     web.wait()
     until(lambda: all(map(is_over, processes)), what="the end of all")
