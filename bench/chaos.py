@@ -300,7 +300,7 @@ def results(chaos: Chaos, uploads: int, found: dict[str, object], after: float) 
 
 
 def checks(chaos: Chaos) -> bool:
-    """The ten promises, as the site itself proves them."""
+    """The promises that a crash could break, as the site itself proves them."""
     command = [sys.executable, "manage.py", "check_consistency", "--seed", "7"]
     return subprocess.run(command, cwd=ROOT, env=chaos.environment, check=False).returncode == 0
 
