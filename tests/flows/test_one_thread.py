@@ -31,21 +31,19 @@ import json
 from django.test import Client
 from leaderboard.accounts.models import ApiToken, User
 from tests.attacks import scene as scenes
-from tests.conftest import hand_in, person
+from tests.conftest import person
 from tests.site import until
+from leaderboard.competitions.models import Submission
+from leaderboard.competitions.scoring import score
 
-def hand_in_and_wait(*given, **fields):
+score_here = score.score_submission
+
+def score_and_wait(key):
     # The site's own worker may be quicker than this process, which then has no score yet.
-    submission = hand_in(*given, **fields)
+    score_here(key)
+    until(lambda: Submission.objects.get(pk=key).status != "pending", what="the score")
 
-    def is_over():
-        submission.refresh_from_db()
-        return submission.status != "pending"
-
-    until(is_over, what="the score")
-    return submission
-
-scenes.hand_in = hand_in_and_wait
+score.score_submission = score_and_wait
 people = [person(name, can_host=name == "ada") for name in ("ada", "bo", "cy", "dee")]
 scene = scenes.make_scene(*people)
 keys = {}
