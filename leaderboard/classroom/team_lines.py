@@ -1,4 +1,4 @@
-"""Team by team: what became of its files, exact whatever the board shows, and what a host granted it."""
+"""Team by team: what became of its files, also where the board is hidden, and what a host granted it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Status = Submission.Status
 
 @dataclass(frozen=True)
 class TeamLine:
-    """A team, what became of its files, and what a host granted it. `best` is its best exact public score."""
+    """A team, what became of its files, and what a host granted it. `best` is its best public score."""
 
     team: Team
     memberships: tuple[Membership, ...]
@@ -95,7 +95,7 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
 
 
 def best_public_scores(competition: Competition, teams: Sequence[int] | None = None) -> dict[int, float]:
-    """Team → best exact public score of its files that can be ranked."""
+    """Team → best public score of its files that can be ranked."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return {}

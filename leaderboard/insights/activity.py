@@ -1,4 +1,4 @@
-"""What a host looks at while a class is at work, exact whatever the board shows."""
+"""What a host looks at while a class is at work, also where the board is hidden."""
 
 from __future__ import annotations
 

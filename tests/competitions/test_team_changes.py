@@ -23,6 +23,7 @@ from leaderboard.competitions.services import boards, submit_conditions, submitt
 from leaderboard.operations import consistency
 from tests.competitions.test_hidden_board import TRUTH, board_of, file_with, ground_truth_of
 from tests.conftest import close, enter, hand_in, make_competition
+from tests.pages import signed_in, text_of
 
 
 def membership_of(user: User) -> Membership:
@@ -64,6 +65,7 @@ def test_whoever_leaves_a_team_has_used_what_they_used_in_it(cats: Competition, 
         teams.leave_team(membership=membership_of(bo))
         assert uploads(cats, bo) == 0
         assert submit_conditions.allowance_of(membership_of(bo), timezone.now()).left == 0
+        assert "some with another team" in text_of(signed_in(bo).get("/c/pets/submit/"))
         joining.join_by_invitation(user=bo, invitation=home.invitation)
     checks_hold(cats)
 

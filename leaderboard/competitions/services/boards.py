@@ -33,7 +33,7 @@ from .competitions import CannotHost
 
 
 def baseline_scores(ground_truth: GroundTruth | None, split: Split) -> dict[str, float]:
-    """Baseline → exact score. For hosts alone."""
+    """Baseline → score. For hosts alone."""
     return (
         baseline_scores_by_ground_truth([ground_truth], split).get(ground_truth.pk, {})
         if ground_truth is not None

@@ -7,7 +7,7 @@ only for what can change.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from django.db import connection
@@ -54,6 +54,8 @@ class AttemptAllowance:
     left: int
     resets_at: datetime
     closes_at: datetime
+    is_less_than_teams: bool = False
+    """Whether the person used more of the day than the team, with another one."""
 
 
 def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
@@ -64,8 +66,10 @@ def allowance_of(membership: Membership, at: datetime) -> AttemptAllowance:
 def _allowance(competition: Competition, membership: Membership, at: datetime) -> AttemptAllowance:
     day = competition.day_of(at)
     its = effective_limits_of(membership.team_id, competition)
-    used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first()
-    return _attempts_left(its, max(used or 0, attempts_of_person(membership, day)), competition, day)
+    used = DailyAttempts.objects.filter(team=membership.team_id, day=day).values_list("used", flat=True).first() or 0
+    used_by_person = attempts_of_person(membership, day)
+    allowed = _attempts_left(its, max(used, used_by_person), competition, day)
+    return replace(allowed, is_less_than_teams=used_by_person > used)
 
 
 def attempts_of_person(membership: Membership, day: date) -> int:
@@ -103,7 +107,7 @@ def refusal_of_submission(
     if refusal or membership is None or allowed is None:
         return refusal
     if allowed.left == 0:
-        return out_of_attempts(allowed.limit)
+        return out_of_attempts(allowed.limit, by_person=allowed.is_less_than_teams)
     return None
 
 
@@ -136,7 +140,10 @@ def _refusal_by_host(competition: Competition, team: Team, at: datetime) -> Subm
     return None
 
 
-def out_of_attempts(limit: int) -> SubmissionRefused:
+def out_of_attempts(limit: int, *, by_person: bool) -> SubmissionRefused:
+    if by_person:
+        words = _("You've used your attempts for today, some with another team. You get new ones at midnight.")
+        return SubmissionRefused("attempts", words)
     words = ngettext(
         "Your team has used today's attempt. You get a new one at midnight.",
         "Your team has used all %(number)s attempts for today. You get new ones at midnight.",

@@ -207,9 +207,10 @@ def _use_attempt(submission: Submission, held: Membership, pause: SubmissionRefu
         raise refusal
     if pause:
         raise pause
-    is_left_for_person = submit_conditions.attempts_of_person(held, day) < limits.daily_attempts
-    if not is_left_for_person or not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
-        raise out_of_attempts(limits.daily_attempts)
+    if not DailyAttempts.use_attempt(team.pk, day, limits.daily_attempts):
+        raise out_of_attempts(limits.daily_attempts, by_person=False)
+    if submit_conditions.attempts_of_person(held, day) >= limits.daily_attempts:
+        raise out_of_attempts(limits.daily_attempts, by_person=True)
     if submission.status == Submission.Status.INVALID:
         DailyAttempts.return_attempt(team.pk, day)
     submission.team, submission.is_late = team, received_at >= limits.closes_at
