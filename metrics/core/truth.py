@@ -371,7 +371,6 @@ def prepare(
     for one in truths:
         one.table.let_go(unneeded if one.has_split else ())
     pa.default_memory_pool().release_unused()  # a million rows of text stay below 250 MB
-    prepared.ids.make_index()
     return prepared
 
 
