@@ -179,7 +179,6 @@ HOST_TABS: tuple[Tab, ...] = (
         "settings",
         (
             NavigationPage("host_settings", _("Settings")),
-            NavigationPage("host_board", _("Team changes")),
             NavigationPage("host_clone", _("Copy"), when=_opens_competitions),
             NavigationPage("host_audit", _("Audit log")),
             NavigationPage("host_delete", _("Delete")),

@@ -88,7 +88,6 @@ urlpatterns = [
     path("host/<slug:slug>/submissions.zip", data_files.host_submissions_zip, name="host_submissions_zip"),
     path("host/<slug:slug>/pause/", launch.host_pause, name="host_pause"),
     path("host/<slug:slug>/baselines/", host_submissions.host_baselines, name="host_baselines"),
-    path("host/<slug:slug>/board/", competitions.host_board, name="host_board"),
     path("host/<slug:slug>/board.csv", leaderboard.host_board_csv, name="host_board_csv"),
     path("host/<slug:slug>/reveal/", launch.host_reveal, name="host_reveal"),
     path("host/<slug:slug>/launch/", launch.host_launch, name="host_launch"),

@@ -11,7 +11,7 @@ from leaderboard.classroom import joining, teams
 from leaderboard.classroom.teams import CannotJoin
 from leaderboard.common.models import AuditEntry
 from leaderboard.common.models.audit_log import AuditEvent
-from leaderboard.competitions.models import Competition, Limits, Membership, Team
+from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.services import submit_conditions
 from leaderboard.notifications.models import Notice
 from tests.conftest import answers, close, enter, hand_in, make_competition
@@ -185,12 +185,10 @@ def test_a_captain_decides_about_the_own_team_alone(pets: Competition, bo: User,
         teams.remove_member(captain=captain, member_id=captain.pk)
 
 
-def test_once_the_host_has_closed_the_teams_nobody_moves_but_newcomers_enter(
-    pets: Competition, bo: User, cy: User, dee: User
-) -> None:
+def test_after_the_deadline_nobody_changes_teams(pets: Competition, bo: User, cy: User, dee: User) -> None:
     captain = enter(pets, bo)
     member = joining.join_by_invitation(user=cy, invitation=captain.team.invitation)
-    Limits.objects.update(teams_close_at=timezone.now())
+    close(pets)
     captain = Membership.objects.select_related("competition", "team", "user").get(pk=captain.pk)
     member = Membership.objects.select_related("competition", "team", "user").get(pk=member.pk)
     for verb in (
@@ -200,6 +198,5 @@ def test_once_the_host_has_closed_the_teams_nobody_moves_but_newcomers_enter(
         lambda: teams.renew_invitation(membership=captain),
         lambda: joining.join_by_invitation(user=dee, invitation=captain.team.invitation),
     ):
-        with pytest.raises(CannotJoin, match="The host has frozen the teams"):
+        with pytest.raises(CannotJoin, match="The deadline has passed"):
             verb()
-    assert enter(pets, dee).team.name == "dee"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from django.utils import timezone
-
 from leaderboard.accounts.models import User
 from leaderboard.classroom import extensions, joining
-from leaderboard.competitions.models import Competition, Limits, Membership, Team
+from leaderboard.competitions.models import Competition, Membership, Team
 from leaderboard.competitions.services import competitions
 from leaderboard.notifications.models import Notice
 from tests.conftest import close, enter
@@ -95,27 +91,6 @@ def test_the_captain_hands_over_and_removes_on_the_page(pets: Competition, bo: U
     assert "Only the team captain" in text
 
 
-def test_a_page_whose_teams_the_host_has_closed_has_no_buttons_for_them(pets: Competition, bo: User, cy: User) -> None:
-    pair(pets, bo, cy)
-    Limits.objects.update(teams_close_at=pets.opens_at)
-    page = signed_in(bo).get(TEAM).content.decode()
-    assert "The host has frozen the teams" in page
-    for word in ("Leave team", "Remove from", "Copy link"):
-        assert word not in page
-    assert "Rename team" in page
-
-
-def test_ada_closes_the_teams_early_but_not_after_the_deadline(pets: Competition, ada: User) -> None:
-    client, soon = signed_in(ada), timezone.now() + timedelta(hours=3)
-    assert client.post("/host/pets/board/", {"teams_close_at": f"{soon:%Y-%m-%dT%H:%M}"}).status_code == 303
-    pets.refresh_from_db()
-    assert pets.limits.teams_close_at == soon.replace(second=0, microsecond=0)
-    late = pets.closes_at + timedelta(days=2)
-    response = client.post("/host/pets/board/", {"teams_close_at": f"{late:%Y-%m-%dT%H:%M}"})
-    assert response.status_code == 422
-    assert "Teams are frozen from the deadline" in response.content.decode()
-
-
 def test_bo_reads_what_others_call_the_team_and_who_reads_its_name(pets: Competition, ada: User, bo: User) -> None:
     enter(pets, bo)
     client = signed_in(bo)
@@ -154,8 +129,7 @@ def test_a_disqualified_team_is_offered_nothing_that_would_be_refused_and_reads_
 ) -> None:
     """It may still be renamed: its name is on no board, and stands again with the team."""
     team = pair(pets, bo, cy)
-    Limits.objects.update(teams_close_at=pets.closes_at)
-    offered = ("Copy link", "Leave team", "Remove from team", "Teams can change until")
+    offered = ("Copy link", "Leave team", "Remove from team")
     submit = 'href="/c/pets/submit/"'
     client = signed_in(bo)
     assert all(word in client.get(TEAM).content.decode() for word in (*offered, submit))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import io
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.storage import path_of
 from leaderboard.competitions.models import Competition, Standing
 from leaderboard.competitions.models.competition_settings import read_setting
 from leaderboard.competitions.services import boards, competitions, data_files, folders
-from leaderboard.competitions.services.folders import PLAIN_FIELDS, TIMES, TIMES_IF_ANY
+from leaderboard.competitions.services.folders import PLAIN_FIELDS, TIMES
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 
 TOML = """
@@ -70,12 +69,6 @@ def test_ada_imports_a_folder_and_the_system_makes_the_split(ada: User, folder: 
     assert (birds.ground_truth.public_rows, birds.ground_truth.private_rows) == (10, 10)
 
 
-def test_settings_that_are_no_more_do_not_keep_an_older_folder_out(ada: User, folder: Path) -> None:
-    (folder / "competition.toml").write_text(f'has_medal_zones = true\nembed_sites = "*"\n{TOML}')
-    bring_in(folder)
-    assert Competition.objects.get().slug == "birds"
-
-
 def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path) -> None:
     first = make_competition(
         ada,
@@ -90,7 +83,6 @@ def test_export_then_import_gives_an_equal_competition(ada: User, tmp_path: Path
         allowed_addresses="example.org\nbo@example.com",
         uses_pseudonyms=True,
         shows_sections=True,
-        teams_close_at=timezone.now() + timedelta(hours=3),
     )
     data_files.add_data_file(
         competition=first, file_name="train.csv", chunks=[b"id,x\n90,1\n"], description="What to learn from"
@@ -118,10 +110,7 @@ def facts_of(competition: Competition) -> dict[str, object]:
     ground_truth = competition.ground_truth
     assert ground_truth is not None
     return {
-        **{
-            name: read_setting(competition, name)
-            for name in (*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "overview", "rules")
-        },
+        **{name: read_setting(competition, name) for name in (*PLAIN_FIELDS, *TIMES, "overview", "rules")},
         "metric": (ground_truth.metric, ground_truth.params, ground_truth.id_column, ground_truth.submission_columns),
         "rows": (
             ground_truth.rows,

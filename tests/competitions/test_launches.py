@@ -550,19 +550,6 @@ def test_a_copy_is_open_for_as_many_days_to_the_same_time_of_day(ada: User, pets
     assert (ends.date() - begun.date(), ends.time()) == (timedelta(days=14), closes_at.time())
 
 
-def test_in_a_copy_teams_can_change_until_as_near_the_deadline(hers: Client, ada: User, pets: Competition) -> None:
-    now = timezone.now()
-    last_term = {"opens_at": now - timedelta(days=40), "closes_at": now - timedelta(days=10)}
-    Competition.objects.update(**last_term)
-    Limits.objects.update(teams_close_at=now - timedelta(days=13))
-    copy = copying.clone_competition(competition=Competition.objects.get(), user=ada, title="Next term")
-    assert copy.limits.teams_close_at == copy.closes_at - timedelta(days=3)
-    assert copy.why_teams_are_closed(now) == ""
-    Limits.objects.filter(competition__slug="pets").update(teams_close_at=now - timedelta(days=90))
-    again = copying.clone_competition(competition=Competition.objects.get(slug="pets"), user=ada, title="After that")
-    assert again.limits.teams_close_at is None
-
-
 def test_a_copy_with_baselines_has_its_ground_truth_published(hers: Client, ada: User, pets: Competition) -> None:
     boards.add_baseline(competition=pets, user=ada, name="Guess", file_name="g.csv", chunks=[answers(public=3)])
     hers.post("/host/pets/clone/", {"title": "Next term", "slug": "next", "with_baselines": "on"})

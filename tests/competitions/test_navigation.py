@@ -131,7 +131,7 @@ def test_pages_of_students_and_hosts_ask_the_database_twelve_times_at_most(
         "submissions/?show=finals",
         "team/",
     ]
-    host = ["", "people/", "people/roles/", "settings/", "truth/", "teams/", "submissions/", "board/"]
+    host = ["", "people/", "people/roles/", "settings/", "truth/", "teams/", "submissions/"]
     asked = {}
     for client, addresses in (
         (signed_in(bo), [f"/c/pets/{one}" for one in student]),

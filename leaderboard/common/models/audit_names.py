@@ -32,7 +32,7 @@ AUDIT_FIELD_NAMES = (
     *(gettext_noop("section"), gettext_noop("sha256"), gettext_noop("shows sections"), gettext_noop("slug")),
     *(gettext_noop("steps"),),
     *(gettext_noop("submission"), gettext_noop("submissions"), gettext_noop("subtitle"), gettext_noop("team size")),
-    *(gettext_noop("teams"), gettext_noop("teams close at"), gettext_noop("text"), gettext_noop("title")),
+    *(gettext_noop("teams"), gettext_noop("text"), gettext_noop("title")),
     *(gettext_noop("notified"), gettext_noop("unchanged"), gettext_noop("uses pseudonyms"), gettext_noop("zone")),
 )
 

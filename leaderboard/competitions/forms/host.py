@@ -10,10 +10,8 @@ from typing import Any, ClassVar
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.http import QueryDict
 from django.utils import timezone
 from django.utils.html import escape
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.common.display_time import time_zones
@@ -332,34 +330,6 @@ class FolderForm(forms.Form):
         error_messages={"required": _("Choose a file first."), "empty": _("This file is empty.")},
         help_text=_("The ZIP you downloaded from its Settings"),
     )
-
-
-class TeamChangesForm(forms.Form):
-    """How long teams can change; times are meant in the competition's zone."""
-
-    teams_close_at = MomentField(label=_("Freeze teams from"), required=False)
-
-    def __init__(self, competition: Competition, data: QueryDict | None = None) -> None:
-        at = competition.limits.teams_close_at
-        super().__init__(data, initial={"teams_close_at": wall_text(at, competition.zone) if at else ""})
-        self.competition = competition
-        self.fields["teams_close_at"].help_text = gettext(
-            "%(zone)s time. After that teams can't change; people who join later compete on their own. "
-            "Leave empty for the deadline."
-        ) % {"zone": competition.zone}
-
-    def clean_teams_close_at(self) -> Any:
-        wall = self.cleaned_data["teams_close_at"]
-        if wall is None:
-            return None
-        if "teams_close_at" not in self.changed_data:
-            return self.competition.limits.teams_close_at
-        moment = moment_in(wall, self.competition.zone)
-        if moment > self.competition.closes_at:
-            raise ValidationError(
-                gettext("Teams are frozen from the deadline. Choose an earlier time, or leave it empty.")
-            )
-        return moment
 
 
 class DataFileForm(forms.Form):

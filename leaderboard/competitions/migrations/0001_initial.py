@@ -431,7 +431,6 @@ class Migration(migrations.Migration):
                 ('daily_attempts', models.PositiveIntegerField(default=5, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)])),
                 ('final_count', models.PositiveIntegerField(default=2, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(20)], verbose_name='final submissions')),
                 ('team_size', models.PositiveIntegerField(default=4, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(50)])),
-                ('teams_close_at', models.DateTimeField(blank=True, null=True, verbose_name='teams frozen from')),
                 ('max_bytes', models.PositiveBigIntegerField(default=52428800, validators=[django.core.validators.MinValueValidator(1024)], verbose_name='largest file in bytes')),
                 ('allows_late', models.BooleanField(default=False, help_text='Scored after the deadline, but not ranked.', verbose_name='late submissions')),
                 ('paused_at', models.DateTimeField(blank=True, editable=False, null=True)),

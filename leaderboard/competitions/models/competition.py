@@ -253,8 +253,6 @@ class Competition(models.Model):
         """Why teams cannot change any more; empty while they can."""
         if at >= self.closes_at:
             return gettext("The deadline has passed, so teams can't change any more.")
-        if self.limits.teams_close_at is not None and at >= self.limits.teams_close_at:
-            return gettext("The host has frozen the teams.")
         return ""
 
     def day_of(self, at: datetime) -> date:

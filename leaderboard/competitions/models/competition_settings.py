@@ -118,7 +118,6 @@ class Limits(models.Model):
     )
     team_size = models.PositiveIntegerField(default=4, validators=[MinValueValidator(1), MaxValueValidator(50)])
     # Nothing: at the deadline of everybody.
-    teams_close_at = models.DateTimeField(_("teams frozen from"), null=True, blank=True)
     max_bytes = models.PositiveBigIntegerField(
         _("largest file in bytes"), default=50 * 1024 * 1024, validators=[MinValueValidator(1024)]
     )
@@ -201,7 +200,6 @@ PLACES = {
     "daily_attempts": "limits.daily_attempts",
     "final_count": "limits.final_count",
     "team_size": "limits.team_size",
-    "teams_close_at": "limits.teams_close_at",
     "max_bytes": "limits.max_bytes",
     "allows_late": "limits.allows_late",
 }

@@ -44,7 +44,6 @@ EDITABLE = (
     "zone",
     "reveals_itself",
     "hides_scores",
-    "teams_close_at",
     "daily_attempts",
     "final_count",
     "team_size",

@@ -27,7 +27,7 @@ from .competitions import CannotHost
 USUAL_LENGTH = timedelta(days=14)
 NEW_TITLE = "New competition"
 # What a copy does not take over.
-ITS_OWN = ("slug", "title", "join_code", "opens_at", "closes_at", "teams_close_at")
+ITS_OWN = ("slug", "title", "join_code", "opens_at", "closes_at")
 
 
 def create_default_draft(*, user: User, **fields: Any) -> Competition:
@@ -91,19 +91,16 @@ def free_slug(title: str) -> str:
     return wanted if wanted not in taken else next(slug for slug in numbered if slug not in taken)
 
 
-def _dates(competition: Competition) -> dict[str, datetime | None]:
-    """From now on for as many days, to the same time of day; teams stay as long before the deadline as they did."""
-    now, stay = timezone.now(), competition.limits.teams_close_at
+def _dates(competition: Competition) -> dict[str, datetime]:
+    """From now on for as many days, to the same time of day."""
+    now = timezone.now()
     if competition.opens_at > now:
-        return {"opens_at": competition.opens_at, "closes_at": competition.closes_at, "teams_close_at": stay}
+        return {"opens_at": competition.opens_at, "closes_at": competition.closes_at}
     zone = ZoneInfo(competition.zone)
     closed, begins = competition.closes_at.astimezone(zone), now.astimezone(zone)
     length = max(closed.date() - competition.opens_at.astimezone(zone).date(), timedelta(days=1))
     closes_at = datetime.combine(begins.date() + length, closed.time(), zone)
-    moved = None if stay is None else closes_at - (competition.closes_at - stay)
-    is_ahead = moved is not None and moved > now
-    opens_at = now.replace(second=0, microsecond=0)
-    return {"opens_at": opens_at, "closes_at": closes_at, "teams_close_at": moved if is_ahead else None}
+    return {"opens_at": now.replace(second=0, microsecond=0), "closes_at": closes_at}
 
 
 def _copy_files(source: Competition, copy: Competition, user: User) -> None:

@@ -37,12 +37,9 @@ from . import boards, competitions, copying, data_files, launches, publishing, t
 from .competitions import CannotHost
 
 TIMES = ("opens_at", "closes_at")
-TIMES_IF_ANY = ("teams_close_at",)
 OF_THEIR_OWN = {"overview", "rules", "join_code"}
 """Texts have files of their own. A code is drawn again: one that two competitions had would let people into both."""
-PLAIN_FIELDS = tuple(name for name in competitions.EDITABLE if name not in {*TIMES, *TIMES_IF_ANY, *OF_THEIR_OWN})
-REMOVED_FIELDS = ("has_medal_zones", "embed_sites")
-"""Settings that older exports name. They are read over."""
+PLAIN_FIELDS = tuple(name for name in competitions.EDITABLE if name not in {*TIMES, *OF_THEIR_OWN})
 SPLIT_SECRET = "split_secret.txt"
 """What the system drew the split with. A file of its own: `competition.toml` may be shown to students."""
 
@@ -57,7 +54,7 @@ def import_folder(
     """
     spec = _read_spec(folder)
     fields = {name: spec[name] for name in PLAIN_FIELDS if name in spec}
-    fields |= {name: _read_time(spec, name) for name in (*TIMES, *TIMES_IF_ANY) if name in TIMES or name in spec}
+    fields |= {name: _read_time(spec, name) for name in TIMES}
     if finds_address and Competition.objects.filter(slug=str(spec.get("slug", ""))).exists():
         fields["slug"] = copying.free_slug(str(spec["slug"]))
     fields["overview"] = _read_text(folder / "overview.md")
@@ -116,8 +113,7 @@ def folder_files(competition: Competition) -> Iterator[FolderFile]:
     and submissions stay."""
     plain = {name: read_setting(competition, name) for name in PLAIN_FIELDS}
     spec: dict[str, Any] = {name: value for name, value in plain.items() if value is not None}
-    times = {name: read_setting(competition, name) for name in (*TIMES, *TIMES_IF_ANY)}
-    spec |= {name: at.astimezone(UTC).isoformat() for name, at in times.items() if at is not None}
+    spec |= {name: read_setting(competition, name).astimezone(UTC).isoformat() for name in TIMES}
     lines = _toml_lines(spec)
     if (ground_truth := competition.ground_truth) is not None:
         yield FolderFile("truth.csv", key=ground_truth.file_key, sha256=ground_truth.sha256)
@@ -257,8 +253,8 @@ def _read_spec(folder: Path) -> dict[str, Any]:
         raise CannotHost(words % {"name": path.name}) from None
     except ValueError as error:  # a number of thousands of digits is none of TOML's own errors
         raise CannotHost(_("%(name)s isn't TOML: %(error)s") % {"name": path.name, "error": error}) from error
-    known = {*PLAIN_FIELDS, *TIMES, *TIMES_IF_ANY, "metric", "secondary", "split", "data", "baselines"}
-    if unknown := sorted(spec.keys() - known - set(REMOVED_FIELDS)):
+    known = {*PLAIN_FIELDS, *TIMES, "metric", "secondary", "split", "data", "baselines"}
+    if unknown := sorted(spec.keys() - known):
         raise CannotHost(
             _("competition.toml: unknown names: %(list)s.") % {"list": ", ".join(unknown)},
             [_("Known: %(list)s") % {"list": sorted(known)}],

@@ -1,4 +1,4 @@
-"""What hosts manage of a competition as a whole: the list of theirs, settings, team changes, audit log, deletion."""
+"""What hosts manage of a competition as a whole: the list of theirs, settings, audit log, deletion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaderboard.common.queries import count_rows
 from leaderboard.common.responses import see_other, signed_in_user
 
 from ..access import Audience, PageContext, open_to
-from ..forms.host import CompetitionForm, SlugForm, TeamChangesForm
+from ..forms.host import CompetitionForm, SlugForm
 from ..models import Archive, Competition, Submission, Team
 from ..services import archive, competitions, launches
 from .host_responses import posted_data, save_competition
@@ -108,21 +108,6 @@ def host_settings(request: HttpRequest, page_context: PageContext) -> HttpRespon
         return see_other("host_settings", slug=changed.slug)
     context = {"page_context": page_context, "form": form}
     return render(request, "competitions/host_settings.html", context, status=422 if form.errors else 200)
-
-
-@open_to(Audience.HOSTS)
-def host_board(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """How long teams can change."""
-    competition = page_context.competition
-    form = TeamChangesForm(competition, posted_data(request))
-    if request.method == "POST" and form.is_valid():
-        competitions.change_competition(
-            competition=competition, user=signed_in_user(page_context.user), **form.cleaned_data
-        )
-        messages.success(request, _("Saved."))
-        return see_other("host_board", slug=competition.slug)
-    context = {"page_context": page_context, "form": form}
-    return render(request, "competitions/host_board.html", context, status=422 if form.errors else 200)
 
 
 @open_to(Audience.HOSTS)
