@@ -21,7 +21,7 @@ VENV = BASE / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "installed"  # written last: where it is missing, an installation broke off
 # Each names everything that those before it do: for the site, for custom metric files, for the tests.
-LOCKS = LOCK, KAGGLE_LOCK, DEV_LOCK = "requirements.txt", "requirements-kaggle.txt", "requirements-dev.txt"
+LOCKS = LOCK, S3_LOCK, KAGGLE_LOCK, DEV_LOCK = [f"requirements{what}.txt" for what in ("", "-s3", "-kaggle", "-dev")]
 ADVICE = (
     "The first start needs the internet (or a mirror in PIP_INDEX_URL), 1 GB of disk and the right to write in "
     f"{BASE}; mend what is missing and run the same command again."
@@ -93,7 +93,8 @@ def run_installer(command: "list[str]") -> None:
 
 
 def main(arguments: "list[str]") -> int:
-    lock = DEV_LOCK if arguments[:1] == ["test"] else KAGGLE_LOCK if os.environ.get("METRICS_DIR") else LOCK
+    optional = KAGGLE_LOCK if os.environ.get("METRICS_DIR") else S3_LOCK if os.environ.get("STORAGE_URL") else LOCK
+    lock = DEV_LOCK if arguments[:1] == ["test"] else optional
     try:
         check_python(sys.version_info[:2])
         if not (is_running_in_venv() if is_installed(lock) else has_everything(lock)):

@@ -33,6 +33,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     base = tmp_path / "Olga's new site"
     base.mkdir()
     (base / "requirements.txt").write_text("nowhere-to-be-found==1.0 \\\n    --hash=sha256:00\n")
+    (base / "requirements-s3.txt").write_text("nowhere-to-be-found==1.0 \\\n")
     (base / "requirements-kaggle.txt").write_text("nowhere-to-be-found==1.0 \\\n")
     (base / "requirements-dev.txt").write_text("nowhere-to-be-found==1.0 \\\nnor-this==2.0 \\\n")
     venv = base / ".venv"
@@ -104,6 +105,7 @@ def start(tmp_path: Path) -> Callable[..., str]:
             "django-99.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         archive.writestr("django-99.0.dist-info/RECORD", "")
+    (base / "requirements-s3.txt").touch()
     (base / "requirements-kaggle.txt").touch()
     (base / "requirements-dev.txt").touch()
     own = hashlib.sha256(wheel.read_bytes()).hexdigest()
@@ -161,12 +163,15 @@ def test_what_the_tests_need_is_enough_for_up_but_not_the_other_way_round(instal
     assert manage.is_installed(manage.DEV_LOCK)
 
 
-def test_a_site_with_custom_metric_files_gets_scikit_learn_too(
+def test_a_site_with_a_bucket_gets_boto3_and_one_with_custom_metrics_scikit_learn_too(
     installer: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installer.fails_with = Trouble("no network")
     manage.main(["up"])
     assert installer.commands[-1].endswith(manage.LOCK)
+    monkeypatch.setenv("STORAGE_URL", "s3://storage.example.org/class")
+    manage.main(["up"])
+    assert installer.commands[-1].endswith(manage.S3_LOCK)
     monkeypatch.setenv("METRICS_DIR", "/srv/metrics")
     manage.main(["up"])
     assert installer.commands[-1].endswith(manage.KAGGLE_LOCK)

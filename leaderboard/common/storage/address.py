@@ -51,7 +51,10 @@ def storage_at(url: str) -> dict[str, Any]:
 
 def _client_config(style: str) -> Any:
     """Short waits: a worker's lease is 30 seconds, and a student waits for the answer to an upload."""
-    from botocore.config import Config
+    try:
+        from botocore.config import Config
+    except ImportError:
+        raise BadStorageAddress("Files in a bucket need boto3: install classboard[s3].") from None
 
     return Config(
         connect_timeout=CONNECT_SECONDS,
