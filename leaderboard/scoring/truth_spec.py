@@ -31,10 +31,6 @@ class TruthSpec:
         del fields["truth"]
         return json.dumps(fields, sort_keys=True)
 
-    @property
-    def metric_keys(self) -> list[str]:
-        return [self.metric, *(key for key, _ in self.secondary)]
-
     def prepared(self) -> metrics.Truth:
         """The truth, read and checked."""
         secondary = [(key, params) for key, params in self.secondary]  # in JSON these are lists

@@ -111,11 +111,7 @@ def score_kaggle(truth: Truth, table: Table, places: np.ndarray) -> Result:
     Raises ``SubmissionError`` with what the metric wants the participant to read, and ``MetricFailed``.
     """
     run = KaggleRun(truth, table)
-    # One that refuses the sample as well may only dislike these answers. What it says counts where it dislikes the true
-    # ones, too.
-    refusal = run.refusal(run.whole)
-    if refusal is not None and run.refusal(run.sample) is None:
-        _complain(run.metric, refusal, STAND_IN)
+    refusal = run.judge()
     solution, submission = run.read(_solution(truth)), run.read(_submission(truth, table, places))
     values = {}
     for name, rows in {**truth.parts, OVERALL: np.arange(len(truth.scored))}.items():
@@ -145,11 +141,16 @@ class KaggleRun:
         except BaseException as error:
             _complain(self.metric, error_facts(error, self.metric.key), OVERALL)
 
-    def judge(self) -> None:
-        """Raise what the metric says against the submission beside answers that tell nothing."""
+    def judge(self) -> dict[str, Any] | None:
+        """Raise what the metric says against the submission beside answers that tell nothing.
+
+        One that refuses the sample as well may only dislike these answers. What it says is returned: it counts where
+        the metric dislikes the true ones, too.
+        """
         refusal = self.refusal(self.whole)
         if refusal is not None and self.refusal(self.sample) is None:
             _complain(self.metric, refusal, STAND_IN)
+        return refusal
 
     def refusal(self, submission: Any) -> dict[str, Any] | None:
         """What the metric wants the participant to read. Other errors tell nothing here."""
