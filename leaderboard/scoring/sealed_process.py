@@ -27,12 +27,6 @@ from .truth_spec import TruthSpec
 
 PRELOADED = ("numpy", "numpy.random", "pyarrow", "pyarrow.csv", "pyarrow.compute")
 
-REAP_SECONDS = 10.0
-"""How often the waiting process looks for those that ended while nobody asked."""
-
-Endings = dict[int, tuple[int, float]]
-"""By the number of a process: its exit code, negative for a signal, and the seconds of the processor it used."""
-
 
 # --- the waiting process ----------------------------------------------------------------------------------------
 
@@ -43,16 +37,11 @@ def serve(client: Channel) -> None:
         import_module(name)
     gc.collect()
     gc.freeze()  # the collector would write into each object, and so copy its page in each fork
-    endings: Endings = {}
     client.send({"ready": True})
     while True:
-        while not client.has_something(REAP_SECONDS):
-            note_endings(endings)
         request = client.receive()
         if "end" in request:
-            note_endings(endings)
-            pid = int(request["end"])
-            status, seconds = endings.pop(pid) if pid in endings else end_process(pid)
+            status, seconds = end_process(int(request["end"]))
             client.send({"status": status, "processor_seconds": seconds})
         elif "job" in request:
             work(client, request)
@@ -73,20 +62,11 @@ def start_process(client: Channel, asker: Channel, request: dict[str, Any]) -> i
 
 
 def end_process(pid: int) -> tuple[int, float]:
-    """End a process forked from this one, if it has not ended yet; how it had ended."""
+    """End a process forked from this one, if it has not ended yet: its exit code, negative for a signal, and the
+    seconds of the processor that it used. Until then the few that ended by themselves are zombies."""
     os.kill(pid, signal.SIGKILL)
     _, status, usage = os.wait4(pid, 0)
     return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
-
-
-def note_endings(endings: Endings) -> None:
-    """Note how processes ended that did so by themselves; none is left behind as a zombie."""
-    with suppress(ChildProcessError):
-        while True:
-            pid, status, usage = os.wait4(-1, os.WNOHANG)
-            if not pid:
-                return
-            endings[pid] = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
 
 # --- in the sealed process --------------------------------------------------------------------------------------
