@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -42,9 +43,11 @@ UNREAD_SECONDS = 60.0
 REQUESTS_OF_A_SENDER, HASHES_AT_ONCE = 2, 2
 # A class of three hundred signs up in 50 s; proxies commonly give up after 60.
 HASHING_WAIT_SECONDS = 55.0
-UPLOADS_TO_BUCKET, SIGN_INS_ELSEWHERE = 4, 2
+WAITING_FOR_BUCKET, SIGN_INS_ELSEWHERE = 4, 2
 HASHING_PATHS = ("/accounts/", "/account/", "/setup/", "/admin/login/")
 INSTITUTION_PATH = "/accounts/oidc/"
+DOWNLOAD_PATH = re.compile(r"/file/$|/data/.|/files/.|/export$|\.zip$")
+"""Addresses that send a stored file."""
 READING = ("GET", "HEAD", "OPTIONS")
 # What the loop and the site tell each other of a request, in its environ.
 RECEIVED_AT, REFUSAL, DELAY = "leaderboard.received_at", "leaderboard.refusal", "leaderboard.delay_seconds"
@@ -73,7 +76,7 @@ class WebPools:
     def __post_init__(self) -> None:
         in_use: Counter[str] = Counter()
         sizes = {"readers": self.readers, "writers": self.writers}
-        sizes |= {"uploads": UPLOADS_TO_BUCKET, "institution": SIGN_INS_ELSEWHERE}
+        sizes |= {"bucket": WAITING_FOR_BUCKET, "institution": SIGN_INS_ELSEWHERE}
         self.pools = {name: FairPool(self.new_executor(size), size, in_use) for name, size in sizes.items()}
         for pool in self.pools.values():
             pool.neighbours = list(self.pools.values())
@@ -177,10 +180,11 @@ class WebPools:
     def _pool_of(self, environ: Environ) -> str:
         if environ["PATH_INFO"].startswith(INSTITUTION_PATH):
             return "institution"
-        if environ["REQUEST_METHOD"] in READING:
-            return "readers"
-        is_upload = self.has_bucket and environ["CONTENT_TYPE"].startswith("multipart/form-data")
-        return "uploads" if is_upload else "writers"
+        is_reading = environ["REQUEST_METHOD"] in READING
+        is_upload = environ["CONTENT_TYPE"].startswith("multipart/form-data")
+        if self.has_bucket and (DOWNLOAD_PATH.search(environ["PATH_INFO"]) if is_reading else is_upload):
+            return "bucket"
+        return "readers" if is_reading else "writers"
 
     @asynccontextmanager
     async def _place_for_guesses(self, sender: Sender) -> AsyncIterator[None]:

@@ -35,13 +35,13 @@ def hello(environ, start_response):
     start_response("413 Too Large" if reason else "200 OK", [("Content-Type", "text/plain")])
     if environ["PATH_INFO"] == "/large":
         return environ["wsgi.file_wrapper"](open(os.environ["LARGE"], "rb"))
-    if environ["PATH_INFO"] == "/stuck":
+    if "stuck" in environ["PATH_INFO"]:
         time.sleep(3600)
     return [reason.encode() or b"hello %d" % length]
 
 application = WebPools(
     hello, person_of=lambda environ: environ.get("HTTP_AUTHORIZATION", "").removeprefix("Bearer forged"),
-    folder=Path(os.environ["LARGE"]).parent, limits=BodyLimits(2**20, 2**24),
+    folder=Path(os.environ["LARGE"]).parent, limits=BodyLimits(2**20, 2**24), has_bucket=True,
 )
 """
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -191,6 +191,15 @@ def test_110_a_length_that_is_none_takes_nothing(port: int, length: str) -> None
 def test_trace_is_refused(port: int) -> None:
     with connected(port, 1, request(method="TRACE")) as connections:
         assert status_of(connections[0]) == 405
+
+
+def test_downloads_that_wait_for_a_bucket_keep_no_page_waiting(port: int) -> None:
+    people = [f"p{number}" for number in range(9)]
+    with ExitStack() as held:
+        for person in people:
+            path = "/c/pets/data/files/stuck.csv"
+            held.enter_context(connected(port, 1, request(path, person=person, method="GET")))
+        assert seconds_of_a_page(port) < 2 * patience()
 
 
 @pytest.mark.slow
