@@ -100,16 +100,6 @@ roster: Roster
 
 
 @Hook
-def planned_launch_done(*, competition: Competition, planned: datetime) -> None:
-    """A competition was launched because a host had planned it for this moment."""
-
-
-@Hook
-def planned_launch_missed(*, competition: Competition, lacking: list[str]) -> None:
-    """A planned launch did not happen; `lacking` are keys of `launches.NEEDS`."""
-
-
-@Hook
 def scoring_failed(*, submission_id: UUID) -> object:
     """A submission could not be scored through no fault of its team. Called once that is committed."""
 

@@ -35,7 +35,7 @@ from leaderboard.common.shared_cache import is_broker_left_alone, leave_broker_a
 from . import duties, hooks
 from .ranking import reveal
 from .scoring import queue, score
-from .services import archive, converting, launches, page_tasks
+from .services import archive, converting, page_tasks
 
 log = logging.getLogger(__name__)
 
@@ -266,12 +266,6 @@ def sweep() -> None:
 def reveal_due() -> None:
     """Open the private boards whose deadline has passed and whose files all have their scores."""
     reveal.reveal_due_competitions(database_now() - ROWS_MAY_FOLLOW)
-
-
-@app.task(name="leaderboard.competitions.tasks.launch_due_competitions")
-def launch_due_competitions() -> None:
-    """Launch what its hosts wanted launched by now."""
-    launches.launch_due_competitions(database_now())
 
 
 @app.task(name="leaderboard.competitions.tasks.clear_sessions")

@@ -23,7 +23,7 @@ from leaderboard.common.storage import StorageUnreachable
 from leaderboard.competitions.access import Audience, PageContext, open_to
 from leaderboard.competitions.models import Competition, GroundTruth, RowReport
 from leaderboard.competitions.ranking.scores import sign_of
-from leaderboard.competitions.services import competitions, launches
+from leaderboard.competitions.services import competitions
 from leaderboard.competitions.views.charts import metric_title
 from leaderboard.competitions.views.page_tasks import answered_by_worker
 from leaderboard.competitions.views.setup import checklist_of
@@ -84,7 +84,6 @@ def host_competition(request: HttpRequest, page_context: PageContext) -> HttpRes
         "page_context": page_context,
         "checklist": checklist,
         "missing": sum(not need.is_there for need in checklist),
-        "trouble": launches.missing_needs_text(competition.launch_plan.trouble),
         **_activity_context(request, page_context),
     }
     return render(request, "insights/host_competition.html", context)

@@ -25,8 +25,6 @@ class NotificationsConfig(AppConfig):
         hooks.submission_shown.append(host_events.notify_submission_shown)
         hooks.scored_again.append(host_events.notify_scored_again)
         hooks.rescored.append(host_events.notify_rescored)
-        hooks.planned_launch_done.append(host_events.notify_launched)
-        hooks.planned_launch_missed.append(host_events.notify_launch_missed)
         hooks.scoring_failed.append(host_events.notify_hosts_of_failure)
         hooks.due_tasks.append(tasks.find_due)
         outbox.email_queued.append(tasks.wake_email_sender)

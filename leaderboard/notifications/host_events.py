@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.db.models.functions import Now
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -16,14 +15,12 @@ from leaderboard.accounts.models import User
 from leaderboard.common.display_time import moment_text
 from leaderboard.competitions.models import Competition, Extension, Submission, Team
 from leaderboard.competitions.models.extension import effective_limits_of
-from leaderboard.competitions.services import launches
 
 from . import notices
 from .models import NoticeKind
 from .notices import mark_mention, notify_team
 
 # A launch that comes later than this after its time is called late. The clock asks each minute.
-PUNCTUAL = timedelta(minutes=5)
 
 
 def notify_deadline_change(competition: Competition, before: datetime) -> None:
@@ -160,41 +157,6 @@ def notify_rescored(competition: Competition, teams: Collection[int], words: str
         text=words or (lambda: _("The host corrected the scoring. Your team's scores or ranks have changed.")),
         link=reverse("rescored", kwargs={"slug": competition.slug}),
     )
-
-
-def notify_launched(competition: Competition, planned: datetime) -> None:
-    """Hosts read that a launch was late: a class that stood before a closed door is told so by nobody else."""
-    now, zone = timezone.now(), competition.zone
-    if now - planned <= PUNCTUAL:
-        _notify_hosts_of_launch(
-            competition, lambda: _("“%(title)s” launched on schedule.") % {"title": competition}, ""
-        )
-        return
-    _notify_hosts_of_launch(
-        competition,
-        lambda: _("“%(title)s” launched later than scheduled") % {"title": competition},
-        lambda: (
-            _("It was scheduled for %(planned)s. This site couldn't launch it before %(now)s.")
-            % {"planned": moment_text(planned, zone), "now": moment_text(now, zone)}
-        ),
-    )
-
-
-def notify_launch_missed(competition: Competition, lacking: list[str]) -> None:
-    _notify_hosts_of_launch(
-        competition,
-        lambda: _("The scheduled launch of “%(title)s” didn't happen") % {"title": competition},
-        lambda: _("It's still a draft.") + "\n\n" + "\n".join(launches.missing_needs_text(lacking)),
-    )
-
-
-def _notify_hosts_of_launch(
-    competition: Competition, title: notices.TextOrCallable, text: notices.TextOrCallable
-) -> None:
-    page = reverse("host_competition", kwargs={"slug": competition.slug})
-    hosts = competition.hosts.filter(is_active=True)
-    key = f"launch:{competition.pk}:{competition.launch_plan.launches_at}"
-    notices.notify(hosts, kind=NoticeKind.LAUNCH, competition=competition, title=title, text=text, link=page, key=key)
 
 
 def _notify_class(

@@ -35,7 +35,6 @@ class NoticeKind(models.TextChoices):
     REVEALED = "revealed", _("A private leaderboard opens")
     GRADE = "grade", _("Grades are released")
     ROLE = "role", _("Your role in a competition changes")
-    LAUNCH = "launch", _("A scheduled launch of your competition happens or fails")
     FILE_FAILED = "file_failed", _("A submission in your class can't be scored")
 
     @property
@@ -50,7 +49,7 @@ class NoticeKind(models.TextChoices):
 
     @property
     def is_for_hosts(self) -> bool:
-        return self in (NoticeKind.FILE_FAILED, NoticeKind.LAUNCH)
+        return self is NoticeKind.FILE_FAILED
 
 
 SILENT = {

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from leaderboard.accounts.models import User
 from leaderboard.common.display_time import moment
-from leaderboard.competitions.forms.host import ScheduleForm, SetupForm, moment_in
-from leaderboard.competitions.models import Competition, DailyAttempts, StudentPreview
-from leaderboard.competitions.services import competitions, copying, launches, submit_conditions
+from leaderboard.competitions.forms.host import SetupForm, moment_in
+from leaderboard.competitions.models import Competition, DailyAttempts
+from leaderboard.competitions.services import competitions, copying, submit_conditions
 from leaderboard.notifications import reminders
 from leaderboard.notifications.models import Notice, NoticeKind, next_digest
 from tests.competitions.test_setup import filled_in
@@ -118,35 +118,6 @@ def test_attempts_are_there_again_at_midnight_of_the_zone_whatever_its_clocks_do
         before = submit_conditions.allowance_of(membership, midnight - MINUTE)
         assert (before.left, before.resets_at) == (0, midnight)
         assert submit_conditions.allowance_of(membership, midnight).left == pets.limits.daily_attempts
-
-
-@over_changes
-def test_a_launch_planned_beside_the_change_happens_at_that_minute(
-    ada: User, zone: str, day: date, hours: int, offset: int
-) -> None:
-    pets = make_competition(
-        ada,
-        launched=False,
-        zone=zone,
-        opens_at=evening(day, offset) - 9 * DAY,
-        closes_at=evening(day, offset) + 9 * DAY,
-    )
-    assert pets.ground_truth is not None
-    StudentPreview.objects.create(
-        ground_truth=pets.ground_truth, user=ada, sha256="0" * 64, public=1.0, private=1.0, sent_at=timezone.now()
-    )
-    form = ScheduleForm(pets, {"launches_at": f"{day}T03:00"})
-    assert form.is_valid(), form.errors
-    # In UTC, because a minute before it on the clocks of the zone may be another moment altogether.
-    at = form.cleaned_data["launches_at"].astimezone(UTC)
-    assert at == datetime.combine(day, time(3), UTC) - timedelta(hours=offset)
-    launches.schedule_launch(competition=pets, user=ada, at=at)
-    launches.launch_due_competitions(at - MINUTE)
-    assert Competition.objects.get().launched_at is None
-    launches.launch_due_competitions(at)
-    assert Competition.objects.get().launched_at is not None
-    missing = ScheduleForm(pets, {"launches_at": f"{day}T02:30"})
-    assert missing.is_valid() == (zone == "America/New_York" and hours == 25)
 
 
 @over_changes

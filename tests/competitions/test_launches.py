@@ -14,14 +14,12 @@ from django.utils import timezone
 from leaderboard.accounts.models import User
 from leaderboard.classroom import roles
 from leaderboard.classroom.models import HostingRole
-from leaderboard.common.models import AuditEntry
 from leaderboard.common.storage import path_of
 from leaderboard.competitions import tasks
 from leaderboard.competitions.models import (
     Competition,
     DataFile,
     GroundTruth,
-    LaunchPlan,
     Limits,
     StudentPreview,
     Submission,
@@ -31,11 +29,8 @@ from leaderboard.competitions.models import (
 )
 from leaderboard.competitions.ranking import boards as boards_module
 from leaderboard.competitions.scoring import score
-from leaderboard.competitions.services import boards, competitions, copying, data_files, launches
-from leaderboard.notifications import notices
-from leaderboard.notifications.models import Notice
+from leaderboard.competitions.services import boards, competitions, copying, data_files
 from leaderboard.scoring import table_jobs
-from tests.common.languages import CODE, second_language
 from tests.conftest import TRUTH, answers, enter, hand_in, make_competition
 from tests.pages import signed_in, text_of, tidy, upload
 
@@ -183,12 +178,6 @@ def test_a_metric_changed_after_publication_becomes_the_next_ground_truth(hers: 
     assert (pond.ground_truth.number, pond.ground_truth.metric) == (2, "error_rate")  # type: ignore[union-attr]
 
 
-def test_a_planned_launch_stands_in_the_list_of_competitions(hers: Client, pond: Competition) -> None:
-    assert "launches" not in text_of(hers.get("/host/"))
-    LaunchPlan.objects.update(launches_at=timezone.now() + timedelta(days=1))
-    assert "launches" in text_of(hers.get("/host/"))
-
-
 def test_a_check_that_breaks_loses_nothing(hers: Client, pond: Competition, monkeypatch: pytest.MonkeyPatch) -> None:
     look(hers)
 
@@ -276,225 +265,6 @@ def test_a_preview_whose_wake_up_was_lost_is_rung_for_again(
     StudentPreview.objects.update(sent_at=timezone.now() - timedelta(minutes=1))
     tasks.sweep()
     assert rung == [("leaderboard.competitions.tasks.measure_preview", (ready.ground_truth_id,))]
-
-
-def test_a_planned_time_stands_in_its_field_and_a_second_tab_is_told_that_it_was_cancelled(
-    hers: Client, pond: Competition
-) -> None:
-    LaunchPlan.objects.update(launches_at=datetime(2050, 7, 1, 6, 30, tzinfo=ZoneInfo("UTC")))
-    Competition.objects.update(zone="Europe/Vienna")
-    assert 'value="2050-07-01T08:30"' in hers.get("/host/pond/setup/launch/").content.decode()
-    cancel = {"action": "cancel", **seen_on(hers)}
-    assert "The competition stays a draft" in text_of(hers.post("/host/pond/setup/launch/", cancel, follow=True))
-    assert "No launch is scheduled" in text_of(hers.post("/host/pond/setup/launch/", cancel, follow=True))
-
-
-def seen_on(client: Client) -> dict[str, str]:
-    """What the forms of the last page carry of the plan that it showed."""
-    return dict(re.findall(r'name="(seen)" value="([^"]*)"', client.get("/host/pond/setup/launch/").content.decode()))
-
-
-def test_a_plan_of_another_tab_is_shown_and_not_overwritten(hers: Client, ada: User, pond: Competition) -> None:
-    monday, tuesday, friday = (f"{timezone.now() + timedelta(days=day):%Y-%m-%dT%H:%M}" for day in (1, 2, 5))
-
-    def plan(wall: str, seen: dict[str, str], action: str = "schedule") -> Any:
-        return hers.post("/host/pond/setup/launch/", {"action": action, "launches_at": wall, **seen})
-
-    nothing = seen_on(hers)
-    assert plan(monday, nothing).status_code == 303
-    first = seen_on(hers)
-    assert plan(tuesday, first).status_code == 303
-    held = Competition.objects.get().launch_plan.launches_at
-    for late in (nothing, first):
-        refused = plan(friday, late)
-        assert refused.status_code == 409
-        assert "the launch is now scheduled for" in text_of(refused)
-        assert f'value="{friday}"' in refused.content.decode(), "what was typed is still there"
-        assert Competition.objects.get().launch_plan.launches_at == held
-    stored = plan("", first, "cancel")
-    assert (stored.status_code, Competition.objects.get().launch_plan.launches_at) == (409, held)
-    assert "Your change wasn't saved" in text_of(stored)
-    again = dict(re.findall(r'name="(seen)" value="([^"]*)"', refused.content.decode()))
-    assert plan(friday, again).status_code == 303, "who has read it and means it sends the same page once more"
-    assert AuditEntry.objects.filter(event="launch_scheduled").count() == 3
-
-
-def test_who_changes_a_plan_that_was_cancelled_meanwhile_is_told(hers: Client, pond: Competition) -> None:
-    LaunchPlan.objects.update(launches_at=timezone.now() + timedelta(days=1))
-    seen = seen_on(hers)
-    hers.post("/host/pond/setup/launch/", {"action": "cancel", **seen})
-    later = f"{timezone.now() + timedelta(days=2):%Y-%m-%dT%H:%M}"
-    refused = hers.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": later, **seen})
-    assert refused.status_code == 409
-    assert "no launch is scheduled" in text_of(refused)
-    assert Competition.objects.get().launch_plan.launches_at is None
-
-
-def planned(client: Client, competition: Competition) -> None:
-    """Plan a launch and let its moment come."""
-    soon = (timezone.now() + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M")
-    answer = client.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": soon})
-    assert answer.status_code == 303
-    LaunchPlan.objects.filter(pk=competition.pk).update(launches_at=timezone.now() - timedelta(seconds=1))
-
-
-def test_a_planned_launch_happens_by_itself_and_is_in_the_audit_log(hers: Client, ready: Competition) -> None:
-    student_preview(hers)
-    tasks.launch_due_competitions()
-    assert Competition.objects.get().launched_at is None
-    planned(hers, ready)
-    tasks.launch_due_competitions()
-    tasks.launch_due_competitions()
-    launched = Competition.objects.get()
-    assert launched.launched_at is not None
-    assert launched.launch_plan.launches_at is None
-    events = list(AuditEntry.objects.order_by("pk").values_list("event", flat=True))
-    assert events.count("launched") == 1
-    assert [notice.title for notice in Notice.objects.all()] == ["“Pond life” launched on schedule."]
-    assert "launch_scheduled" in events
-
-
-def test_the_list_says_of_a_planned_launch_that_something_is_missing(
-    hers: Client, ready: Competition, cy: User, django_assert_max_num_queries: Any
-) -> None:
-    student_preview(hers)
-    warning = '<span class="badge warning">Not ready to launch</span>'
-    way = 'href="/host/pond/setup/launch/"'
-    ready.assistants.add(cy)
-    planned(hers, ready)
-    assert warning not in hers.get("/host/").content.decode()
-    competitions.change_competition(competition=ready, user=ready.hosts.get(), overview="")
-    page = hers.get("/host/").content.decode()
-    assert warning in page
-    assert way in page
-    for number in range(12):
-        other = copying.create_default_draft(user=ready.hosts.get(), title=f"Draft {number}", slug=f"draft-{number}")
-        LaunchPlan.objects.filter(pk=other.pk).update(launches_at=timezone.now() + timedelta(days=1))
-    with django_assert_max_num_queries(12):
-        assert hers.get("/host/").content.decode().count(warning) == 13
-    # An assistant reads it, and is led to no page that is shut.
-    page = signed_in(cy).get("/host/").content.decode()
-    assert warning in page
-    assert way not in page
-    LaunchPlan.objects.update(launches_at=None)
-    assert warning not in hers.get("/host/").content.decode()
-
-
-def test_a_launch_that_came_hours_late_is_not_called_punctual(hers: Client, ready: Competition) -> None:
-    student_preview(hers)
-    planned(hers, ready)
-    LaunchPlan.objects.update(launches_at=timezone.now() - timedelta(hours=3))
-    tasks.launch_due_competitions()
-    notice = Notice.objects.get()
-    assert notice.title == "“Pond life” launched later than scheduled"
-    assert re.fullmatch(r"It was scheduled for .+\. This site couldn't launch it before .+\.", notice.text)
-
-
-@pytest.mark.parametrize("is_previewed", [True, False])
-def test_who_dies_between_a_planned_launch_and_its_telling_leaves_both_to_the_next(
-    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch, is_previewed: bool
-) -> None:
-    if is_previewed:
-        student_preview(hers)
-    planned(hers, ready)
-
-    def dies(*_args: object, **_more: object) -> None:
-        raise SystemExit
-
-    with monkeypatch.context() as patch:
-        patch.setattr(notices, "notify", dies)
-        with pytest.raises(SystemExit):
-            tasks.launch_due_competitions()
-    waits = Competition.objects.get()
-    assert (waits.launched_at, waits.launch_plan.trouble) == (None, [])
-    assert waits.launch_plan.launches_at is not None
-    assert not AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).exists()
-    tasks.launch_due_competitions()
-    tasks.launch_due_competitions()
-    assert (Competition.objects.get().launched_at is not None) == is_previewed
-    assert Notice.objects.count() == 1
-    assert AuditEntry.objects.filter(event__in=["launched", "launch_missed"]).count() == 1
-
-
-def test_a_planned_launch_with_something_missing_leaves_a_draft_that_says_so(
-    hers: Client, ada: User, ready: Competition
-) -> None:
-    planned(hers, ready)
-    tasks.launch_due_competitions()
-    tasks.launch_due_competitions()
-    assert Competition.objects.get().launched_at is None
-    page = text_of(hers.get("/host/pond/"))
-    assert "The scheduled launch didn't happen" in page
-    assert "Missing: Test submission works" in page
-    assert AuditEntry.objects.filter(event="launch_missed").count() == 1
-    said_to_user = Notice.objects.get(user=ada)
-    assert said_to_user.title == "The scheduled launch of “Pond life” didn't happen"
-    assert "Missing: Test submission works" in said_to_user.text
-
-
-def test_why_a_planned_launch_did_not_happen_is_read_and_told_in_each_hosts_language(
-    hers: Client, ready: Competition, ada: User, cy: User
-) -> None:
-    ready.hosts.add(cy)
-    with second_language():
-        User.objects.filter(pk=cy.pk).update(language=CODE)
-        planned(hers, ready)
-        tasks.launch_due_competitions()
-        said_to_user = dict(Notice.objects.values_list("user__username", "text"))
-        assert "Missing: Test submission works" in said_to_user["ada"]
-        assert "⟦Missing: ⟦Test submission works" in said_to_user["cy"]
-        for page in ("/host/pond/", "/host/pond/setup/launch/"):
-            assert "<li>Missing: Test submission works" in hers.get(page).content.decode().replace("&#x27;", "'")
-            assert "<li>⟦Missing: ⟦Test submission works" in signed_in(cy).get(page).content.decode()
-    # Kept by an earlier version, as a sentence.
-    LaunchPlan.objects.update(trouble=["Missing: A deadline."])
-    assert "<li>Missing: A deadline.</li>" in hers.get("/host/pond/").content.decode()
-
-
-def test_a_planned_launch_is_taken_back(hers: Client, ready: Competition) -> None:
-    student_preview(hers)
-    planned(hers, ready)
-    assert "Launches automatically:" in text_of(hers.get("/host/pond/"))
-    hers.post("/host/pond/setup/launch/", {"action": "cancel", **seen_on(hers)})
-    tasks.launch_due_competitions()
-    assert Competition.objects.get().launched_at is None
-
-
-def test_a_planned_launch_is_taken_back_while_its_moment_is_looked_at(
-    hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    student_preview(hers)
-    planned(hers, ready)
-    looked_at, cancel = launches.launch_needs, {"action": "cancel", **seen_on(hers)}
-
-    def slowly(competition: Competition) -> list[launches.LaunchNeed]:
-        hers.post("/host/pond/setup/launch/", cancel)
-        return looked_at(competition)
-
-    monkeypatch.setattr(launches, "launch_needs", slowly)
-    tasks.launch_due_competitions()
-    assert Competition.objects.get().launched_at is None
-    assert not Notice.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("moment", "words"),
-    [
-        ("2020-01-01T00:00", "has passed"),
-        ("2090-01-01T00:00", "before the deadline"),
-        ("soon", "Enter a date and time"),
-    ],
-)
-def test_a_launch_is_planned_for_a_moment_that_can_be(
-    hers: Client, ready: Competition, moment: str, words: str
-) -> None:
-    answer = hers.post("/host/pond/setup/launch/", {"action": "schedule", "launches_at": moment})
-    assert answer.status_code in (409, 422)
-    assert words in text_of(answer)
-    assert Competition.objects.get().launch_plan.launches_at is None
-
-
-# --- the check, and copies --------------------------------------------------------------------------------------
 
 
 def test_a_published_ground_truth_is_checked_again_beside_new_files(hers: Client, pets: Competition) -> None:

@@ -20,7 +20,7 @@ AUDIT_FIELD_NAMES = (
     *(gettext_noop("ground truth"), gettext_noop("hidden at"), gettext_noop("hides scores"), gettext_noop("id column")),
     *(gettext_noop("ignored rows"), gettext_noop("invitation"), gettext_noop("is listed"), gettext_noop("is pinned")),
     *(gettext_noop("join code"), gettext_noop("join cards"), gettext_noop("late percent"), gettext_noop("launched at")),
-    *(gettext_noop("launches at"), gettext_noop("left the course"), gettext_noop("emails"), gettext_noop("max bytes")),
+    *(gettext_noop("left the course"), gettext_noop("emails"), gettext_noop("max bytes")),
     *(gettext_noop("max points"), gettext_noop("member"), gettext_noop("members"), gettext_noop("method")),
     *(gettext_noop("metric"), gettext_noop("metric version"), gettext_noop("minimum"), gettext_noop("missing")),
     *(gettext_noop("needs code"), gettext_noop("new"), gettext_noop("none is zero"), gettext_noop("note")),

@@ -289,25 +289,6 @@ class SetupForm(PartOfCompetitionForm):
                 del self.fields[name]
 
 
-class ScheduleForm(forms.Form):
-    """When to launch, on the clocks of the competition's zone."""
-
-    launches_at = MomentField(label=_("Launch at"))
-
-    def __init__(self, competition: Competition, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.zone = competition.zone
-        if competition.launch_plan.launches_at:
-            self.initial["launches_at"] = wall_text(competition.launch_plan.launches_at.replace(second=0), self.zone)
-        self.fields["launches_at"].help_text = _("%(zone)s time.") % {"zone": competition.zone}
-
-    def clean_launches_at(self) -> datetime:
-        wall: datetime | None = self.cleaned_data["launches_at"]
-        if wall is None:
-            raise ValidationError(_("Enter a date and time."))
-        return moment_in(wall, self.zone)
-
-
 class CloneForm(forms.Form):
     """The copy's title and address, and whether baselines come along."""
 

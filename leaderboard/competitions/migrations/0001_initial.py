@@ -416,15 +416,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='LaunchPlan',
-            fields=[
-                ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='launch_plan', serialize=False, to='competitions.competition')),
-                ('launches_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('trouble', models.JSONField(blank=True, default=list, editable=False)),
-                ('asked_by', models.ForeignKey(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
             name='Limits',
             fields=[
                 ('competition', models.OneToOneField(editable=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='limits', serialize=False, to='competitions.competition')),

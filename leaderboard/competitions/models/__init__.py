@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .competition import Competition, DataFile
-from .competition_settings import Admission, Archive, BoardSettings, LaunchPlan, Limits
+from .competition_settings import Admission, Archive, BoardSettings, Limits
 from .extension import Extension
 from .ground_truth import GroundTruth, Rescoring, RowReport, StudentPreview, TruthCheck, TruthDraft
 from .page_task import PageTask
@@ -31,7 +31,6 @@ __all__ = [
     "Duty",
     "Extension",
     "GroundTruth",
-    "LaunchPlan",
     "Limits",
     "Membership",
     "PageTask",

@@ -20,7 +20,7 @@ from leaderboard.common.display_time import check_zone
 CODE_ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 
 # Rows of their own that each competition has (`competition_settings.py`).
-ROWS = ("admission", "board", "limits", "launch_plan", "archive")
+ROWS = ("admission", "board", "limits", "archive")
 
 # Addresses below /host/ that are no competition's.
 RESERVED_SLUGS = ("new",)

@@ -144,23 +144,6 @@ class Limits(models.Model):
         return f"{self.daily_attempts} files a day"
 
 
-class LaunchPlan(models.Model):
-    """The moment that a host chose for the launch, and why the last planned launch did not happen."""
-
-    competition = models.OneToOneField(
-        Competition, on_delete=models.CASCADE, primary_key=True, related_name="launch_plan", editable=False
-    )
-    launches_at = models.DateTimeField(null=True, blank=True, editable=False)
-    asked_by = models.ForeignKey(
-        User, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
-    )
-    # Keys of what was missing (`launches.NEEDS`).
-    trouble = models.JSONField(default=list, blank=True, editable=False)
-
-    def __str__(self) -> str:
-        return str(self.launches_at or "")
-
-
 class Archive(models.Model):
     """Whether a competition left the lists, or was deleted and can still be brought back."""
 
@@ -207,7 +190,7 @@ PLACES = {
 
 def make_settings(competition: Competition) -> None:
     """Give a competition that is not stored yet its rows, with what is usual."""
-    for row in (Admission, BoardSettings, Limits, LaunchPlan, Archive):
+    for row in (Admission, BoardSettings, Limits, Archive):
         row(competition=competition)
 
 

@@ -26,7 +26,7 @@ from leaderboard.common.responses import see_other, signed_in_user
 from ..access import Audience, PageContext, open_to
 from ..forms.host import CompetitionForm, SlugForm
 from ..models import Archive, Competition, Submission, Team
-from ..services import archive, competitions, launches
+from ..services import archive, competitions
 from .host_responses import posted_data, save_competition
 
 AUDIT_ENTRIES_PER_PAGE = 50
@@ -54,7 +54,6 @@ def host(request: HttpRequest) -> HttpResponse:
         "archived": [row for row in rows if row[0].archive.archived_at is not None],
         "binned": binned,
         "has_demo": user.is_superuser and any(competition.is_demo for competition, _state in rows),
-        "lacking": launches.incomplete_launches(competition for competition, _state in rows),
     }
     return render(request, "competitions/host.html", context)
 

@@ -28,7 +28,7 @@ from ..models import Competition, Membership, Submission, Team
 from ..models.competition import Split
 from ..ranking import boards, team_ranks
 from ..ranking.rows import Placing
-from ..services import launches, submit_conditions
+from ..services import submit_conditions
 
 HERO_ROWS = 5
 OPEN_SHOWN = 3
@@ -195,7 +195,7 @@ class HostedCompetition:
         )
 
 
-def _tasks_of(competition: Any, state: str, at: datetime, *, lacks_something: bool) -> list[HostTask]:
+def _tasks_of(competition: Any, state: str, at: datetime) -> list[HostTask]:
     """What a host can settle now; the competition has `failed_count` and `idle_count`."""
 
     def task(icon: str, title: str, button: str, page: str, query: str = "") -> HostTask:
@@ -208,8 +208,7 @@ def _tasks_of(competition: Any, state: str, at: datetime, *, lacks_something: bo
         words = ngettext("%(number)s submission failed", "%(number)s submissions failed", number)
         found.append(task("alert", words % {"number": number}, _("View"), "host_submissions", "?status=failed"))
     if state == "draft":
-        words = _("The launch checklist isn't complete") if lacks_something else _("Not launched yet")
-        found.append(task("settings", words, _("Finish setup"), "host_setup"))
+        found.append(task("settings", _("Not launched yet"), _("Finish setup"), "host_setup"))
     elif state == "live" and competition.closes_at - at < CLOSES_SOON and (number := competition.idle_count):
         words = ngettext("%(number)s team has no valid submission", "%(number)s teams have no valid submission", number)
         found.append(task("people", words % {"number": number}, _("Remind them"), "host_announcements"))
@@ -241,12 +240,11 @@ def hosted_competitions(user: User, at: datetime) -> list[HostedCompetition]:
     if not held:
         return []
     activity = _daily_submissions([one.pk for one in held], at)
-    lacking = launches.incomplete_launches(held)
     found = []
     for one in held:
         teams: int = getattr(one, "team_count", 0)
         state, is_host = one.state(at), getattr(one, "is_own", False) or user.is_superuser
-        tasks = _tasks_of(one, state, at, lacks_something=one.pk in lacking) if is_host else []
+        tasks = _tasks_of(one, state, at) if is_host else []
         found.append(HostedCompetition(one, state, activity[one.pk], teams, tasks))
     return found
 

@@ -1,4 +1,4 @@
-"""A competition's course: student preview, launch now or planned, pause, reveal, and the copy for the next term."""
+"""A competition's course: student preview, launch, pause, reveal, and the copy for the next term."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaderboard.common.responses import STOP_POLLING, see_other, signed_in_user
 from leaderboard.scoring import JobFailed
 
 from ..access import Audience, PageContext, open_to
-from ..forms.host import CloneForm, ReasonForm, ScheduleForm, SlugForm
+from ..forms.host import CloneForm, ReasonForm, SlugForm
 from ..models import StudentPreview, TruthCheck
 from ..services import boards, competitions, copying, findings, launches, publishing
 from .host_responses import add_refusal, posted_data
@@ -26,47 +26,11 @@ from .truth_reports import draft_of
 @open_to(Audience.HOSTS)
 @until_launch("host_competition")
 def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Everything once more, what is missing, and the launch; POST plans it for a time, or takes that back, or accepts a
-    warning."""
-    competition, status = page_context.competition, 200
+    """Everything once more, what is missing, and the launch; POST accepts a warning."""
     if key := request.POST.get("accept"):
-        findings.accept_finding(competition=competition, user=signed_in_user(page_context.user), key=key)
-        return see_other("host_setup_launch", fragment="#warnings", slug=competition.slug)
-    if request.POST.get("action") == "cancel":
-        return _cancel(request, page_context)
-    form = ScheduleForm(competition, posted_data(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            at, seen = form.cleaned_data["launches_at"], request.POST.get("seen", "")
-            launches.schedule_launch(competition=competition, user=signed_in_user(page_context.user), at=at, seen=seen)
-        except competitions.CannotHost as error:
-            status = add_refusal(form, error)
-            competition.refresh_from_db()
-        else:
-            messages.success(request, _("Launch scheduled."))
-            return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
-    return _review(request, page_context, form, status=422 if form.errors and status == 200 else status)
-
-
-def _cancel(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    competition, seen = page_context.competition, request.POST.get("seen", "")
-    try:
-        is_cancelled = launches.cancel_launch(
-            competition=competition, user=signed_in_user(page_context.user), seen=seen
-        )
-    except competitions.CannotHost as error:
-        competition.refresh_from_db()
-        return _review(request, page_context, ScheduleForm(competition), status=409, problem=error.message)
-    if is_cancelled:
-        messages.info(request, _("Launch cancelled. The competition stays a draft."))
-    else:
-        messages.info(request, _("No launch is scheduled. The competition is a draft."))
-    return see_other("host_setup_launch", fragment="#later", slug=competition.slug)
-
-
-def _review(
-    request: HttpRequest, page_context: PageContext, form: ScheduleForm, *, status: int, problem: str = ""
-) -> HttpResponse:
+        user = signed_in_user(page_context.user)
+        findings.accept_finding(competition=page_context.competition, user=user, key=key)
+        return see_other("host_setup_launch", fragment="#warnings", slug=page_context.competition.slug)
     competition = page_context.competition
     needs = checklist_of(competition)
     check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
@@ -77,17 +41,14 @@ def _review(
         "is_changed": bool(
             draft and competition.ground_truth and draft.uploaded_at > competition.ground_truth.published_at
         ),
-        "form": form,
-        "problem": problem,
         "checklist": needs,
-        "trouble": launches.missing_needs_text(competition.launch_plan.trouble),
         "is_ready": all(need.is_there for need in needs),
         "measure": competition_metric(competition.ground_truth),
         "report": check.report if check else None,
         "student_preview": StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first(),
         "files": competition.data_files.all(),
     }
-    return render(request, "competitions/host_setup_launch.html", context, status=status)
+    return render(request, "competitions/host_setup_launch.html", context)
 
 
 @open_to(Audience.HOSTS)

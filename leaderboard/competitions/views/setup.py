@@ -331,18 +331,10 @@ def _setup_page(request: HttpRequest, page_context: PageContext, form: SetupForm
         "is_proposed_metric": any(one.key == held.metric for one, _reason in fits["best"][:METRICS_PROPOSED])
         if held and fits
         else False,
-        "lacks": _lacks(competition),
         "metric_count": len(fits["best"]) + len(fits["others"]) if fits else 0,
         "join_link": responses.absolute_url(request, "join_code", competition.admission.join_code),
     }
     return render(request, "competitions/host_setup.html", context, status=status)
-
-
-def _lacks(competition: Competition) -> list[str]:
-    """What would leave the draft unlaunched at its planned time."""
-    if competition.launch_plan.launches_at is None:
-        return []
-    return [item.text for item in checklist_of(competition) if not item.is_there]
 
 
 def _answer_choices(draft: TruthDraft) -> list[tuple[str, bool]]:
