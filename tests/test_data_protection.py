@@ -75,7 +75,7 @@ def test_the_terms_are_those_of_the_code(settings: LazySettings) -> None:
     assert stays("a session") == timedelta(seconds=settings.SESSION_COOKIE_AGE)
     assert stays("a competition that a host deleted") == timedelta(days=Archive.BIN_DAYS)
     assert stays("the bytes of a file") == INVALID_FILES_STAY
-    assert stays("a form that a worker answered") == timedelta(days=page_tasks.KEPT_DAYS)
+    assert stays("a form that a worker answered") == timedelta(days=page_tasks.STORED_DAYS)
     assert stays("a one-time code") == JOIN_CARD_LIFETIME
     assert stays("a link to choose") == timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT)
 

@@ -480,7 +480,7 @@ def rescore(site: SiteClient, asked: Any) -> Any:
     words += table(got["moves"], "team", "rank_now", "rank_then", "score_now", "score_then") if got["moves"] else []
     if asked.apply:
         got = site.post(path + "/apply", words=asked.message, tells="true" if asked.tell else None)
-        words.append(f"Ground truth {got['number']} counts now; {got['told']} people are told.")
+        words.append(f"Ground truth {got['number']} counts now; {got['notified']} people are told.")
     return got, words
 
 

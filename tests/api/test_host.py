@@ -77,7 +77,7 @@ def test_a_correction_waits_is_looked_at_and_applied(
     assert (status, output["waiting"], output["affected"]) == (200, 0, 2)
     assert {move["team"]: move["score_then"] for move in output["moves"]} == {"bo": 5 / 6, "cy": 4 / 6}
     status, output = adas.post("competitions/pets/rescoring/apply", words="Row 7.", tells="true")
-    assert (status, output["number"], output["becomes"], output["told"]) == (200, 2, "current", 2)
+    assert (status, output["number"], output["becomes"], output["notified"]) == (200, 2, "current", 2)
 
 
 def test_a_discarded_correction_leaves_the_board_as_it_is(adas: Program, pets: Competition) -> None:

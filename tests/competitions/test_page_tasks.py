@@ -105,7 +105,7 @@ def test_a_file_that_a_worker_made_is_downloaded_by_who_asked_for_it(scored: Com
     assert len(zipfile.ZipFile(io.BytesIO(download.getvalue())).namelist()) == 2
     for other in (signed_in(person("cleo", can_host=True)), signed_in(User.objects.get(username="bo")), Client()):
         assert other.get(link).status_code in (302, 403, 404)
-    page_tasks.remove_old_tasks(timezone.now() + timedelta(days=page_tasks.KEPT_DAYS + 1))
+    page_tasks.remove_old_tasks(timezone.now() + timedelta(days=page_tasks.STORED_DAYS + 1))
     assert not [key for key, _ in storage.list_stored() if key.startswith(page_tasks.FOLDER)]
     assert client.get(link)["Location"] == "/host/pets/submissions/"
 
@@ -250,7 +250,7 @@ def test_forms_go_after_some_days_and_with_their_account(scored: Competition, de
     page = find_rows(signed_in(ada))
     page_tasks.remove_old_tasks(timezone.now())
     assert signed_in(ada).get(page).status_code == 200
-    page_tasks.remove_old_tasks(timezone.now() + timedelta(days=page_tasks.KEPT_DAYS, seconds=5))
+    page_tasks.remove_old_tasks(timezone.now() + timedelta(days=page_tasks.STORED_DAYS, seconds=5))
     assert signed_in(ada).get(page).status_code == 404
     make_competition(dee, slug="birds")
     signed_in(dee).post("/host/birds/rows/", {"action": "find", "file": upload()})

@@ -341,4 +341,4 @@ def _ground_truth_out(competition: Competition, ground_truth: GroundTruth | None
     assert ground_truth is not None
     becomes: Literal["current", "candidate"] = "candidate" if competition.candidate_id == ground_truth.pk else "current"
     names = ("number", "metric", "params", "rows", "public_rows", "private_rows", "ignored_rows", "note")
-    return GroundTruthOut(becomes=becomes, told=notified, **{name: getattr(ground_truth, name) for name in names})
+    return GroundTruthOut(becomes=becomes, notified=notified, **{name: getattr(ground_truth, name) for name in names})

@@ -242,7 +242,7 @@ class GroundTruthOut(Schema):
     private_rows: int
     ignored_rows: int
     note: str
-    told: Annotated[int, Field(description="How many people were told that it counts now.")]
+    notified: Annotated[int, Field(description="How many people were told that it counts now.")]
 
 
 class MoveOut(Schema):

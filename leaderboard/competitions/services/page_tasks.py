@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 LEASE_SECONDS = 30
 MAX_TRIES = 3
 TIME_LIMIT_SECONDS = 600
-KEPT_DAYS = 3
+STORED_DAYS = 3
 FOLDER = "page-tasks"
 MAX_WAKE_UPS = 8
 TOKEN = "leaderboard.token"
@@ -379,7 +379,7 @@ def fail_spent_tasks() -> None:
 
 def remove_old_tasks(at: datetime) -> None:
     """Nightly: forms and answers of some days ago."""
-    for task in PageTask.objects.filter(created_at__lt=at - timedelta(days=KEPT_DAYS)):
+    for task in PageTask.objects.filter(created_at__lt=at - timedelta(days=STORED_DAYS)):
         task.delete()
         _remove_all_files(task)
 

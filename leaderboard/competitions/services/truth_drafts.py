@@ -456,9 +456,9 @@ def choose_answers(
         raise CannotHost(_("Choose at least one column; submissions need answers to be scored."))
     if CONVERTIBLE_PROBLEMS & {one["code"] for one in blocking_in(draft.report)}:
         raise CannotHost(_("The file must be readable first. Correct it and choose it again."))
-    told = _choice_of_answers(draft, chosen)
-    draft.group_column = (group if group in told["left_out"] else "") or draft.group_column
-    return _draft_of_same_split(draft, None, {**told, **(predict or {})})
+    choice = _choice_of_answers(draft, chosen)
+    draft.group_column = (group if group in choice["left_out"] else "") or draft.group_column
+    return _draft_of_same_split(draft, None, {**choice, **(predict or {})})
 
 
 def apply_spreadsheet_conversion(*, competition: Competition) -> TruthDraft:
