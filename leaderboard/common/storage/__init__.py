@@ -90,15 +90,15 @@ def path_of(key: str, sha256: str = "") -> Path:
 
 
 def store_file(
-    chunks: Iterable[bytes], folder: str, *, limit: int | None = None, max_seconds: float = MAX_STORE_SECONDS
+    chunks: Iterable[bytes], folder: str, *, limit: int | None = None, max_seconds: float | None = None
 ) -> StoredFile:
-    """Write `chunks` durably under a new key in `folder`. Raises `TooLarge`, or `StorageUnreachable` where that takes
-    too long, and leaves nothing behind."""
+    """Write `chunks` durably under a new key in `folder`. Raises `TooLarge`, or `StorageUnreachable` after
+    `max_seconds` (`MAX_STORE_SECONDS` unless given), and leaves nothing behind."""
     limit = settings.MAX_UPLOAD_BYTES if limit is None else limit
     name = uuid.uuid4().hex
     key = f"{folder}/{name[:2]}/{name}"
     digest, size = hashlib.sha256(), 0
-    with _backend().written(key, max_seconds=max_seconds) as file:
+    with _backend().written(key, max_seconds=MAX_STORE_SECONDS if max_seconds is None else max_seconds) as file:
         for chunk in chunks:
             size += len(chunk)
             if size > limit:
