@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.core.cache import caches
-from django.db.models import F, OuterRef, Q, QuerySet
+from django.db.models import Count, F, Min, OuterRef, Q, QuerySet
 
 from ..models import Baseline, Competition, GroundTruth, Score, Standing, Submission, Team
 from ..models.competition import Split
@@ -42,28 +42,24 @@ def board_page(
     if ground_truth is None:
         raise ValueError(f"{competition.slug} has no ground truth yet")
     ground_truth.competition = competition
-    total = standings_in_order(ground_truth, split).count()
+    sign = sign_of(ground_truth)
+    whole = standings_in_order(ground_truth, split).aggregate(total=Count("pk"), best=Min("sort_key"))
+    total, leader = whole["total"], None
+    if total and not is_hidden(ground_truth, split):
+        leader = sign * whole["best"]
     pages = max(1, -(-total // PAGE_SIZE))
     page = min(max(page, 1), pages)
     before = (page - 1) * PAGE_SIZE
-    standings = list(shown_standings(ground_truth, split)[before : before + PAGE_SIZE])
-    first = rank_of(standings[0]) if before and standings else None
+    # With the last one of the page before, to see whether a tie goes on.
+    standings = list(shown_standings(ground_truth, split)[max(before - 1, 0) : before + PAGE_SIZE])
+    last = standings.pop(0) if before else None
+    is_tie = last is not None and rank_order(last) == rank_order(standings[0])
+    first = rank_of(standings[0]) if is_tie else None
     ranks = shared_ranks([*map(rank_order, standings)], above=before, first=first)
     rows = ranked_rows(ground_truth, split, standings, ranks, at, sees_names, people)
-    merged = merge_baselines(
-        rows, baseline_rows(ground_truth, split), sign_of(ground_truth), is_first=page == 1, is_last=page == pages
-    )
-    leader = _leader_of(ground_truth, split, standings if page == 1 else ())
+    references = baseline_rows(ground_truth, split)
+    merged = merge_baselines(rows, references, sign, is_first=page == 1, is_last=page == pages)
     return BoardPageData(ground_truth, split, tuple(merged), page, pages, total, leader)
-
-
-def _leader_of(ground_truth: GroundTruth, split: Split, first_page: Sequence[Standing]) -> float | None:
-    """The score of the first place; read where the first page is not there."""
-    if is_hidden(ground_truth, split):
-        return None
-    if first_page:
-        return first_page[0].value
-    return standings_in_order(ground_truth, split).values_list("value", flat=True).first()
 
 
 def is_hidden(ground_truth: GroundTruth, split: Split) -> bool:
