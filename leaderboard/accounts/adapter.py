@@ -1,9 +1,9 @@
-"""Rules for accounts: sign-up, names, and the links in our e-mails.
+"""django-allauth's adapter: rules for sign-up, sign-in, user names and the links in e-mails.
 
-An account is made with a join code or an invitation: whoever opened a valid one may sign up for as long as it is valid.
-`OPEN_SIGN_UP` lets everybody.
+Signing up needs a join code, an invitation or a join card that is still valid; opening one sets a signed cookie. With
+`OPEN_SIGN_UP` everybody may sign up.
 
-The user of a request, for code that must know before the body is read.
+`user_of_request` finds the account of a request before its body is read.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from .institution.people import log_password_sign_in, note_sign_in
 from .models import ApiToken, User, Viewer
 from .viewers import find_viewer
 
-# The cookie with the code or invitation that was opened without an account.
+# Cookie with the code or invitation that was opened by a visitor without an account.
 WAY_IN = "way_in"
-# The page after a password reset was requested.
+# URL name of the page after a request for a password reset.
 RESET_ASKED = "account_reset_password_done"
 # A class is small; a code that leaks must not fill the site.
 MAX_ACCOUNTS_OF_A_CODE = 2000
@@ -52,9 +52,9 @@ A_DAY_SECONDS = 86_400
 
 
 def remember_way_in(answer: HttpResponse, **way: str) -> HttpResponse:
-    """Allow the receiver of this response to sign up: `code` or `invitation` was found to be valid.
+    """Set the cookie that allows a visitor to sign up; the caller has checked the `code` or `invitation`.
 
-    It is signed and theirs to keep. In a session it would be a row for each request without cookies.
+    A signed cookie, because a session would add a row to the database for each request that comes without cookies.
     """
     answer.set_cookie(
         WAY_IN,
@@ -79,7 +79,7 @@ def _way_in(request: HttpRequest) -> dict[str, str]:
 
 
 def way_key(way: dict[str, str]) -> str:
-    """What a code, a card or an invitation is counted under."""
+    """Cache key that counts the accounts made with a code, join card or invitation."""
     return digest_of(json.dumps(way, sort_keys=True))
 
 
@@ -88,7 +88,7 @@ def digest_of(text: str) -> str:
 
 
 def needs_second_factor(user: Viewer) -> bool:
-    """Whether this site wants a second factor of a person who has none."""
+    """Whether `SECOND_FACTOR_FOR` covers this person and no second factor is set up yet."""
     wanted = {"operators": ("is_staff",), "hosts": ("is_staff", "is_host_anywhere")}.get(settings.SECOND_FACTOR_FOR, ())
     if not any(getattr(user, right, False) for right in wanted):
         return False
@@ -98,19 +98,19 @@ def needs_second_factor(user: Viewer) -> bool:
 
 
 def may_use_password(user: User) -> bool:
-    """Everybody, or operators alone where people sign in at their institution."""
+    """Whether this person may sign in with a password: everybody, or only operators without `LOCAL_PASSWORDS`."""
     return settings.LOCAL_PASSWORDS or user.is_superuser
 
 
 def _forget_password(request: HttpRequest, user: User) -> None:
-    """It opens nothing any more, and pages that ask for a password once more would ask for one that was forgotten."""
+    """Make the password unusable, so that pages that ask for it again before a change do not ask for this one."""
     user.set_unusable_password()
     user.save(update_fields=["password"])
     update_session_auth_hash(request, user)
 
 
 def login_of(credentials: dict[str, Any]) -> str:
-    """What was typed as the name: a user name or an e-mail address."""
+    """The user name or e-mail address from the sign-in form."""
     return str(credentials.get("email") or credentials.get("username") or "")
 
 
@@ -125,9 +125,10 @@ def account_key(account: User | None, credentials: dict[str, Any]) -> str:
 
 
 class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
-    """Names or e-mail addresses with passwords, at the price of one password hash whatever is wrong.
+    """Sign-in by user name or e-mail address, with exactly one password hash per try.
 
-    django-allauth's own tries an address twice and an unknown one once, whose time reveals who has an account.
+    django-allauth's backend hashes twice for an address and once for an unknown one, so its response time reveals
+    which addresses have an account.
     """
 
     def _authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
@@ -140,18 +141,18 @@ class OneHashBackend(AuthenticationBackend):  # type: ignore[misc]
 
 
 class OperatorsNeedNoMail(EmailVerificationStage):  # type: ignore[misc]
-    """An operator signs in with an address that is not confirmed: what is broken may be the mail server."""
+    """Let operators sign in with an unconfirmed address, because the mail server may be what they have to repair."""
 
     def handle(self) -> Any:
-        account = self.login.user  # none where a sign-up must not tell that there is one
+        account = self.login.user  # None where a sign-up must not reveal that the account exists
         return (None, True) if account is not None and account.is_superuser else super().handle()
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """django-allauth's questions to this site."""
+    """This site's answers to django-allauth: see the module."""
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """No limit: a right password always passes, whatever others tried."""
+        """Switch off django-allauth's limit: a right password passes, however many wrong ones others tried."""
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         account = account_named(login_of(credentials))
@@ -167,7 +168,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return client_address(request.META, settings.ALLAUTH_TRUSTED_PROXY_COUNT)
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Of the form for a local account; who comes from an institution is asked by `institution/adapter.py`."""
+        """Whether the form for a local account is open; `institution/adapter.py` decides about institutions."""
         if not settings.LOCAL_PASSWORDS:
             return False
         way = _way_in(request)
@@ -176,27 +177,27 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return bool(settings.OPEN_SIGN_UP or (way and any(hooks.lets_in(**way))))
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
-        """Count the account for the code that lets it in: accounts are limited, never requests."""
+        """Save, and count the account for its code or invitation: accounts are limited per code, not requests."""
         if way := _way_in(request):
             count_try(ACCOUNTS_MADE, way_key(way), seconds=A_DAY_SECONDS)
         saved: User = super().save_user(request, user, form, commit)
         return saved
 
     def is_safe_url(self, url: str) -> bool:
-        """No address at all leads nowhere; allauth's own stumbles over it."""
+        """False for a malformed URL too, with which django-allauth's method raises `ValueError`."""
         try:
             return bool(super().is_safe_url(url))
         except ValueError:
             return False
 
     def render_mail(self, *given: Any, **named: Any) -> EmailMessage:
-        """Wrapped like every e-mail of this site."""
+        """The message with its lines wrapped like every e-mail of this site."""
         message: EmailMessage = super().render_mail(*given, **named)
         message.body = email_lines.wrap_email_text(str(message.body))
         return message
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """Names that look like another's are taken; what cannot be seen is no part of a name."""
+        """The name without invisible characters. Raises `ValidationError` if it looks like another account's name."""
         try:
             name: str = super().clean_username(clean_text(username), shallow)
         except ValidationError as error:
@@ -215,7 +216,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return cleaned
 
     def post_login(self, request: HttpRequest, user: User, **named: Any) -> HttpResponse:
-        """Takes over what the institution says of a person; an operator's way round it is written down."""
+        """Update the account from the institution's claims; log an operator's sign-in by password."""
         if social_login := (named["signal_kwargs"] or {}).get("sociallogin"):
             note_sign_in(account=user, social_account=social_login.account, is_new=named["signup"])
             if not may_use_password(user) and user.has_usable_password():
@@ -226,34 +227,37 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return response
 
     def confirm_email(self, request: HttpRequest, email_address: Any) -> bool:
-        """What waits for this address is given now."""
+        """Confirm, and call the hook `address_confirmed`: roles may be waiting for this address."""
         is_confirmed: bool = super().confirm_email(request, email_address)
         if is_confirmed:
             hooks.address_confirmed(address=email_address.email)
         return is_confirmed
 
     def get_reset_password_from_key_url(self, key: str) -> str:
-        """As a confirmation, to where somebody was going who forgot the password on the way."""
+        """The reset link, with the page the person wanted as `next`, as in `get_email_confirmation_url`."""
         address = own_address(super().get_reset_password_from_key_url(key))
         done = urlsplit(get_next_redirect_url(context.request) or "")
         going_to = parse_qs(done.query).get("next", [""])[0] if done.path == reverse(RESET_ASKED) else ""
         return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        """Leads on to where the reader was going; an e-mail is often opened in another browser than the form was."""
+        """The confirmation link, with the page the person wanted as `next`.
+
+        The session does not do: an e-mail is often opened in another browser than the form.
+        """
         address = own_address(super().get_email_confirmation_url(request, emailconfirmation))
         going_to = get_next_redirect_url(request)
         return _with_next(address, _with_next(reverse("account_login"), going_to) if going_to else "")
 
     def respond_email_verification_sent(self, request: HttpRequest, user: User | None) -> HttpResponse:
-        """The page says how to go on, and its way to sign in leads there."""
+        """Redirect to the page "check your mail"; its link to sign in leads to the page the person wanted."""
         sent = reverse("account_email_verification_sent")
         return HttpResponseRedirect(_with_next(sent, get_next_redirect_url(request)))
 
     def send_account_already_exists_mail(self, email: str) -> None:
-        """With the ways in that an account has, each leading on to where somebody was going who forgot theirs."""
+        """Mail links to sign in and to reset the password; both lead on to the page the person wanted."""
         going_to = get_next_redirect_url(context.request)
-        # A form that is sent leads on at once, and there is a page to read first.
+        # The reset form redirects to its `next` at once, so the page "check your mail" goes in between.
         asked = _with_next(reverse(RESET_ASKED), going_to) if going_to else ""
         ways = {
             "login_url": _with_next(reverse("account_login"), going_to),
@@ -268,14 +272,14 @@ def _with_next(address: str, going_to: str | None) -> str:
 
 
 def own_address(address: str) -> str:
-    """A link with the configured address of the site; what a request calls us is only taken where nothing is set."""
+    """The link under `SITE_URL`. Without that setting it keeps the host of the request."""
     if not settings.SITE_URL:
         return address
     return f"{settings.SITE_URL}/" + address.split("://", 1)[-1].partition("/")[2]
 
 
 def user_of_request(environ: dict[str, Any]) -> str:
-    """The account whose token or session comes with a request; empty for strangers. Raises `DatabaseError`."""
+    """`account 12` for the owner of a request's API token or session; "" for visitors. Raises `DatabaseError`."""
     scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() == "bearer":
         owner = ApiToken.owner_of(token.strip())

@@ -1,4 +1,4 @@
-"""What people fill in about their account: a new password, an API token, the end of the account."""
+"""Forms about accounts: a new password, deletion, an API token, an account made by an operator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .models import ApiToken, User
 
 
 class EndsTokens(forms.Form):
-    """Added to allauth's forms for a new password, which know the `user`."""
+    """Mixin for django-allauth's forms for a new password, which have `user`: the option to delete all API tokens."""
 
     user: User
     end_tokens = forms.BooleanField(
@@ -39,7 +39,7 @@ class ResetForm(EndsTokens, ResetPasswordKeyForm):  # type: ignore[misc]
 
 
 class DeleteAccountForm(forms.Form):
-    """The password once more; who signs in without one types the user name."""
+    """Confirmation by the password, or by the user name for accounts without a password."""
 
     password = forms.CharField(
         label=_("Your password"), widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
@@ -89,7 +89,7 @@ class TokenForm(forms.Form):
 
 
 class PersonForm(forms.Form):
-    """A new account; the rules for names are those of signing up."""
+    """A new account, made by an operator. The rules for names and addresses are those of the sign-up form."""
 
     username = forms.CharField(
         label=_("Username"),

@@ -1,4 +1,4 @@
-"""How passwords are kept."""
+"""The password hasher."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What apps above add to accounts. An app appends its functions in `AppConfig.ready()`.
+"""Hooks by which other apps take part in sign-up, export and deletion; they append functions in `AppConfig.ready()`.
 
-Functions of one hook are called in the order of `INSTALLED_APPS`: the core first, then what stands on it. An account is
-deleted within one transaction, in this order: `obstacle_to_deleting`, `leave`, `forget`, `delete`, then its own row.
+Functions of one hook are called in the order of `INSTALLED_APPS`: the core first, then the apps that build on it. An
+account is deleted in one transaction, in this order: `obstacle_to_deleting`, `leave`, `forget`, `delete`, the row.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from .models import User
 
 @Hook
 def lets_in(*, code: str = "", invitation: str = "", join_card: str = "") -> bool:
-    """Whether a join code, an invitation or a one-time link (its digest) lets its holder make an account."""
+    """Whether a join code, an invitation or a one-time link (by its digest, `join_card`) allows signing up."""
     raise NotImplementedError
 
 
 @Hook
 def address_confirmed(*, address: str) -> object:
-    """An account has shown that an e-mail address is its own."""
+    """Called after an account has confirmed an e-mail address."""
 
 
 @Hook
 def student_number_confirmed(*, account: User) -> object:
-    """An institution has named the student number of an account (`institution.people.student_numbers_of`)."""
+    """Called when an institution sends the student number of an account (`institution.people.student_numbers_of`)."""
 
 
 @Hook
 def viewer_facts() -> Mapping[str, Any]:
-    """Name → what to annotate on the account of a session, for the frame of each page."""
+    """Annotations (name → expression) for the query of the signed-in user, which the frame of each page shows."""
     raise NotImplementedError
 
 
@@ -54,7 +54,7 @@ class PersonalFile:
 
 @dataclass(frozen=True)
 class PersonalData:
-    """What an app knows about a person: each of `texts` is a JSON file of its name."""
+    """One app's part of an export: `texts` maps the name of each JSON file to its content."""
 
     texts: Mapping[str, object]
     files: Sequence[PersonalFile] = ()
@@ -62,7 +62,7 @@ class PersonalData:
 
 @Hook
 def export(*, account: User, at: datetime) -> PersonalData:
-    """What a person may see themselves at this moment; no secrets and no other person's name."""
+    """An app's data about a person, limited to what that person may see now; no secrets, no names of others."""
     raise NotImplementedError
 
 
@@ -73,35 +73,37 @@ NAMELESS = "Former member"
 
 @dataclass
 class Leaving:
-    """An account that is being deleted: what it is known by, and what was its own and is called otherwise now."""
+    """An account that is being deleted, with what `leave` collects for `forget`."""
 
     account: User
     user: User | None
-    """Who deletes it."""
+    """The person who deletes it."""
     addresses: tuple[str, ...]
-    """Its confirmed ones."""
+    """Its confirmed e-mail addresses."""
     competitions: set[int] = field(default_factory=set)
-    """Where others may have its names."""
+    """Competitions whose rows or notices may contain the person's names."""
+    # Team → its name after the deletion.
     teams: dict[int, str] = field(default_factory=dict)
+    # Submission → the file name that replaces the person's.
     files: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
-    """For the audit log: how many of what it had."""
+    """Number of memberships and files the account had, for the audit log."""
 
 
 @Hook
 def obstacle_to_deleting(*, account: User) -> str:
-    """What has to be settled before; empty where nothing has."""
+    """A message that tells the person what to do before the account can be deleted; "" if nothing."""
     raise NotImplementedError
 
 
 @Hook
 def leave(*, leaving: Leaving) -> None:
-    """Take the person out of what they take part in, and add to `leaving` what `forget` needs."""
+    """Remove the person from teams, roles and lists, and add to `leaving` what `forget` needs."""
 
 
 @Hook
 def forget(*, leaving: Leaving) -> None:
-    """Take the person's names out of what stays for others. What names them on a list of a host is still there."""
+    """Remove the person's names from rows that stay. `delete` runs later, so the class lists still name the person."""
 
 
 @Hook

@@ -19,12 +19,12 @@ from leaderboard.common.institutions import LONGEST_ISSUER
 from leaderboard.common.queries import only_row
 
 TOKEN_PREFIX = "lb_"
-# Noting every use would make a write of every read.
+# Storing the time of every use would turn every read into a write.
 USE_IS_NOTED_EVERY = timedelta(minutes=5)
 
 
 def token_digest(secret: str) -> str:
-    """What is stored of a secret that was shown once. The secrets are random, so a fast hash is enough."""
+    """SHA-256 of a secret, stored in its place. The secrets are random, so a fast hash is enough."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -33,9 +33,9 @@ class User(AbstractUser):
 
     email = models.EmailField(_("e-mail address"), blank=True)
     can_host = models.BooleanField(_("can host competitions"), default=False)
-    # Empty: that of the browser, or of what is looked at.
+    # Empty: the browser's time zone, or that of the competition on the page.
     zone = models.CharField(_("time zone"), max_length=60, blank=True, default="", validators=[check_zone])
-    # Empty: that of the browser. A language that left the site counts as empty.
+    # Empty: the browser's language. A language that the site no longer offers counts as empty.
     language = models.CharField(max_length=16, blank=True, default="")
 
     class Meta(AbstractUser.Meta):
@@ -48,12 +48,12 @@ class User(AbstractUser):
 
     @property
     def notification_language(self) -> str:
-        """In which they read what is written when they are not there: their choice while the site has it."""
+        """Language of their notices and e-mails: their choice if the site offers it, else the site's language."""
         return self.language if self.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
 
     @property
     def signature(self) -> str:
-        """The signature of their e-mails: their name, else the user name; empty where that is an address."""
+        """Signature of e-mails they send: full name, else user name; "" if that is an e-mail address."""
         name = " ".join(self.get_full_name().split()) or self.username
         return "" if "@" in name else name
 
@@ -63,7 +63,7 @@ class User(AbstractUser):
 
     @property
     def is_host_anywhere(self) -> bool:
-        """Whether they may open competitions, or host one without that right."""
+        """Whether they may open competitions, or host at least one without that right."""
         return self.is_host or self.hosted_competitions.exists()
 
 
@@ -74,7 +74,7 @@ class ApiToken(models.Model):
     """A key for programs. Only its digest is stored; the token itself is shown once."""
 
     class Scope(models.TextChoices):
-        """What a program may do with it; each may do what is named before it as well."""
+        """Access of a token, from least to most; each level includes the levels before it."""
 
         READ = "read", _("Read only")
         SUBMIT = "submit", _("Submit files")
@@ -107,13 +107,13 @@ class ApiToken(models.Model):
 
     @classmethod
     def owner_of(cls, secret: str) -> User | None:
-        """The active person a secret belongs to."""
+        """The active account with this token, or None. Updates `last_used_at`."""
         token = cls.find_and_note_use(secret)
         return token.user if token else None
 
     @classmethod
     def find_and_note_use(cls, secret: str) -> ApiToken | None:
-        """The token of a secret with its active owner; its use is noted."""
+        """The token with this secret and an active owner, or None. Updates `last_used_at` every five minutes."""
         tokens = cls.objects.select_related("user").filter(user__is_active=True)
         token = only_row(tokens.filter(digest=token_digest(secret)))
         if token is None:
@@ -125,12 +125,12 @@ class ApiToken(models.Model):
 
 
 class ProviderMetadata(models.Model):
-    """What an institution's provider publishes about itself, as this site fetched it last: endpoints and keys."""
+    """Endpoints and keys of an institution's OpenID provider, as fetched last."""
 
     issuer = models.CharField(max_length=LONGEST_ISSUER, primary_key=True)
     configuration = models.JSONField(default=dict)
     keys = models.JSONField(default=dict)
-    # None: never, or new keys are expected.
+    # None: never fetched, or to be fetched again for new keys.
     fetched_at = models.DateTimeField(null=True)
     tried_at = models.DateTimeField()
 
@@ -142,7 +142,7 @@ class ProviderMetadata(models.Model):
 
 
 class SetupLink(models.Model):
-    """The one-time link that the terminal prints: who opens it first becomes the operator."""
+    """One-time link, printed in the terminal, that makes the first person who uses it the operator."""
 
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -154,8 +154,8 @@ class SetupLink(models.Model):
 
     @classmethod
     def issue(cls) -> str:
-        """The secret of a new link. Earlier ones go on working, because each web server that starts makes one; all end
-        with the first operator, or after a week."""
+        """Store a new link and return its secret. Earlier links still work, because each web server makes one when it
+        starts; all expire when there is an operator, or after a week."""
         secret = secrets.token_urlsafe(24)
         cls.objects.create(digest=token_digest(secret))
         return secret
@@ -171,8 +171,8 @@ class SetupLink(models.Model):
 
     @classmethod
     def use(cls, secret: str, at: datetime) -> bool:
-        """True for the one caller who used a link up, in a transaction that makes the operator."""
-        list(cls.objects.select_for_update().values_list("pk"))  # of two links at the same moment one comes second
+        """Use a link up; True for exactly one caller. Call it in the transaction that makes the operator."""
+        list(cls.objects.select_for_update().values_list("pk"))  # locks all links: two at the same moment queue
         return cls.is_live(secret) and bool(
             cls.objects.filter(digest=token_digest(secret), used_at=None).update(used_at=at)
         )

@@ -1,7 +1,7 @@
-"""A link with which a person chooses a new password. Operators hand one to anybody, hosts to students of a site without
-e-mail.
+"""Links to choose a new password, handed over by operators to anybody, and by hosts to students if there is no e-mail.
 
-Nothing is stored: the link holds a signature over the password and the last sign-in, so it ends with either.
+Nothing is stored: the link holds a signature over the password hash and the last sign-in, so it expires when either
+changes, and after 24 hours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OWN_ROLES = Q(hosted_competitions__isnull=False) | Q(assisted_competitions__isnu
 
 
 def may_have_password_link(user: User) -> bool:
-    """By a host: for accounts that only compete, where people cannot help themselves by e-mail."""
+    """Whether a host may make a link: only for students' accounts, on a site that cannot send reset e-mails."""
     return (
         settings.LOCAL_PASSWORDS
         and settings.ACCOUNT_EMAIL_VERIFICATION == "none"

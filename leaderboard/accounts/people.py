@@ -1,4 +1,4 @@
-"""What operators do for people: find and add accounts, let people host, hand out password links."""
+"""Operators' services: find and add accounts, grant the right to host, make password links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .models import User
 
 
 def find_people(text: str) -> QuerySet[User]:
-    """Everyone whose names or address hold each word of the text."""
+    """Accounts whose names or e-mail address contain every word of the text."""
     found = User.objects.order_by(Lower("username"))
     for word in text.split():
         found = found.filter(
@@ -28,7 +28,7 @@ def find_people(text: str) -> QuerySet[User]:
 
 @transaction.atomic
 def add_person(*, username: str, email: str, can_host: bool, user: User) -> User:
-    """A new account without a password; its owner chooses one by a password link."""
+    """Add an account without a password; its owner chooses one through a password link."""
     account = User.objects.create_user(username, email, can_host=can_host)
     personal_data.log_rights_changes(account=account, before={}, user=user)
     return account
@@ -36,7 +36,7 @@ def add_person(*, username: str, email: str, can_host: bool, user: User) -> User
 
 @transaction.atomic
 def set_can_host(*, account: User, can_host: bool, user: User | None) -> None:
-    """Give or take the right to open competitions; those that they host already stay theirs."""
+    """Grant or remove the right to open competitions; the person still hosts those that exist."""
     held = User.objects.select_for_update().get(pk=account.pk)
     before = personal_data.rights_of(held)
     held.can_host = can_host

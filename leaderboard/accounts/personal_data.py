@@ -28,7 +28,7 @@ RIGHTS = ("is_active", "can_host", "is_staff", "is_superuser")
 
 
 class CannotDelete(Exception):
-    """Why an account stays; the text is for its owner."""
+    """An account cannot be deleted; the message is shown to its owner."""
 
 
 # --- rights -----------------------------------------------------------------------------------------------------
@@ -52,11 +52,11 @@ def log_rights_changes(*, account: User, before: dict[str, bool], user: User | N
         )
 
 
-# --- taking along -----------------------------------------------------------------------------------------------
+# --- export -----------------------------------------------------------------------------------------------------
 
 
 def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
-    """Write everything about a person as a zip: what they may see themselves, no secrets, nobody else's name."""
+    """Write a zip with all data about a person that they may see themselves; no secrets, no names of others."""
     own = hooks.PersonalData(
         {
             "profile": _profile(account),
@@ -77,7 +77,7 @@ def export_account(*, account: User, target: IO[bytes], at: datetime) -> None:
         for name, value in (text for part in parts for text in part.texts.items()):
             archive.writestr(f"{name}.json", json.dumps(value, indent=1, default=_time_json, ensure_ascii=False))
         for file in files:
-            # One that the site has lost is missing here too.
+            # A file that is missing in the storage is missing here too.
             with suppress(FileNotFoundError):
                 _add_submission(archive, file)
     with transaction.atomic():
@@ -102,7 +102,7 @@ def _profile(account: User) -> dict[str, Any]:
 
 
 def _emails_in_outbox(account: User) -> QuerySet[OutgoingEmail]:
-    """Those to this person; a link in one is for who reads that address."""
+    """E-mails to this person in the outbox. The export omits their texts, which may hold secret links."""
     addresses = account.emailaddress_set.values_list("email", flat=True)  # type: ignore[attr-defined]
     return OutgoingEmail.objects.filter(recipients__in={one.casefold() for one in (account.email, *addresses) if one})
 
@@ -122,7 +122,7 @@ def _time_json(value: object) -> str:
 
 
 def obstacle_to_deleting(account: User) -> str:
-    """What has to be settled first; empty when nothing has."""
+    """A message that tells the person what to do before the account can be deleted; "" if nothing."""
     if (
         account.is_superuser
         and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=account.pk).exists()
@@ -134,10 +134,10 @@ def obstacle_to_deleting(account: User) -> str:
 def delete_account(*, account: User, user: User | None) -> None:
     """Delete a person: name, addresses, tokens, memberships. Raises `CannotDelete`.
 
-    Files that were scored stay under their team, whose name is replaced where it was this person's alone; a team
-    without members stands on no board until the reveal. Notes and file names of the files they handed in are blanked,
-    and so are their names in notices to others, in a gradebook, in a class list that waits and in a list of addresses
-    that may join. Each app does its part (`hooks.py`).
+    Scored submissions stay with their team. If this person was its only member, the team gets another name and is not
+    shown on the board until the reveal. Their notes and file names are blanked, and their names are removed from
+    notices to others, gradebooks, drafts of class lists and lists of addresses that may join. Each app does its part
+    (`hooks.py`).
     """
     with transaction.atomic():
         held = User.objects.select_for_update().get(pk=account.pk)
@@ -157,12 +157,12 @@ def delete_account(*, account: User, user: User | None) -> None:
 
 
 def _forget_in_admin(account: User) -> None:
-    """Django's admin notes the name of what an operator changed, also of the account that is being deleted."""
+    """Replace the account's name in the admin's log of changes (`LogEntry.object_repr`)."""
     kind = ContentType.objects.get_for_model(User)
     LogEntry.objects.filter(content_type=kind, object_id=str(account.pk)).update(object_repr=hooks.NAMELESS)
 
 
 def forget_ended_sessions(at: datetime) -> None:
-    """Delete address and browser of each session that has ended."""
+    """Delete the rows with IP address and browser of sessions that have ended."""
     lasting = Session.objects.filter(expire_date__gt=at)
     UserSession.objects.exclude(session_key__in=lasting.values("session_key")).delete()

@@ -1,4 +1,4 @@
-"""The person of a session."""
+"""The query for the user of a session."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from .models import User
 
 
 def find_viewer(key: int) -> User | None:
-    """The person with everything that the frame of a page asks about them, in one query."""
+    """The user with all annotations that the frame of a page needs (`hooks.viewer_facts`), in one query."""
     facts: dict[str, Any] = {name: fact for found in hooks.viewer_facts() for name, fact in found.items()}
     return only_row(User.objects.annotate(**facts).filter(pk=key))

@@ -1,7 +1,7 @@
-"""Rules for who comes from an institution: which address counts, whose account it is, what a new one is called.
+"""django-allauth's adapter for sign-in at an institution: the address that counts, the account, a new account's name.
 
-At each sign-in the provider must name a confirmed address in one of the institution's domains. An account here is
-found by issuer and subject; else by that address, where it is confirmed here too; else it is made.
+At each sign-in the provider must send a confirmed address in one of the institution's domains. The account is found by
+issuer and subject; else by that address, if it is confirmed here too; else a new one is made.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LONGEST_NAME = 100
 
 
 class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """django-allauth's questions to this site about accounts of institutions."""
+    """This site's answers to django-allauth about accounts of institutions: see the module."""
 
     error_messages: ClassVar = {
         **DefaultSocialAccountAdapter.error_messages,
@@ -50,7 +50,7 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         "no_password": gettext_lazy("You couldn't sign in any more. Choose a password first."),
     }
 
-    # --- which providers there are: those of the settings, and none of the database ---------------------------------
+    # --- providers: from the settings, not from the database --------------------------------------------------------
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
@@ -71,10 +71,14 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
 
         return ProviderSession.of_page(context.request.META)
 
-    # --- who may sign in, and as whom -------------------------------------------------------------------------------
+    # --- sign-in: refusals, and the account that belongs to the person ----------------------------------------------
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Refuse a person whom the institution does not vouch for, before an account is made or linked."""
+        """Refuse a sign-in before an account is made or linked. Raises `ImmediateHttpResponse` with the page.
+
+        Refused are: no confirmed address, an address outside the institution's domains, and a new person whose address
+        belongs to an existing account.
+        """
         institution: Institution = sociallogin.provider.institution
         named = [one.email for one in sociallogin.email_addresses]
         confirmed = [one.email for one in sociallogin.email_addresses if one.verified]
@@ -85,14 +89,14 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         is_new = not sociallogin.is_existing and sociallogin.state.get("process") == AuthProcess.LOGIN
         if is_new and _accounts_with(confirmed[0]).exists():
             raise refusal_page(request, SignInRefusal.ACCOUNT_EXISTS, institution=institution, address=confirmed[0])
-        if is_new:  # what somebody else wrote into an account keeps the address from nobody who has it
+        if is_new:  # others who entered this address without confirming it must not block its owner
             EmailAddress.objects.filter(email__iexact=confirmed[0], verified=False).delete()
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
-        """The account that has confirmed the address too, or that an operator made for it and nobody has used.
+        """(account, address) of an account that confirmed the address too, or that an operator made and is unused.
 
-        One that an institution knows already stays with the person it knows: an institution may give the address of
-        somebody who left to somebody else.
+        Accounts that are linked to an institution already are left out: an institution may pass on the address of
+        somebody who left to another person.
         """
         institution: Institution = sociallogin.provider.institution
         for address in [one.email for one in sociallogin.email_addresses if one.verified]:
@@ -104,19 +108,23 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
         return None
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """`pre_social_login` has decided."""
+        """Always: `pre_social_login` has refused the others."""
         return True
 
     def on_authentication_error(
         self, request: HttpRequest, provider: Any, error: str | None = None, exception: Any = None, **_: Any
     ) -> None:
-        """State, code or the provider's own word. What an exception quotes is not logged."""
+        """Refuse with a page that says to begin again, except when the person cancelled at the provider.
+
+        The log gets the class of the exception only, because its text may quote tokens.
+        """
         if error != AuthError.CANCELLED:
             code = type(exception).__name__ if exception else "state"
             raise refusal_page(request, SignInRefusal.NOT_VERIFIED, institution=provider.institution, code=code)
 
     def validate_disconnect(self, account: SocialAccount, accounts: Any) -> None:
-        """The last way in stays. Of an institution that is no longer set up django-allauth knows nothing."""
+        """Keep the last way to sign in, and links to institutions that are no longer set up, which django-allauth
+        cannot resolve. Raises `ValidationError`."""
         if not any(one.issuer == account.provider for one in settings.INSTITUTIONS):
             raise self.validation_error("unknown_institution")
         if accounts.count() == 1 and not may_use_password(account.user):
@@ -126,13 +134,13 @@ class InstitutionAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[mi
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
         user: User = super().populate_user(request, sociallogin, data)
-        # An address would tell everybody on the board how to write to its owner.
+        # A user name is shown on the board, so it must not be an e-mail address.
         user.username = user.username.partition("@")[0]
         sociallogin.wanted_name = user.username
         return user
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
-        """By the rules for names of the sign-up form."""
+        """Save with a free user name that follows the rules of the sign-up form."""
         with transaction.atomic():
             sociallogin.user.username = free_name(sociallogin.wanted_name)
             account: User = super().save_user(request, sociallogin, form)
@@ -152,18 +160,18 @@ def _app_of(institution: Institution) -> SocialApp:
 
 
 def _accounts_with(address: str) -> Any:
-    """Those that it is the main or a confirmed address of; anybody may write any other into their account."""
+    """Accounts with this as main or confirmed address. Unconfirmed ones do not count: anybody may enter them."""
     is_confirmed = Q(emailaddress__email__iexact=address, emailaddress__verified=True)
     return User.objects.filter(Q(email__iexact=address) | is_confirmed)
 
 
 def _was_never_used(account: User) -> bool:
-    """Nobody but the operator who made it has had it in hand."""
+    """Whether an account was made by an operator and its owner has neither set a password nor signed in."""
     return not (account.has_usable_password() or account.last_login or account.is_superuser)
 
 
 def free_name(wanted: str) -> str:
-    """A user name like the wanted one that looks like nobody else's."""
+    """A user name close to the wanted one that does not look like another account's name."""
     base = re.sub(r"[^\w.+-]", "", wanted)[:LONGEST_NAME] or "user"
     numbered = [base, *(f"{base}{number}" for number in range(2, MOST_NUMBERED))]
     for name in [*numbered, f"{base}-{secrets.token_hex(4)}"]:
@@ -175,7 +183,11 @@ def free_name(wanted: str) -> str:
 
 
 def _note_link(*, request: HttpRequest, sociallogin: SocialLogin, **_further: Any) -> None:
-    """A person who connects is signed in already; who is found by an address is noted once signed in."""
+    """Log a new link between an account and an institution (signal `social_account_added`).
+
+    When the account was found by its address, its password, sessions and API tokens end (`end_earlier_access`), and
+    `post_login` notes the sign-in; a person who connects is signed in already, so it is noted here.
+    """
     account: User = sociallogin.user
     log_link(account)
     confirm_own_address(account, next(one.email for one in sociallogin.email_addresses if one.verified))

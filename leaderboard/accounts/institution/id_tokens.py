@@ -1,4 +1,4 @@
-"""Whether an ID token is a provider's word to this site about this very sign-in.
+"""Validation of ID tokens: signed by the provider, issued to this site, for this sign-in.
 
 OpenID Connect Core 1.0, 3.1.3.7. The signature is checked although the token came directly from the provider.
 """
@@ -10,21 +10,21 @@ from typing import Any
 import jwt
 from django.utils.crypto import constant_time_compare
 
-# With a public key. The list must not follow from the token: `none`, or HS256 with a public text as its key, would
-# pass.
+# Algorithms with a public key. The token must not choose outside this list: `none` would pass, and so would HS256 with
+# the provider's public key as its secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 NEEDED = ["iss", "aud", "exp", "iat", "sub", "nonce"]
 CLOCKS_DIFFER_SECONDS = 60
-# As the database stores it with each account.
+# The width of django-allauth's column `SocialAccount.uid`.
 LONGEST_SUBJECT = 191
 
 
 class BadToken(Exception):
-    """What is wrong with a token, as a code for the log; nothing of the token is quoted."""
+    """An invalid ID token. The message is a short code for the log and quotes nothing of the token."""
 
 
 def read_id_token(token: str, *, keys: Any, issuer: str, client_id: str, nonce: str) -> dict[str, Any]:
-    """The claims of a token. `keys` is what the provider publishes (a JWK set). Raises `BadToken`."""
+    """The claims of a valid token; `keys` is the provider's published JWK set. Raises `BadToken`."""
     try:
         claims: dict[str, Any] = jwt.decode(
             token,
@@ -51,7 +51,7 @@ def _key_of(token: str, keys: Any) -> jwt.PyJWK:
         raise BadToken("algorithm")
     usable = [key for key in keys["keys"] if key.get("use", "sig") == "sig"]
     named = [key for key in usable if key.get("kid") == header["kid"]] if "kid" in header else usable
-    # Without a name the key is clear only where there is one.
+    # A token without `kid` is accepted only if the provider has a single key.
     if len(named) != 1:
         raise BadToken("key")
     return jwt.PyJWK(named[0], algorithm=named[0].get("alg") or header["alg"])

@@ -1,6 +1,6 @@
-"""What a provider publishes about itself: fetched by a task, stored as a row, and read from there by requests.
+"""Endpoints and keys of the OpenID providers: fetched by a task, stored in `ProviderMetadata`, read by requests.
 
-Loads `requests` only when it fetches.
+Imports `requests` only when it fetches.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from ..models import ProviderMetadata
 log = logging.getLogger(__name__)
 
 FRESH_FOR, TRY_AGAIN_AFTER = timedelta(hours=1), timedelta(minutes=1)
-# For one provider.
+# All requests to one provider together.
 MAX_FETCH_SECONDS = 10.0
 WELL_KNOWN = "/.well-known/openid-configuration"
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 class BadMetadata(Exception):
-    """What is wrong with a provider's metadata, as a code for the log."""
+    """Unusable metadata of a provider. The message is a short code for the log."""
 
 
 def stored_metadata(institution: Institution) -> ProviderMetadata | None:
-    """The copy of this site; None until the first one was fetched."""
+    """The stored metadata of an institution's provider; None before the first successful fetch."""
     return ProviderMetadata.objects.filter(issuer=institution.issuer).exclude(configuration={}).first()
 
 
 def expect_new_keys(institution: Institution) -> None:
-    """Have the metadata fetched soon: a token is signed with a key that the copy does not have."""
+    """Mark the metadata as due, after a token was signed with a key that is not stored."""
     ProviderMetadata.objects.filter(issuer=institution.issuer).update(fetched_at=None)
 
 
 def due_institutions() -> list[Institution]:
-    """Those whose copy is missing or an hour old, and that were not asked within the last minute."""
+    """Institutions whose metadata is missing or older than an hour, without a try in the last minute."""
     if not settings.INSTITUTIONS:
         return []
     rows, now = ProviderMetadata.objects.in_bulk(), database_now()
@@ -57,7 +57,7 @@ def due_institutions() -> list[Institution]:
 
 
 def fetch_metadata(institution: Institution) -> bool:
-    """Replace the copy of a provider's metadata; False where no usable answer comes, and then the old copy stays."""
+    """Fetch and store a provider's metadata. False if there is no usable answer; the old row is kept then."""
     row, _ = ProviderMetadata.objects.update_or_create(issuer=institution.issuer, defaults={"tried_at": database_now()})
     try:
         row.configuration, row.keys = _fetch(institution)
@@ -84,7 +84,7 @@ def _fetch(institution: Institution) -> tuple[dict[str, Any], dict[str, Any]]:
             _check_configuration(configuration, institution)
             keys = get_json(configuration["jwks_uri"])
     except (NoAnswer, ValueError) as error:
-        raise BadMetadata(type(error).__name__) from None  # its own words quote addresses and answers
+        raise BadMetadata(type(error).__name__) from None  # the message of `error` quotes URLs and answers
     if not isinstance(keys, dict) or not isinstance(keys.get("keys"), list):
         raise BadMetadata("keys")
     return configuration, keys

@@ -1,4 +1,4 @@
-"""What an institution's word changes about an account here: links, the right to host, the student number."""
+"""Changes to an account by an institution's claims: links, confirmed addresses, the right to host, student number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..models import ApiToken, User
 
 
 def note_sign_in(*, account: User, social_account: SocialAccount, is_new: bool) -> None:
-    """Follow what the provider says now. Called once the person is signed in, after any second factor."""
+    """Apply the provider's claims to the account. Called after the sign-in is complete, with any second factor."""
     facts = social_account.extra_data
     may_host = facts.get("may_host")
     if may_host is not None and may_host != account.can_host:
@@ -30,7 +30,10 @@ def note_sign_in(*, account: User, social_account: SocialAccount, is_new: bool) 
 
 
 def confirm_own_address(account: User, address: str) -> None:
-    """An address that the account names already counts as confirmed once its institution has named it too."""
+    """Mark an address of the account as confirmed, because the institution confirms it.
+
+    Nothing happens for an address that the account does not have, or that some account has confirmed already.
+    """
     is_main = account.email.lower() == address
     held = EmailAddress.objects.filter(user=account, email__iexact=address).first()
     is_known = is_main or held is not None
@@ -44,13 +47,16 @@ def confirm_own_address(account: User, address: str) -> None:
 
 @transaction.atomic
 def end_earlier_access(account: User) -> bool:
-    """End password, sessions and tokens of an account that was found by its address: a classmate may have made it with
-    an address that was not theirs. An operator keeps the password for emergencies. Whether anything has ended."""
+    """End password, sessions and API tokens of an account that was found by its address.
+
+    A classmate may have made it with an address that is not theirs. Operators keep everything, for emergencies. True
+    if there was a password or a token.
+    """
     if account.is_superuser:
         return False
     tokens, _ = ApiToken.objects.filter(user=account).delete()
     had_password = account.has_usable_password()
-    account.set_unusable_password()  # sessions rest on it
+    account.set_unusable_password()  # ends the sessions too: their hash is made from it
     account.save(update_fields=["password"])
     return bool(tokens or had_password)
 
@@ -62,8 +68,10 @@ def log_link(account: User) -> None:
 
 @transaction.atomic
 def unlink(*, account: User, user: User) -> bool:
-    """Forget which accounts of institutions are this person's: their next sign-in there finds the account by its
-    address. For where an institution gave its people new subjects. Whether there was one."""
+    """Remove the account's links to institutions; the next sign-in there finds it by its address again.
+
+    Needed when an institution gives its people new subjects. True if there was a link.
+    """
     gone, _ = SocialAccount.objects.filter(user=account).delete()
     if gone:
         AuditEntry.append(AuditEvent.INSTITUTION_UNLINKED, user=user, account=account)
@@ -76,7 +84,7 @@ def log_password_sign_in(account: User) -> None:
 
 
 def student_numbers_of(users: Iterable[int]) -> list[tuple[int, str]]:
-    """(account, number) for each number that an institution of now named at the last sign-in."""
+    """(account, student number) pairs, as sent at the last sign-in by an institution that is still set up."""
     named_by = [one.issuer for one in settings.INSTITUTIONS if one.student_number_claim]
     held = SocialAccount.objects.filter(user__in=users, provider__in=named_by).values_list("user", "extra_data")
     return [(user, facts["student_number"]) for user, facts in held if facts.get("student_number")]

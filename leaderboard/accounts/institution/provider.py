@@ -1,4 +1,4 @@
-"""The provider as django-allauth knows it, with what it leaves out: nonce, signature, issuer, one subject."""
+"""django-allauth's OpenID Connect provider, with the checks that it lacks: nonce, signature, issuer, subject."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from .refusals import SignInRefusal, refusal_page
 from .sessions import NoAnswer
 
 LONGEST_ADDRESS, LONGEST_NUMBER = 254, 100
-# What an answer that is no JSON object, or one of other types, leads to.
+# Errors from reading an answer that is no JSON object or has values of other types.
 MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
 
 
 def nonce_of(state: str) -> str:
-    """The nonce of a sign-in. It follows from the state, which django-allauth ties to the session and takes once."""
+    """Nonce of a sign-in, derived from the state, which django-allauth binds to the session and accepts once."""
     return salted_hmac("leaderboard.institution.nonce", state, algorithm="sha256").hexdigest()
 
 
@@ -43,7 +43,7 @@ def institution_with(issuer: str) -> Institution:
 
 
 class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
-    """The requests of a sign-in. `provider_id` is the issuer. Whatever fails ends in a page."""
+    """The requests of a sign-in. `provider_id` is the issuer. Every failure raises a page from `refusal_page`."""
 
     def __init__(self, request: HttpRequest, institution: Institution) -> None:
         super().__init__(request, institution.issuer)
@@ -55,7 +55,7 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
 
     @cached_property
     def metadata(self) -> ProviderMetadata:
-        """What the provider publishes about itself, as this site stored it last."""
+        """The stored endpoints and keys of the provider. Raises the page `UNREACHABLE` if there are none yet."""
         stored = stored_metadata(self.institution)
         if stored is None:
             raise self.refuse(SignInRefusal.UNREACHABLE, "nothing fetched yet")
@@ -89,7 +89,7 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
         return data
 
     def parse_token(self, data: dict[str, Any]) -> SocialToken:
-        """It is used for this sign-in and not stored."""
+        """The access token, used during this sign-in and never stored."""
         return SocialToken(token=data["access_token"])
 
     def complete_login(self, request: HttpRequest, app: Any, token: SocialToken, **named: Any) -> SocialLogin:
@@ -106,11 +106,11 @@ class InstitutionOAuth2Adapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc
                 expect_new_keys(self.institution)
             raise self.refuse(SignInRefusal.NOT_VERIFIED, str(error)) from None
         known = {**self._user_info(token, claims), **claims}
-        token.token = ""  # a sign-in that waits for a password is stored in the session
+        token.token = ""  # django-allauth stores a sign-in that waits for a password in the session
         return self.get_provider().sociallogin_from_response(request, known)
 
     def _user_info(self, token: SocialToken, claims: dict[str, Any]) -> dict[str, Any]:
-        """Many providers name the address here alone. Without such an endpoint the ID token is all there is."""
+        """Claims from the userinfo endpoint, where many providers send the address; {} without such an endpoint."""
         if not self.openid_config.get("userinfo_endpoint"):
             return {}
         found = self._fetch(self.profile_url, Authorization=f"Bearer {token.token}")
@@ -127,7 +127,7 @@ def callback_path(institution: Institution) -> str:
 
 
 class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
-    """One institution; `app.provider_id` is its issuer, with which accounts are stored."""
+    """One institution. `app.provider_id` is its issuer, which linked accounts store as their provider."""
 
     @property
     def institution(self) -> Institution:
@@ -143,20 +143,21 @@ class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
         return callback_path(self.institution)
 
     def serialize(self) -> dict[str, Any]:
-        """Two institutions may have given this site the same client id."""
+        """The issuer only: two institutions may have assigned the same client id to this site."""
         return {"id": self.app.provider_id}
 
     def redirect(
         self, request: HttpRequest, process: str, next_url: str | None = None, data: Any = None, **_: Any
     ) -> HttpResponse:
-        """Process, scope and parameters are this site's own: an address could bring others along.
+        """A page with a link to the provider.
 
-        The way on is a page: browsers apply `form-action` to each redirect that a form leads to, and where a provider
-        sends people on, this site does not know.
+        Process, scope and parameters are set here; those in the query string are ignored. A page and no redirect,
+        because browsers apply the CSP rule `form-action` to all redirects after a form, and the addresses that a
+        provider redirects to are not known.
         """
         state = get_adapter().generate_state_param({})
         named = {"state_id": state, "scope": self.get_scope(), "auth_params": {"nonce": nonce_of(state)}}
-        # Connecting is for who is signed in now: begun by a stranger it could end in the account of the next person.
+        # Connecting needs a signed-in person: begun without, it could end in the account that signs in next.
         is_connection = process == AuthProcess.CONNECT and request.user.is_authenticated
         process = AuthProcess.CONNECT if is_connection else AuthProcess.LOGIN
         response: HttpResponse = super().redirect(request, process, next_url, data, **named)
@@ -166,7 +167,7 @@ class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
             response["Cache-Control"] = "private, no-store"
         return response
 
-    # --- what is read of the claims -----------------------------------------------------------------------------
+    # --- the claims that are read -------------------------------------------------------------------------------
 
     def extract_uid(self, data: dict[str, Any]) -> str:
         return str(data["sub"])
@@ -186,7 +187,7 @@ class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
         return [EmailAddress(email=address, verified=is_verified, primary=True)] if address else []
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """What is stored about the account there: nothing that nobody uses."""
+        """The claims that are stored: only the student number and the right to host, if the settings name them."""
         institution, found = self.institution, dict[str, Any]()
         if institution.student_number_claim:
             found["student_number"] = _exact_in(data, institution.student_number_claim)
@@ -198,19 +199,22 @@ class InstitutionProvider(OpenIDConnectProvider):  # type: ignore[misc]
 
 
 def _text_in(data: dict[str, Any], claim: str) -> str:
-    """A name, tidied as one that somebody types."""
+    """A name claim, cleaned like a name from a form; "" if it is missing or no text."""
     value = data.get(claim)
     return clean_text(value)[:150] if isinstance(value, str) else ""
 
 
 def _exact_in(data: dict[str, Any], claim: str) -> str:
-    """A number that stands for one person. One that would have to be tidied is none: it could become another's."""
+    """An identifying number; "" if it is missing or would need cleaning, which could turn it into another person's."""
     value = data.get(claim)
     text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
     return text if text == clean_text(text) and len(text) <= LONGEST_NUMBER else ""
 
 
 def _address_in(data: dict[str, Any]) -> str:
-    """Other letters than ASCII's are none: in small letters, or unified, an address could become somebody else's."""
+    """The e-mail address in lower case; "" if missing or not ASCII.
+
+    Lower-casing or normalising other letters could turn an address into another person's.
+    """
     value = data.get("email")
     return value.lower() if isinstance(value, str) and value.isascii() and len(value) <= LONGEST_ADDRESS else ""

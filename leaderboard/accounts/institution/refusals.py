@@ -1,4 +1,4 @@
-"""Why somebody could not sign in at an institution: one page each, and one line of the log."""
+"""Refused sign-ins at an institution: the reasons, each with a page and a line in the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class SignInRefusal(StrEnum):
-    """The template has the words of each."""
+    """The reason; the template has a text for each."""
 
     NOT_VERIFIED = "not_verified"
     """Token, state or code: the person has to begin again."""
@@ -23,7 +23,7 @@ class SignInRefusal(StrEnum):
     DOMAIN = "domain"
     ACCOUNT_EXISTS = "account_exists"
     TWICE = "twice"
-    """Another sign-in of the same person, or with the same name, was quicker."""
+    """A simultaneous sign-in of the same person, or with the same name, was saved first."""
     UNREACHABLE = "unreachable"
 
 
@@ -45,7 +45,10 @@ def refusal_page(
     code: str = "",
     address: str = "",
 ) -> ImmediateHttpResponse:
-    """To be raised. `code` is for the log and quotes nothing of a token; `address` is for its owner's eyes."""
+    """An exception to raise, with the page as its response; also logs the refusal.
+
+    `code` goes to the log only and must quote nothing of a token; `address` goes to the page only.
+    """
     named = f" {institution.number}" if institution else ""
     log.warning("sign-in at institution%s refused: %s", named, refusal.value, extra={"code": code})
     status = STATUSES[refusal]

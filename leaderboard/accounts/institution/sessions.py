@@ -1,7 +1,7 @@
-"""HTTP requests to a provider, which have an end whatever the provider does.
+"""HTTP requests to a provider, with a hard time limit.
 
-No redirect is followed, no proxy and no password file of this machine is read. A thread of its own sends each: a name
-that nobody resolves and a provider that answers drop by drop know no time limit.
+Redirects are not followed; proxies and password files of this machine are not used. Each request runs in a separate
+thread, because the timeouts of `requests` cover neither a slow DNS lookup nor an answer that arrives byte by byte.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 import requests
 
-# All requests of one page together.
+# For all requests of one page together.
 MAX_PAGE_SECONDS = 3.0
 MAX_BYTES = 1_000_000
-# With those that no page waits for any more, because they took too long.
+# Including requests that still run although their page has stopped waiting.
 MAX_AT_ONCE = 8
 _ENDS_AT = "leaderboard.institution_ends_at"
 _at_once = threading.BoundedSemaphore(MAX_AT_ONCE)
@@ -27,11 +27,14 @@ NoAnswer = requests.RequestException
 
 
 class Unreachable(NoAnswer):
-    """The provider gave no answer that can be used, or none in time."""
+    """The provider sent no usable answer in time."""
 
 
 class ProviderSession(requests.Session):
-    """What django-allauth asks a provider with; its requests end at `ends_at` of the monotonic clock."""
+    """The `requests` session for django-allauth; its requests end at `ends_at` of the monotonic clock.
+
+    They raise `Unreachable`.
+    """
 
     def __init__(self, ends_at: float) -> None:
         super().__init__()
@@ -41,7 +44,7 @@ class ProviderSession(requests.Session):
 
     @classmethod
     def of_page(cls, environ: dict[str, Any]) -> ProviderSession:
-        """For the page that `environ` belongs to, however many sessions it opens."""
+        """A session for the page with this `environ`; all sessions of one page share one time limit."""
         return cls(environ.setdefault(_ENDS_AT, time.monotonic() + MAX_PAGE_SECONDS))
 
     def request(self, method: str, url: str, **given: Any) -> requests.Response:  # type: ignore[override]
@@ -60,7 +63,7 @@ class ProviderSession(requests.Session):
         except Empty:
             raise Unreachable("late") from None
         if isinstance(answer, Exception):
-            raise Unreachable(type(answer).__name__) from None  # its own words quote addresses and answers
+            raise Unreachable(type(answer).__name__) from None  # the error's message quotes URLs and answers
         return answer
 
     def _answer_into(

@@ -1,4 +1,4 @@
-"""Addresses of the sign-in at an institution; its own begins after the first."""
+"""URLs of the sign-in at an institution: the page that leads there, and the callback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""To the institution, and back."""
+"""The two views of a sign-in at an institution: to the provider, and the callback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .refusals import SignInRefusal, refusal_page
 
 @open_page_to(SiteAudience.ANYONE)
 def institution_login(request: HttpRequest, number: int) -> HttpResponse:
-    """By GET a page with a button, by POST the page that leads to the provider."""
+    """GET: a page with a button. POST: the page with the link to the provider."""
     from allauth.socialaccount.providers.oauth2.views import OAuth2LoginView
 
     from .provider import InstitutionOAuth2Adapter
@@ -26,7 +26,7 @@ def institution_login(request: HttpRequest, number: int) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
-    """Where the provider sends people back to."""
+    """The callback to which the provider redirects people."""
     from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 
     from .provider import InstitutionOAuth2Adapter
@@ -35,7 +35,7 @@ def institution_callback(request: HttpRequest, number: int) -> HttpResponse:
     view = OAuth2CallbackView.adapter_view(InstitutionOAuth2Adapter(request, institution))
     try:
         response: HttpResponse = view(request)
-    except IntegrityError:  # of two at once the other one has the account, the link or the name
+    except IntegrityError:  # a simultaneous sign-in has just saved the account, the link or the name
         response = refusal_page(request, SignInRefusal.TWICE, institution=institution).response
     return response
 

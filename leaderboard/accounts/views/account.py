@@ -1,4 +1,4 @@
-"""A person's account: links to sign-in matters, and keys for programs."""
+"""The page of a person's account with their API tokens, and the target of password links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_TOKENS = 20
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def account(request: HttpRequest) -> HttpResponse:
-    """A new token's secret is in the answer to the POST and nowhere else: not in the session, not in a message."""
+    """The account page. A new token's secret is only in the response to the POST, not in the session or a message."""
     user = signed_in_user(request.user)
     form, secret = TokenForm(user), ""
     if request.method == "POST":
@@ -38,7 +38,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def password_link(request: HttpRequest, token: str) -> HttpResponse:
-    """The link that a host handed over leads to the page where the password is chosen."""
+    """Redirect from a password link to django-allauth's page for a new password; 410 if the link has expired."""
     user = password_links.account_behind(token)
     if user is None:
         return render(request, "accounts/password_link.html", status=410)
@@ -50,9 +50,9 @@ def password_link(request: HttpRequest, token: str) -> HttpResponse:
 
 @transaction.atomic
 def _issue_token(user: User, form: TokenForm) -> str:
-    """The secret of a new token; "" where there is none, and then the form says why.
+    """The secret of a new token; "" and an error in the form if none was made.
 
-    One name means one token: reloading the page that showed a secret sends its form again, and so does a double click.
+    Names are unique per person, so that a double click, or a reload of the page with the secret, makes no second token.
     """
     if not form.is_valid():
         return ""

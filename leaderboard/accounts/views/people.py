@@ -1,4 +1,4 @@
-"""The operator's page about the people of the site."""
+"""The operators' page about the people of the site."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PER_PAGE = 50
 
 @open_page_to(SiteAudience.OPERATORS)
 def people(request: HttpRequest) -> HttpResponse:
-    """A password link is in the answer to the POST and nowhere else."""
+    """Find and add people, let them host, make password links. A link is only in the response to the POST."""
     action = request.POST.get("action", "")
     form, receiver = PersonForm(request.POST if action == "add" else None), None
     if action == "add":

@@ -1,4 +1,4 @@
-"""A person's own data: the file with all of it, and the end of the account."""
+"""Export of a person's data, and deletion of their account."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOUR = int(timedelta(hours=1).total_seconds())
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def my_data(request: HttpRequest) -> HttpResponseBase:
-    """Everything about the viewer as a zip. By POST, because it is work and leaves an entry in the audit log."""
+    """Everything about the viewer as a zip. By POST, because it costs time and adds an entry to the audit log."""
     user = signed_in_user(request.user)
     if request.method != "POST":
         return redirect("account")
@@ -39,7 +39,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
         )
         return see_other("account")
     count_try("export", user.pk, seconds=HOUR)
-    # On the disk of the files and without a name: nothing is left behind, and it need not fit into memory.
+    # A nameless file in the storage's folder: it need not fit into memory, and a crash leaves nothing behind.
     target = tempfile.TemporaryFile(dir=scratch_folder())  # noqa: SIM115 - the answer closes it
     personal_data.export_account(account=user, target=target, at=timezone.now())
     target.seek(0)
@@ -49,7 +49,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
 @sensitive_post_parameters("password")
 @open_page_to(SiteAudience.SIGNED_IN)
 def delete_account(request: HttpRequest) -> HttpResponse:
-    """The end of the viewer's account, after their password once more."""
+    """Delete the viewer's account, after their password once more."""
     user = signed_in_user(request.user)
     form = DeleteAccountForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST":
