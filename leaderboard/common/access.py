@@ -1,4 +1,4 @@
-"""Who may open a page that is about no competition; pages about one declare theirs in `competitions/access.py`.
+"""Access to pages that belong to no competition; pages about one declare theirs in `competitions/access.py`.
 
 | audience | who gets in | others get |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Between ASGI, which the web server speaks, and WSGI, which the site is called by."""
+"""Translation from ASGI, which the web server speaks, to WSGI, by which the site is called."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Site = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 
 class FileWrapper:
-    """What a WSGI application hands out as a file: the loop reads it piece by piece."""
+    """A file as the body of a WSGI response (`wsgi.file_wrapper`); the event loop reads and sends it in pieces."""
 
     def __init__(self, file: IO[bytes], size: int = PIECE_BYTES) -> None:
         self.file = file

@@ -1,4 +1,4 @@
-"""What charts are made of: scales, ticks, labels that keep apart, marks, and the table of each."""
+"""Building blocks of charts: scales, ticks, labels that do not overlap, marks, and the table under each chart."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NARROW, HALF, THREE, WIDE = 326, 530, 760, 1110
 """Widths of drawings in CSS pixels: a phone, half a page, a page with a side column, a page."""
 FONT = 11.5
 LINE = 20
-"""Labels beside each other are at least so far apart."""
+"""Least distance between labels below each other, in CSS pixels."""
 HUGE, TINY = 1e300, 1e-300
 SERIES = 10
 MOST_TICKS = 6
@@ -46,7 +46,7 @@ def nice_ticks(low: float, high: float) -> list[float]:
 
 
 def spread_values(low: float, high: float) -> tuple[float, float]:
-    """Two ends that can be told apart, and whose distance is finite."""
+    """The two ends, moved apart where they are too close to be told apart; their distance is always finite."""
     low, high = bounded(low), bounded(high)
     size = max(abs(low), abs(high))
     if high - low > max(1e-9 * size, TINY):
@@ -64,7 +64,7 @@ def count_ticks(most: int) -> list[float]:
 
 
 class Scale(NamedTuple):
-    """From numbers to places in a drawing. What lies outside is drawn at the edge."""
+    """A linear map from numbers to coordinates in a drawing. Numbers outside `low` to `high` are drawn at the edge."""
 
     low: float
     high: float
@@ -77,13 +77,14 @@ class Scale(NamedTuple):
 
 
 def better_scale(ticks: Sequence[float], sign: float, best: float, worst: float) -> Scale:
-    """With the better end of the ticks at the place `best`."""
+    """A scale over the ticks whose better end is at the coordinate `best`."""
     ends = (best, worst) if sign > 0 else (worst, best)
     return Scale(ticks[0], ticks[-1], *ends)
 
 
 def push_apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """The same places in the same order, but at least `gap` apart and, where there is room, from `low` to `high`."""
+    """The same coordinates in the same order, at least `gap` apart and, where there is room, between `low` and
+    `high`."""
     order = sorted(range(len(places)), key=lambda index: places[index])
     moved, least = list(places), low
     for index in order:
@@ -109,7 +110,8 @@ def levels_of(boxes: Sequence[tuple[float, float]]) -> list[int]:
 
 
 def time_ticks(start: datetime, end: datetime, most: int) -> list[tuple[datetime, str]]:
-    """Hours, midnights or every so many of them by the reader's clocks, with what stands below them."""
+    """Moments and their labels: full hours, midnights, or every n-th of them in the reader's time zone; about
+    `most`."""
     start, end = localtime(start), localtime(end)
     hours = (end - start).total_seconds() / 3600
     steps = (1, 2, 3, 6, 12, 24, 48, 120, 168, 336, *(672 * 2**place for place in range(12)))
@@ -126,7 +128,7 @@ def time_ticks(start: datetime, end: datetime, most: int) -> list[tuple[datetime
 
 
 def text_width(text: str, size: float = FONT) -> float:
-    """Rather too wide than too narrow."""
+    """An estimate of a text's width in CSS pixels, rather too wide than too narrow."""
     return size * sum(_letter_width(letter) for letter in text)
 
 
@@ -139,7 +141,7 @@ def _letter_width(letter: str) -> float:
 
 
 def fitted(text: str, room: float, size: float = FONT) -> str:
-    """As much of a name as there is room for."""
+    """A name, cut with “…” where it is wider than `room` pixels."""
     if text_width(text, size) <= room:
         return text
     while text and text_width(text, size) + size > room:
@@ -148,7 +150,7 @@ def fitted(text: str, room: float, size: float = FONT) -> str:
 
 
 def text_mark(x: float, y: float, text: str, style: str = "", anchor: str = "", full: str = "") -> str:
-    """`full` is what the text was cut from."""
+    """A text element; `full` is the text before it was cut, shown on hover."""
     more = f' class="{style}"' * bool(style) + f' text-anchor="{anchor}"' * bool(anchor)
     return f'<text x="{x:g}" y="{y:g}"{more}>{escape(text)}{title_mark(full) if full and full != text else ""}</text>'
 
@@ -184,7 +186,7 @@ def grid_rows(ticks: Sequence[float], scale: Scale, left: float, right: float) -
 
 
 def numbers_below(ticks: Sequence[float], scale: Scale, y: float) -> list[str]:
-    """Numbers of a horizontal axis; of two that would touch the second is left out."""
+    """The numbers below a horizontal axis; a number that would touch the one before it is left out."""
     texts = tick_texts(ticks)
     return labels_below([(scale.at(tick), text) for tick, text in zip(ticks, texts, strict=True)], y)
 

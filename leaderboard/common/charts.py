@@ -60,7 +60,7 @@ from .point_charts import curve as curve
 from .point_charts import residuals as residuals
 
 BARS = {2: 16, 3: 10, 4: 8, 5: 5}
-"""How many bars stand between two ticks, by the number of such spaces: 25 to 32 in all, half of them for few values."""
+"""Bars between two ticks, by the number of spaces between ticks: 25 to 32 bars in all, half as many for few values."""
 FEW = 20
 
 
@@ -83,8 +83,8 @@ class Bins(NamedTuple):
 
 
 def bins_of(values: Sequence[float], sign: float, also: Sequence[float] = (), near: Sequence[float] = ()) -> Bins:
-    """Bins of all values but the few that are so bad that the others could not be told apart. They reach to all in
-    `also`, and to those in `near` that are no further away than the values themselves reach."""
+    """Bins of all values but the few that are so bad that the others could not be told apart. The bins include every
+    value in `also`, and those in `near` that are no further from the values than the values' own range."""
     keys = sorted(sign * bounded(value) for value in values)
     best, quarter = keys[0], keys[3 * len(keys) // 4]
     limit = quarter + 4 * (quarter - best) if quarter > best else keys[-1]
@@ -112,7 +112,7 @@ def histogram(
     marks: Iterable[tuple[str, float]] = (),
     width: int = HALF,
 ) -> SafeString:
-    """How scores are spread, with one's own under a flag and baselines (name, score) as dashed lines."""
+    """The distribution of scores, with the viewer's own under a flag and baselines (name, score) as dashed lines."""
     if not values:
         return SafeString()
     marks = list(marks)
@@ -170,7 +170,7 @@ def own_text(value: float) -> str:
 
 
 def _box(x: float, wide: float, left: float, right: float) -> tuple[float, float]:
-    """Where a text around `x` begins and ends within its frame."""
+    """The horizontal extent of a text of width `wide` centred on `x`, shifted so that it stays within its frame."""
     start = round(max(left, min(right - wide, x - wide / 2)), 1)
     return start, start + wide + 6
 
@@ -199,7 +199,7 @@ class RaceLine:
 
 
 HEADROOM = 2.0
-"""A race shows so many times what lies between the present scores; far worse ones of the beginning are below it."""
+"""How far a race goes on below the present scores, in multiples of their range; worse early scores are cut off."""
 
 
 def race(
@@ -267,7 +267,8 @@ def race(
 
 
 def _frame_of(lines: Sequence[RaceLine], sign: float) -> tuple[float, float]:
-    """The best and the worst sort key (the smaller, the better) between which the present scores can be told apart."""
+    """The best and the worst sort key (smaller is better) of the axis: narrow enough to tell the present scores
+    apart."""
     now = [sign * bounded(line.score) for line in lines]
     best, worst = min(now), max(sign * bounded(score) for line in lines for _at, score in line.points)
     spread = max(now) - best
@@ -275,7 +276,7 @@ def _frame_of(lines: Sequence[RaceLine], sign: float) -> tuple[float, float]:
 
 
 def _race_marks(marks: Iterable[tuple[str, float]], up: Scale, left: float, right: float) -> list[str]:
-    """Dashed lines with their names on them; of two names that would touch only the first is written."""
+    """Baselines as dashed lines with their names on them; a name that would touch an earlier one is left out."""
     parts, taken = [], list[float]()
     for name, value in marks:
         y = up.at(value)
@@ -288,7 +289,7 @@ def _race_marks(marks: Iterable[tuple[str, float]], up: Scale, left: float, righ
 
 
 def _stairs(points: Sequence[tuple[datetime, float]], across: Scale, up: Scale, right: float) -> str:
-    """Steps to the right edge, from below where the first scores were too bad for the frame."""
+    """A path of steps to the right edge; it comes from below where the first scores are too bad for the axis."""
     path, bottom = "", max(up.start, up.end)
     for at, score in points:
         x, y = across.at(at.timestamp()), up.at(score)
@@ -358,7 +359,7 @@ ROW = 28
 
 
 def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF) -> SafeString:
-    """From the ranks of one board to those of another; ranks that are left out leave a gap."""
+    """A slope chart from the ranks on one board to those on another; missing ranks leave a gap."""
     if not moves:
         return SafeString()
     left_rows = _rows_by_rank([move.before for move in moves])
@@ -366,7 +367,7 @@ def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF) 
 
     def draw(width: int) -> Drawing:
         side = round(min(240, width * 0.33))
-        # On a phone names stand at the right alone.
+        # On a phone only the right side has room for names.
         x1, x2 = (26, 116) if width == NARROW else (side, width - side - 40)
         parts = [text_mark(x1, 12, before, "head", "end" if width != NARROW else ""), text_mark(x2, 12, after, "head")]
         for place in sorted(range(len(moves)), key=lambda place: (moves[place].style != "still", moves[place].is_mine)):
@@ -393,7 +394,7 @@ def slope(moves: Sequence[Move], *, before: str, after: str, width: int = HALF) 
 
 
 def _rows_by_rank(ranks: Sequence[int]) -> list[int]:
-    """In which row each stands: in order, with one empty row where ranks are missing."""
+    """The row of each rank: in order, with one empty row where ranks are missing."""
     order = sorted(range(len(ranks)), key=lambda place: (ranks[place], place))
     rows, row = [0] * len(ranks), 0
     for number, place in enumerate(order):

@@ -1,7 +1,7 @@
-"""Processes that end with the one that started them, also after `kill -9`.
+"""Processes that end with the process that started them, also after `kill -9`.
 
-The kernel sees to it (`PR_SET_PDEATHSIG`), so no process has to watch another. This works on Linux; on macOS
-these functions do nothing and only an orderly stop takes everybody along.
+The kernel kills them (`PR_SET_PDEATHSIG`), so no process has to watch another. This works on Linux; on macOS these
+functions do nothing, and only an orderly stop ends the children.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 def die_with(parent: int) -> None:
-    """Ask the kernel to kill this process when `parent` dies; for a fresh fork, called first thing."""
+    """Ask the kernel to kill this process when `parent` dies; call it first in a fresh fork."""
     if _prctl is None:
         return
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -34,30 +34,33 @@ def die_with(parent: int) -> None:
 
 
 def die_with_leader() -> None:
-    """The same for the children of what `up` started: each of those leads a process group of its own."""
+    """Ask the kernel to kill this process when the leader of its process group dies. Processes that `up` starts lead a
+    group each, so their children call this; without `up`, or in the leader itself, it does nothing."""
     if current_part() and os.getpgrp() != os.getpid():
         die_with(os.getpgrp())
 
 
 def current_part() -> str:
-    """The part of the site that this process or its leader is; empty when `up` did not start it."""
+    """The part of the site (`web`, `worker` …) that this process or its group leader is; empty if `up` did not start
+    it."""
     return os.environ.get(PART_VARIABLE, "")
 
 
 def seconds_to_stop() -> float:
-    """How long this process may go on after SIGTERM; a person at a terminal waits for it."""
+    """The time in which this process must end after SIGTERM; short by default, as a person at a terminal waits for
+    it."""
     return float(os.environ.get(STOP_VARIABLE, 2.2))
 
 
 def start_heartbeat() -> None:
-    """Say to `up` that this process is at work, and go on saying so in a thread."""
+    """Touch a file now and every `HEARTBEAT_SECONDS` in a thread, by which `up` sees that this process is alive."""
     if path := _heartbeat_file():
         path.touch(mode=0o600)
         threading.Thread(target=_touch_forever, args=(path,), name="heartbeat", daemon=True).start()
 
 
 def ask_for_restart(reason: str) -> None:
-    """Ask `up` to end this process with its whole group and to start it again."""
+    """Ask `up` to end this process with its whole process group and to start it again."""
     if path := _heartbeat_file():
         path.write_text(reason)
 

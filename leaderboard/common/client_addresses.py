@@ -1,6 +1,6 @@
-"""Where requests come from. Every limit that counts by address asks here.
+"""Client addresses of requests, for every limit that counts by address.
 
-A provider gives a customer at least a /64 of IPv6 addresses, so a limit that counted single ones would be none.
+A provider assigns a customer at least a /64 of IPv6 addresses, so a limit per single IPv6 address would limit nothing.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from typing import Any
 
 
 def client_address(environ: dict[str, Any], proxies: int) -> str:
-    """The address that the last of so many trusted proxies names, or that of the connection."""
+    """The client's address: the entry of `X-Forwarded-For` that the outermost of `proxies` trusted proxies added, else
+    that of the connection."""
     named = [one.strip() for one in environ.get("HTTP_X_FORWARDED_FOR", "").split(",") if one.strip()]
     return plain_address(named[-proxies] if 0 < proxies <= len(named) else environ.get("REMOTE_ADDR", ""))
 
 
 def counted_address(environ: dict[str, Any], proxies: int) -> str:
-    """Where a request comes from, as limits count it."""
+    """The client's address in the form in which limits count it."""
     return customer_network(client_address(environ, proxies))
 
 
 def plain_address(address: str) -> str:
-    """An IPv4 address that a socket for both families reports as IPv6, written as IPv4."""
+    """An address in which IPv4 mapped into IPv6 (`::ffff:192.0.2.1`) is written as IPv4; other texts unchanged."""
     with suppress(ValueError):
         found = ip_address(address)
         if isinstance(found, IPv6Address) and found.ipv4_mapped:
@@ -31,7 +32,7 @@ def plain_address(address: str) -> str:
 
 
 def customer_network(address: str) -> str:
-    """What a limit counts: a single IPv4 address, the /64 of an IPv6 one."""
+    """The unit that limits count: a single IPv4 address, or the /64 network of an IPv6 address."""
     with suppress(ValueError):
         found = ip_address(plain_address(address))
         if isinstance(found, IPv6Address):

@@ -1,4 +1,4 @@
-"""The one clock of a site: that of its database, whatever the clocks of the machines around it say."""
+"""The one clock of a site: that of its database, so that clocks of several machines cannot disagree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _page = _Page()
 
 
 def database_now() -> datetime:
-    """The moment by which receipts, deadlines and leases are judged. SQLite's clock is that of its only machine."""
+    """The time by which receipts, deadlines and leases are judged. With SQLite it is this machine's clock, as there is
+    no other."""
     if connection.vendor != "postgresql":
         return timezone.now()
     if _page.is_read:
@@ -34,14 +35,15 @@ def database_now() -> datetime:
 
 
 def time_since_arrival(request: HttpRequest) -> timedelta:
-    """How long a request has been on this machine with its last byte, for example waiting for a thread."""
+    """The time since the last byte of a request arrived on this machine, for example spent waiting for a thread."""
     received_at = request.META.get(RECEIVED_AT)
     return timedelta(seconds=time.monotonic() - received_at if received_at else 0.0)
 
 
 @contextmanager
 def one_moment_per_page() -> Iterator[None]:
-    """While a page is read the clock is asked once. What writes asks each time: a lock may have made it wait."""
+    """Ask the database for the time at most once in this block: for GET requests. Requests that write ask each time,
+    because waiting for a lock may have taken long."""
     _page.is_read = True
     try:
         yield

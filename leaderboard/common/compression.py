@@ -1,4 +1,4 @@
-"""Answers are compressed for browsers that read brotli or gzip."""
+"""Compression of responses for browsers that accept brotli or gzip."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from django.utils.cache import patch_vary_headers
 OF_THE_SITE = ("text/css", "text/javascript", "image/svg+xml")
 LEAST = 200
 READS_BROTLI = re.compile(r"\bbr\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))")
-# A board is a seventh smaller than with gzip and takes 0.8 ms instead of 0.6; the highest takes 60.
+# A board gets a seventh smaller than with gzip, in 0.8 ms instead of 0.6; the highest quality takes 60 ms.
 QUALITY = 6
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Django's, for pages, answers to programs and the site's own text files. Fonts are compressed already, and a data
-    file for a class would be compressed anew for each student."""
+    """Django's gzip middleware, with brotli, for pages, API responses and the site's own text files. Other streamed
+    files are left alone: fonts are compressed already, and a data file would be compressed anew for each student."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if response.streaming and not response.get("Content-Type", "").startswith(OF_THE_SITE):
@@ -30,7 +30,8 @@ class CompressionMiddleware(GZipMiddleware):
         return super().process_response(request, response)
 
     def _as_brotli(self, response: HttpResponse) -> HttpResponse:
-        """As Django does it for gzip, with a random length, so that no length tells what a page hides (BREACH)."""
+        """A response compressed with brotli and padded to a random length, as Django does with gzip: the length must
+        not reveal a page's secrets (BREACH)."""
         if len(response.content) < LEAST or response.has_header("Content-Encoding"):
             return response
         patch_vary_headers(response, ("Accept-Encoding",))

@@ -1,4 +1,4 @@
-"""What every exported table has in common."""
+"""Rules for every exported table: cells are safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－
 
 
 def safe_cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
+    """The text with `'` before it where a spreadsheet would take it for a formula."""
     return "'" + text if text.startswith(FORMULA_STARTS) else text

@@ -29,7 +29,7 @@ from .chart_parts import (
 
 
 class Day(NamedTuple):
-    """Files that were received on a day."""
+    """The numbers of scored and invalid submissions received on a day."""
 
     day: date
     scored: int
@@ -37,7 +37,7 @@ class Day(NamedTuple):
 
 
 def activity(days: Sequence[Day], *, today: date | None = None, width: int = HALF) -> SafeString:
-    """Files of each day, invalid ones on top; the bar of the day that is not over is pale."""
+    """Submissions per day as bars, invalid ones on top; the bar of `today` is pale, because the day is not over."""
     if not days:
         return SafeString()
     ticks = count_ticks(max(one.scored + one.invalid for one in days))
@@ -69,7 +69,7 @@ def activity(days: Sequence[Day], *, today: date | None = None, width: int = HAL
 
 
 def _day_labels(days: Sequence[tuple[float, date]], step: float) -> list[tuple[float, str]]:
-    """Numbers of days, with the month at the first of each; so many that they do not touch."""
+    """Days of the month, with the month's name where it changes; only every n-th day where labels would touch."""
     every = max(1, math.ceil(44 / step))
     labels, month = [], 0
     for x, day in days[::every]:
@@ -79,7 +79,7 @@ def _day_labels(days: Sequence[tuple[float, date]], step: float) -> list[tuple[f
 
 
 def small_bars(values: Sequence[int], words: str) -> SafeString:
-    """Counts side by side, from nothing up, without an axis."""
+    """Counts as bars side by side from zero up, without an axis."""
     most, step = max([1, *values]), 480 / max(1, len(values))
     drawn = (
         rect_mark(round(place * step + 1, 1), round(72 - high, 1), round(step - 2, 1), round(high, 1), "bar", radius=1)
@@ -91,7 +91,7 @@ def small_bars(values: Sequence[int], words: str) -> SafeString:
 
 
 def share_bar(part: int, whole: int) -> SafeString:
-    """A part of a whole as a bar; the numbers stand beside it."""
+    """A part of a whole as a bar; its caller shows the numbers beside it."""
     filled = round(100 * part / whole, 1) if whole else 0
     return SafeString(
         '<svg class="share-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">'

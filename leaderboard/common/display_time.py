@@ -1,8 +1,6 @@
-"""Moments as pages say them: by the reader's clocks, with the exact time on hover.
+"""Times as pages show them: in the reader's time zone, with the exact time on hover.
 
-The time zone of pages: the viewer's own choice, else their browser's, else the competition's.
-
-Names of time zones, and moments in words.
+The time zone of a page is the viewer's own choice, else their browser's, else the competition's.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from django.utils.translation import gettext as _
 
 @cache
 def known_zones() -> frozenset[str]:
-    """All names of time zones. Listing them reads the time zone folders of the system."""
+    """All names of time zones. Listing them reads the system's time zone folders, so the result is cached."""
     return frozenset(zoneinfo.available_timezones())
 
 
@@ -38,32 +36,33 @@ def check_zone(name: str) -> None:
 
 @cache
 def time_zones() -> tuple[str, ...]:
-    """The zones of places, and UTC; the old names of the database are left out."""
+    """UTC and the zones of places; old names such as `Etc/…` are left out."""
     return ("UTC", *sorted(zone for zone in known_zones() if re.match(r"(?!Etc/|SystemV/)\w+/", zone)))
 
 
 def day_and_time_text(when: datetime) -> str:
-    """In the zone of the moment, in the format of every page and e-mail."""
+    """A time in its own time zone, in the format of every page and e-mail."""
     return f"{day_text(when)}, {when.hour:02}:{when.minute:02}"
 
 
 def day_text(day: date) -> str:
-    """Django's `j M Y`, whose reading of the format takes longer than the rest of a row of a table."""
+    """A date as Django's `j M Y`, without its format parser, which takes longer than the rest of a table row."""
     return f"{day.day} {MONTHS_3[day.month].title()} {day.year:04}"
 
 
 def moment_text(moment: datetime, zone: str) -> str:
-    """A moment on the clocks of a zone, with its name, and in UTC: for texts whose reader's own clocks nobody knows."""
+    """A time in a zone, with the zone's name, and in UTC: for texts whose readers' time zones are unknown."""
     local, utc = moment.astimezone(zoneinfo.ZoneInfo(zone)), f"{day_and_time_text(moment.astimezone(UTC))} UTC"
     letters = local.tzname() or ""
-    # Half of the zones have a number in the place of letters, which nobody takes for a name.
+    # Half of the zones have an offset such as "+03" as abbreviation, which is not a name.
     name = letters if letters.isalpha() else zone
     return f"{day_and_time_text(local)} {name} ({utc})" if local.utcoffset() else utc
 
 
 def moment(when: datetime | None, style: str = "") -> SafeString:
-    """A moment in the viewer's zone, as far as it is known here; the script knows the browser's. Styles: `ago`, `left`
-    (a countdown), `short` (as `ago`, in as few bytes as a row of a board can spare; the script adds the hover)."""
+    """A `<time>` element in the viewer's zone as the server knows it; a script corrects it to the browser's. Styles:
+    `ago`, `left` (a countdown), `short` (as `ago`, in few bytes for rows of a board; the script adds the hover
+    text)."""
     if when is None:
         return mark_safe("–")
     if style == "left":
@@ -71,10 +70,10 @@ def moment(when: datetime | None, style: str = "") -> SafeString:
     return _cached_moment(when, style, get_current_timezone_name(), get_language())
 
 
-# A page of a class says hundreds of them, the next one the same again.
+# A class's page shows hundreds of times, and the next page the same ones.
 @lru_cache(maxsize=4096)
 def _cached_moment(when: datetime, style: str, _zone: str, _language: str | None) -> SafeString:
-    """One that says the same later, to readers of a zone and a language."""
+    """The element of a time whose text does not depend on now, cached per zone and language."""
     local = when.astimezone(get_current_timezone())
     if style == "short":
         iso, shown = when.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ"), date_format(local, "j M, H:i")
@@ -83,7 +82,7 @@ def _cached_moment(when: datetime, style: str, _zone: str, _language: str | None
 
 
 def _time_element(when: datetime, style: str, shown: str) -> SafeString:
-    """With the exact moment on hover, which stands there as well unless something else is `shown`."""
+    """A `<time>` element with the exact time on hover and, unless `shown` is set, as its text."""
     utc, local = when.astimezone(UTC), when.astimezone(get_current_timezone())
     text = title = f"{day_and_time_text(utc)} UTC"
     if local.utcoffset():
@@ -94,7 +93,7 @@ def _time_element(when: datetime, style: str, shown: str) -> SafeString:
 
 
 def remaining(seconds: float) -> str:
-    """A span in words, as the script says it."""
+    """A number of seconds in words, worded as the browser's script words it."""
     if seconds <= 0:
         return _("now")
     minutes = int(seconds // 60)
@@ -110,13 +109,13 @@ COOKIE = "zone"
 
 
 def viewer_zone(request: HttpRequest) -> str:
-    """What a person chose in their preferences, else what their browser said; empty where neither is known."""
+    """The time zone of the viewer's preferences, else of their browser (cookie); `""` if neither is known."""
     own = getattr(request.user, "zone", "")
     name = own or request.COOKIES.get(COOKIE, "")
     return name if name in known_zones() else ""
 
 
 def activate_competition_zone(request: HttpRequest, zone: str) -> None:
-    """Show times of this request in a competition's zone, unless its viewer has one."""
+    """Show times of this request in a competition's zone, unless the viewer's own is known."""
     if not viewer_zone(request):
         timezone.activate(ZoneInfo(zone))

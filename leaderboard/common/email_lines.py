@@ -1,4 +1,4 @@
-"""The lines of an e-mail: short enough for every mail program, and no link broken."""
+"""Line breaks of e-mails: lines short enough for every mail program, and no link broken."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ WIDTH = 72
 _LINK = re.compile(r"[(<“\"]?https?://")
 # A Markdown link is one word, whatever is between its brackets.
 _WORD = re.compile(r"\[[^\]\n]*\]\([^)\s]*\)[^ \t]*|[^ \t]+")
-# What begins a quotation or an item of a list; further lines stand below its text.
+# The start of a quotation or list item; its further lines are indented below its text.
 _START = re.compile(r"[ \t]*(?:>[> ]*|[-*+][ \t]+|\d{1,3}[.)][ \t]+)?")
-# Code and tables mean something else once they are broken.
+# Code and tables would change their meaning if they were wrapped.
 _FENCE, _FIXED = re.compile(r" {0,3}(?:```|~~~)"), re.compile(r" {4}|\t|[ \t]*\|")
 
 
 def wrap_email_text(text: str) -> str:
-    """A plain text in lines of at most 72 characters, and each link on a line of its own, however long it is. Lines
-    that are so already stay as they are, so doing it twice changes nothing; so do code and tables in Markdown."""
+    """Wrap a plain text at 72 characters, with each link on a separate line, however long. Lines that fit, code and
+    Markdown tables stay as they are, so wrapping twice changes nothing."""
     lines: list[str] = []
     is_code = False
     for line in text.split("\n"):

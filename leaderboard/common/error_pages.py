@@ -1,4 +1,4 @@
-"""Error pages: the same frame, a request id, what to do next."""
+"""Error pages: the same frame, a request id, and advice on what to do next."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REFUSED_BODIES = {
         gettext_lazy("The form was cut off before its end. Nothing was saved and no attempt was used. Send it again."),
     ),
 }
-"""Status and words for each reason of `request_bodies.py`."""
+"""Status and message for each reason in `request_bodies.py`."""
 
 NO_ANSWER = gettext_lazy(
     "The database or file storage isn't responding. Nothing was saved and no attempt was used. Try again in a minute."
@@ -54,7 +54,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def temporary_failure(error: BaseException) -> tuple[int, str] | None:
-    """Status and words where not this program failed but what it stands on: it may be better in a minute."""
+    """Status and message where the database, the storage or the disk failed, not this program; None for other
+    errors."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return 507, str(DISK_FULL)
     if isinstance(error, (StorageUnreachable, OperationalError, InterfaceError)):
@@ -63,7 +64,7 @@ def temporary_failure(error: BaseException) -> tuple[int, str] | None:
 
 
 def refused_body(request: HttpRequest, reason: str) -> HttpResponse:
-    """The answer to a body that the web server did not take."""
+    """The response to a request whose body the web server did not accept."""
     status, text = REFUSED_BODIES[reason]
     message = text % {"limit": size_text(settings.MAX_UPLOAD_BYTES)}
     if not request.path.startswith("/api/"):
@@ -74,7 +75,7 @@ def refused_body(request: HttpRequest, reason: str) -> HttpResponse:
 
 
 class NotNowMiddleware:
-    """Answers for pages of every audience what no page can do anything about."""
+    """Responds in place of any page when the request's body was refused, or the database, storage or disk fails."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -93,7 +94,8 @@ class NotNowMiddleware:
 
 
 def _in_bare_frame(request: HttpRequest, template: str, **context: object) -> str:
-    """Rendered without a request: whatever broke may be what the frame needs, the database for example."""
+    """A template rendered without the request, because the page's frame may need what failed, for example the
+    database."""
     frame = {
         "request_id": request.META.get("leaderboard.request_id", ""),
         "now": timezone.now(),

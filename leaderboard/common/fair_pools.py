@@ -1,8 +1,8 @@
-"""Threads that requests reach in turn, so that no sender keeps the others waiting.
+"""Thread pools that serve senders in turn, so that no sender keeps the others waiting.
 
-A job waits in the event loop until a thread is free and its sender has used up none of its shares. Senders take turns
-in the order in which each came; the jobs of one sender keep theirs. Newcomers, many people under one name, have every
-second turn: else all who already have a name of their own would pass each of them.
+A job waits in the event loop until a thread is free and its sender runs fewer jobs than it may. Senders take turns in
+the order of their arrival; jobs of one sender stay in order. Newcomers (many people under one name, before they have a
+cookie) get every second turn, else senders with names would all pass them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class _Job:
 
 
 class FairPool:
-    """So many threads of an executor. `in_use` counts what all pools of a site have running of each share."""
+    """Runs jobs in at most `threads` threads of an executor. `in_use` counts the running jobs of each share over all
+    pools of the site."""
 
     def __init__(self, executor: Executor, threads: int, in_use: Counter[str]) -> None:
         self.executor, self.threads, self.in_use = executor, threads, in_use
@@ -50,8 +51,9 @@ class FairPool:
         is_newcomer: bool = False,
         max_wait_seconds: float | None = None,
     ) -> Any:
-        """Call a function in a thread when it is the sender's turn. `shares` says how many jobs may run at once of each
-        group that this one belongs to. Raises `WaitedTooLong`, by default after `MAX_WAIT_SECONDS`."""
+        """Call a function in a thread when it is the sender's turn, and return its result. `shares` maps each group
+        that this job belongs to (a sender, an address) to the number of its jobs that may run at once. Raises
+        `WaitedTooLong`, by default after `MAX_WAIT_SECONDS`."""
         loop = asyncio.get_running_loop()
         job = _Job(shares, is_newcomer, loop.create_future())
         self.lines[is_newcomer].setdefault(sender, deque()).append(job)
@@ -70,7 +72,7 @@ class FairPool:
         return await call
 
     def start_waiting(self) -> None:
-        """Let jobs begin while there are threads; the sender of each goes to the end of the line."""
+        """Start waiting jobs while threads are free; the sender of each goes to the end of the queue."""
         while self.running < self.threads and (job := self._next_job()) is not None:
             if job.may_start.done():  # its client went away in this moment
                 continue
@@ -85,15 +87,15 @@ class FairPool:
         return any(self.lines.values())
 
     def is_stuck(self) -> bool:
-        """Whether all threads were busy and none finished for `STUCK_AFTER_SECONDS`, while work waited. What waits for
-        its own sender's share, beside free threads, is no sign of it."""
+        """Whether all threads were busy and none finished for `STUCK_AFTER_SECONDS` while jobs waited. Jobs that wait
+        for their sender's share while threads are free do not count."""
         if not self.is_waited_for or self.running < self.threads:
             return False
         oldest = min(jobs[0].came_at for line in self.lines.values() for jobs in line.values())
         return time.monotonic() - max(self.finished_at, oldest) > STUCK_AFTER_SECONDS
 
     def _next_job(self) -> _Job | None:
-        """The job whose turn it is, taken out of its line; its sender goes to the line's end."""
+        """The job whose turn it is, removed from its queue, or None; its sender goes to the end of the queue."""
         for line in (self.lines[self.is_newcomers_turn], self.lines[not self.is_newcomers_turn]):
             for sender, jobs in line.items():
                 if all(self.in_use[share] < most for share, most in jobs[0].shares.items()):
@@ -115,7 +117,7 @@ class FairPool:
             pool.start_waiting()
 
     def _forget(self, sender: str, job: _Job) -> None:
-        """Take back a job of a client that went away, or that waited too long."""
+        """Remove the job of a client that disconnected or waited too long."""
         if job.may_start.done() and not job.may_start.cancelled():
             self._finish(job)
         elif (jobs := self.lines[job.is_newcomer].get(sender)) and job in jobs:

@@ -1,4 +1,4 @@
-"""Where the site's own files lie, and where it keeps its state: in a clone, or as an installed package."""
+"""Folders of the site's own files and of its state, in a clone or as an installed package."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 ROOT = PACKAGE.parent
-"""From here `python -m leaderboard` finds the site."""
+"""The working directory from which `python -m leaderboard` finds the site."""
 
 _BUNDLED = PACKAGE / "bundled"
-"""What a wheel has from outside the package (`pyproject.toml`)."""
+"""In a wheel: copies of folders outside of the package (see `pyproject.toml`)."""
 
 IS_INSTALLED = _BUNDLED.is_dir()
 COMMAND = "classboard" if IS_INSTALLED else "python3 manage.py"
@@ -18,7 +18,7 @@ TEMPLATES, GUIDES = ((_BUNDLED if IS_INSTALLED else ROOT) / name for name in ("t
 
 
 def state_folder() -> Path:
-    """`VAR_DIR`; without it `var` in the clone, or the user's folder for the data of programs."""
+    """`VAR_DIR`; without it `var` in a clone, or the user's data folder (`XDG_DATA_HOME`) for an installed package."""
     if named := os.environ.get("VAR_DIR"):
         return Path(named).absolute()
     if not IS_INSTALLED:

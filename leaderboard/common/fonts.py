@@ -1,13 +1,13 @@
-"""The site's font: Inter from its package, cut to the letters that pages use.
+"""The site's font: Inter from its package, reduced to the letters that pages use.
 
-Without its files pages are drawn in the system's font.
+Without these files pages are shown in the system's font.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-# One variable font holds all weights and optical sizes. Browsers load the second part for pages that need it alone.
+# One variable font holds all weights and optical sizes. Browsers load the second part only for pages that need it.
 PARTS = {
     "latin": "U+0000-00FF, U+0131, U+0152-0153, U+02BB-02BC, U+02C6, U+02DA, U+02DC, U+2000-206F, U+20AC, U+2122,"
     " U+2190-2193, U+2212, U+2215, U+2248, U+2260, U+2264-2265, U+25B2, U+25BC, U+2713",
@@ -29,7 +29,7 @@ FACE = """@font-face {{
 def make_fonts(folder: Path) -> None:
     """Write the parts as WOFF2 and their style sheet into a folder: about 180 kB in 4 s.
 
-    The style sheet comes last, so where it stands the fonts are whole.
+    The style sheet is written last, so its presence means that the fonts are complete.
     """
     import fontpkg
     from fontTools import subset

@@ -1,4 +1,4 @@
-"""A select of hundreds of choices, and a text with Markdown."""
+"""Form widgets: a select with hundreds of options, and a text area for Markdown."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class MarkdownText(forms.Textarea):
 
 
 class LongSelect(forms.Select):
-    """Written at once: Django renders a template for each option, which makes a list of all time zones, or a few lists
-    of all metrics, dearer than the page around them."""
+    """A select rendered in one piece: Django renders a template for each option, so that a list of all time zones or
+    metrics would cost more than the page around it."""
 
     def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
         chosen = set(self.format_value(value))
@@ -36,12 +36,12 @@ class LongSelect(forms.Select):
 
 
 def _options(choices: Iterable[tuple[Any, Any]], chosen: Set[str]) -> SafeString:
-    # A lazy text is another one in each language.
+    # Labels may be lazy translations, so they are evaluated here, before the cache.
     made = (_option(str(key), str(label), str(key) in chosen) for key, label in choices)
     return mark_safe("\n".join(made))  # noqa: S308
 
 
-# By type too: a text that is markup equals the same text that is none.
+# `typed`, because safe HTML equals the same text that is not safe, and must not be mixed up with it.
 @lru_cache(maxsize=4096, typed=True)
 def _option(key: str, label: str, is_chosen: bool) -> SafeString:
     return format_html('<option value="{}"{}>{}</option>', key, SafeString(" selected" if is_chosen else ""), label)

@@ -1,4 +1,4 @@
-"""How an app lets the apps above it take part in what it does, without importing them."""
+"""Hooks: functions of higher apps that a lower app calls without importing them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Answer = TypeVar("Answer")
 
 
 class Hook(list[Callable[Facts, Answer]], Generic[Facts, Answer]):
-    """A list of functions that take the same facts.
+    """A list of functions that are called with the same arguments.
 
-    Made from a declaration: a function without a body that names the facts and says when they are handed over. Apps
-    append their functions in `AppConfig.ready()`.
+    Made from a declaration: a function without a body whose signature names the arguments and whose docstring says when
+    the hook is called. Apps append their functions in `AppConfig.ready()`.
     """
 
     def __init__(self, declaration: Callable[Facts, Answer]) -> None:
@@ -21,5 +21,5 @@ class Hook(list[Callable[Facts, Answer]], Generic[Facts, Answer]):
         self.__doc__ = declaration.__doc__
 
     def __call__(self, *args: Facts.args, **facts: Facts.kwargs) -> list[Answer]:
-        """Call each function, in the order in which they were appended; gives their answers."""
+        """Call each function in the order in which they were appended, and return their results."""
         return [function(*args, **facts) for function in self]

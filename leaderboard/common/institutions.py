@@ -1,7 +1,7 @@
-"""The institutions at which people of this site sign in (OpenID Connect), as the environment names them.
+"""The institutions through which people sign in (OpenID Connect), read from environment variables.
 
 `OIDC_ISSUER`, `OIDC_CLIENT_ID`, `OIDC_CLIENT_SECRET`, `OIDC_NAME`, `OIDC_DOMAINS`, `OIDC_STUDENT_NUMBER_CLAIM`,
-`OIDC_HOSTS` and `OIDC_CONFIRMS_ADDRESSES` are those of the first; `OIDC_2_ISSUER` and so on of the second, without a
+`OIDC_HOSTS` and `OIDC_CONFIRMS_ADDRESSES` describe the first; `OIDC_2_ISSUER` and so on the second, numbered without a
 gap.
 """
 
@@ -15,22 +15,22 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_noop
 
-# As the database stores it with each account.
+# The length of the database column.
 LONGEST_ISSUER = 200
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 ANY_DOMAIN = "*"
 
 
 class BadInstitution(ValueError):
-    """What is wrong with the variables, in words for the operator; no secret is quoted."""
+    """A mistake in these variables, described for the operator without quoting a secret."""
 
 
 @dataclass(frozen=True)
 class Institution:
-    """One provider. Its people may have an account here if their address is in one of `domains`."""
+    """One OpenID Connect provider. Its people may have an account if their e-mail address is in one of `domains`."""
 
     number: int
-    """Part of its addresses on this site."""
+    """Part of the institution's URLs on this site."""
     issuer: str
     client_id: str
     client_secret: str = field(repr=False)
@@ -38,16 +38,16 @@ class Institution:
     domains: tuple[str, ...]
     student_number_claim: str = ""
     host_claim: tuple[str, str] | None = None
-    """Claim and value of those who may host; None leaves that right to the operator."""
+    """Claim and value that let a person host; with None the operator decides."""
     confirms_addresses: bool = False
-    """Whether each address that it names is confirmed although it does not say so."""
+    """Whether its e-mail addresses count as confirmed without the claim `email_verified`."""
 
     def admits(self, address: str) -> bool:
         return ANY_DOMAIN in self.domains or address.rpartition("@")[2].casefold() in self.domains
 
 
 def institutions_in(environment: Mapping[str, str]) -> tuple[Institution, ...]:
-    """Raises `BadInstitution`."""
+    """The configured institutions, in order. Raises `BadInstitution`."""
     found: list[Institution] = []
     for number in count(1):
         prefix = "OIDC_" if number == 1 else f"OIDC_{number}_"
@@ -103,7 +103,8 @@ def _read_institution(environment: Mapping[str, str], prefix: str, number: int) 
 
 
 def _checked_issuer(text: str, prefix: str) -> str:
-    """Without a slash at the end. Secrets and tokens go there, so only this machine does without https."""
+    """The issuer's URL without a final slash; https is required except on this machine, because secrets are sent there.
+    Raises `BadInstitution`."""
     parts = urlsplit(text)
     is_encrypted = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in THIS_MACHINE)
     is_plain = not (parts.query or parts.fragment or parts.username or len(text.split()) > 1)

@@ -1,7 +1,4 @@
-"""In which language pages are shown: the viewer's own choice, else what their browser asks for, else English.
-
-Which languages this site speaks.
-"""
+"""The language of a page: the viewer's own choice, else the one their browser asks for, else English."""
 
 from __future__ import annotations
 
@@ -14,12 +11,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
-# Read by programs and operators, and the same everywhere.
+# Pages for programs and operators are English everywhere.
 ENGLISH_ALONE = ("/api/", "/admin/", "/healthz", "/readyz", "/prometheus")
 
 
 def language_of_request(request: HttpRequest) -> str:
-    """Asks for the viewer's account only where there is something to choose."""
+    """The code of the language for a request; loads the viewer's account only if there are several languages."""
     if len(settings.LANGUAGES) == 1 or request.path_info.startswith(ENGLISH_ALONE):
         return settings.LANGUAGE_CODE
     own = getattr(request.user, "language", "")
@@ -27,14 +24,14 @@ def language_of_request(request: HttpRequest) -> str:
 
 
 def note_language(request: HttpRequest, response: HttpResponse) -> None:
-    """Set the headers that say in which language a response is, where it could be another."""
+    """Set `Content-Language` and `Vary` on a response that other viewers may get in another language."""
     if len(settings.LANGUAGES) > 1 and not request.path_info.startswith(ENGLISH_ALONE):
         patch_vary_headers(response, ["Accept-Language"])
         response.headers.setdefault("Content-Language", request.LANGUAGE_CODE)
 
 
 def languages_in(folders: Iterable[Path]) -> list[tuple[str, str]]:
-    """English, and each language with compiled words in one of the folders, under the name it gives itself."""
+    """English and each language with a compiled catalogue in one of the folders: (code, native name)."""
     found = {path.parent.parent.name for folder in folders for path in folder.glob("*/LC_MESSAGES/django.mo")}
     codes = sorted({name.replace("_", "-").lower() for name in found} - {"en"})
     return [("en", "English"), *((code, _name(code)) for code in codes)]

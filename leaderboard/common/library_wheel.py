@@ -1,4 +1,4 @@
-"""The library of metrics as one file that pip installs, built by setuptools of the very sources that score here."""
+"""The metrics library as a wheel for pip, built by setuptools from the sources that score here."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from django.conf import settings
 LIBRARY = Path(__file__).parents[2] / "metrics"
 VERSION = tomllib.loads((LIBRARY / "pyproject.toml").read_text())["project"]["version"]
 WHEELS = "classboard_metrics-*.whl"
-_LONG_AGO = "315532800"  # so that the same sources give the same file
+_LONG_AGO = "315532800"  # 1980-01-01: a fixed date, so that the same sources produce the same file
 _BUILD = "from setuptools import build_meta; build_meta.build_wheel('built')"
 
 
 def library_version() -> str:
-    """The library's version with a hash of its sources, so that pip sees each change."""
+    """The library's version with a hash of its sources, so that pip notices each change."""
     digest = hashlib.sha256()
     files = (path for path in LIBRARY.rglob("*.*") if path.suffix in (".py", ".toml") and "tests" not in path.parts)
     for path in sorted(files):
@@ -30,7 +30,8 @@ def library_version() -> str:
 
 
 def make_wheel(folder: Path) -> Path:
-    """The file of today's sources in a folder, built if it is not there; files of other sources are removed."""
+    """The path of the wheel of today's sources in `folder`, built if it is missing; wheels of other sources are
+    removed."""
     version = library_version()
     wheel = folder / f"classboard_metrics-{version}-py3-none-any.whl"
     if not wheel.exists():
@@ -45,7 +46,7 @@ def make_wheel(folder: Path) -> Path:
 
 
 def find_wheel() -> Path | None:
-    """The file that was built before pages were served; None until it is there."""
+    """The path of the wheel that was built before pages were served; None until it exists."""
     return max(Path(settings.MADE_DIR).glob(WHEELS), default=None)
 
 

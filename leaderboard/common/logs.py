@@ -1,12 +1,12 @@
-"""The form of the log: one line per event, readable, or JSON with `LOG_FORMAT=json`.
+"""The format of the log: one line per event, readable, or JSON with `LOG_FORMAT=json`.
 
-Everything writes with Python's own `logging`. What a line belongs to (request, submission, competition …) is bound
-once with structlog's contextvars, by the web for a request and by the worker for a file, and is on every line
-meanwhile; further facts come as `extra`. Of those only the ones named in `FACTS` are written, so that no library puts
-an object with somebody's data into a line.
+All code uses Python's `logging`. Context (request, submission, competition …) is bound once with structlog's
+contextvars, by the web server for a request and by the worker for a file, and appears on every line meanwhile; further
+facts are passed as `extra`. Only the names in `FACTS` are written, so that no library can log an object with personal
+data.
 
-What is never written: paths of requests (they hold join codes, invitations and setup links; the page's name is enough),
-bodies, headers, and the words of exceptions that quote what they stumbled over.
+Never written: paths of requests (they contain join codes, invitations and setup links; the view's name is enough),
+bodies, headers, and the messages of exceptions that may quote data.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FACTS = (
     "user", "competition", "submission", "ground_truth", "method", "view", "status", "ms", "seconds", "bytes", "code",
 )  # fmt: skip
 
-# Whose words say what is wrong and quote nobody's data. Others are named by their class and place alone.
+# Errors whose messages quote no personal data. Of others only the class and the place are logged.
 LOGGED_ERRORS = (OSError, ImportError, NameError, AttributeError, TypeError, RecursionError, MemoryError)
 LOGGED_DATABASE_ERRORS = {"OperationalError", "InterfaceError", "IntegrityError", "ProgrammingError", "InternalError"}
 LOGGED_LIBRARIES = {"redis", "kombu", "billiard", "botocore"}
@@ -39,7 +39,7 @@ REDACTED_TEXT = "(its words may quote data and are not logged)"
 LONGEST = 2000
 ROOM_WITHIN_SECONDS = 1.0
 
-# Whatever ends a line, moves a cursor, turns the direction of writing, or cannot be encoded.
+# Characters that end a line, move the cursor, change the direction of writing, or cannot be encoded.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 Line = MutableMapping[str, Any]
@@ -47,7 +47,7 @@ Line = MutableMapping[str, Any]
 
 @contextmanager
 def log_errors(**facts: object) -> Iterator[None]:
-    """One of several that the clock asks for: what goes wrong with it is logged, and the others go on."""
+    """Log an exception of this block instead of raising it, with `facts`: a periodic task goes on to its next item."""
     with bound_contextvars(**facts):
         try:
             yield
@@ -56,8 +56,8 @@ def log_errors(**facts: object) -> Iterator[None]:
 
 
 class ConsoleHandler(logging.StreamHandler[TextIO]):
-    """Writes to the terminal and leaves out what its reader takes no room for: no thread waits for a terminal that was
-    stopped with Ctrl-S, or whose connection is lost."""
+    """Writes to the terminal, and drops lines while the terminal takes none: no thread may block on a terminal that was
+    stopped with Ctrl-S or whose connection is lost."""
 
     is_stopped = False
 
@@ -76,7 +76,7 @@ class ConsoleHandler(logging.StreamHandler[TextIO]):
 
 
 class RedactingFilter(logging.Filter):
-    """Removes what libraries log too much of: Django's request paths, Celery's exception texts."""
+    """Removes personal data that libraries log: request paths of Django, exception texts of Celery."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name == "celery.app.trace" and record.exc_info and isinstance(record.args, dict):
@@ -88,7 +88,7 @@ class RedactingFilter(logging.Filter):
 
 
 def formatter(form: str) -> logging.Formatter:
-    """What `LOGGING` makes for its handler."""
+    """The formatter for `LOGGING`: JSON if `form` is `json`, else readable text."""
     return ProcessorFormatter(
         foreign_pre_chain=[
             merge_contextvars,
@@ -106,7 +106,7 @@ def formatter(form: str) -> logging.Formatter:
 
 
 def render_text(_: Any, __: str, line: Line) -> str:
-    """One line with the facts at its end; where something broke, indented lines with the places follow."""
+    """One line with the facts at its end; an exception follows as indented lines, one per place in the code."""
     first = " ".join(line.pop(name) for name in ("timestamp", "level", "logger"))
     exception, event = line.pop("exception", ""), escape_controls(line.pop("event"))
     facts = "".join(f" {name}={_fact_text(line[name])}" for name in ("request", *FACTS) if name in line)
@@ -119,12 +119,12 @@ def _fact_text(value: object) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """A text that stays on its line whatever somebody wrote into it."""
+    """A text with line ends and other control characters escaped, so that user input cannot forge a log line."""
     return _CONTROLS.sub(lambda found: found.group().encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def describe_exception(exc_info: tuple[type[BaseException], BaseException, TracebackType | None]) -> str:
-    """Where something broke and of which kind it was, from the first cause to what was made of it."""
+    """Class, message and places in the code of an exception and its causes, first cause first."""
     return "\n".join(_describe_one(exc_info[1]))
 
 
@@ -140,7 +140,8 @@ def _places(traceback: TracebackType | None) -> list[str]:
 
 
 def _error_text(error: BaseException) -> str:
-    """The first line of an outspoken exception: PostgreSQL quotes the row in the second."""
+    """The first line of an error's message if its class is known to quote no data (PostgreSQL quotes the row in the
+    second line); else `REDACTED_TEXT`."""
     kind = type(error)
     library = kind.__module__.partition(".")[0]
     of_database = library in ("django", "psycopg", "sqlite3") and kind.__name__ in LOGGED_DATABASE_ERRORS

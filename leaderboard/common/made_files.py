@@ -1,6 +1,6 @@
-"""Files that the site makes of its own sources before it serves pages.
+"""Generated files: made from the site's sources before pages are served.
 
-`python -m leaderboard.common.made_files VAR_DIR` makes what is missing or was made of other sources.
+`python -m leaderboard.common.made_files VAR_DIR` makes those that are missing or were made from other sources.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def make_files(var: Path) -> None:
-    """Worked examples, the home scorer and fonts. Pages say so or do without while a file is missing."""
+    """Make worked examples, the home scorer and fonts. Pages can do without a file that is missing."""
     from .fonts import STYLES, make_fonts
     from .library_wheel import make_wheel
     from .worked_examples import make_worked_examples

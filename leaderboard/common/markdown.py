@@ -1,4 +1,4 @@
-"""Markdown and formulas as safe HTML. Both are cached: the same text gives the same HTML."""
+"""Markdown and LaTeX formulas as safe HTML, cached by their text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 LONGEST_FORMULA = 600
-# What may be drawn of a formula and of a whole text, by `_effort`: a quarter of a second, and a second.
+# The most `_effort` per formula and per text: about a quarter of a second, and a second.
 MOST_EFFORT, MOST_EFFORT_OF_TEXT = 1500, 6000
 PLAIN = "<code>{}</code>"
 BLOCK = re.compile(r"\$\$(?P<latex>.+?)\$\$", re.DOTALL)
@@ -35,7 +35,8 @@ TAGS = nh3.ALLOWED_TAGS - {"img", "details", "summary", "area", "map"}
 
 @lru_cache(maxsize=512)
 def render_formula(latex: str, *, is_block: bool = True) -> SafeString:
-    """A formula as SVG that carries its LaTeX as text alternative; the plain LaTeX if it cannot be drawn."""
+    """A formula as SVG with its LaTeX as text alternative; the plain LaTeX if it cannot be drawn or would take too
+    long."""
     svg = _draw(latex) if _effort(latex) <= MOST_EFFORT else None
     if svg is None:
         return format_html(PLAIN, latex)
@@ -45,13 +46,14 @@ def render_formula(latex: str, *, is_block: bool = True) -> SafeString:
 
 @lru_cache(maxsize=512)
 def _effort(latex: str) -> float:
-    """How long ziamath draws, in steps of 0.1 to 0.2 ms: it draws what is in a row twice, and so on inwards."""
+    """An estimate of the time that ziamath takes to draw a formula, in units of 0.1 to 0.2 ms: it draws each row twice,
+    nested rows four times, and so on."""
     if len(latex) > LONGEST_FORMULA:
         return math.inf
     try:
         return _effort_of(convert_to_element(latex.strip()))
     except Exception:
-        return math.inf  # no formula
+        return math.inf  # not a formula
 
 
 def _effort_of(element: Any) -> int:
@@ -63,7 +65,7 @@ def _draw(latex: str) -> SafeString | None:
     try:
         svg: str = _drawing().Latex(latex.strip(), size=18, color="currentColor").svg()
     except Exception:
-        # The LaTeX is a person's; whatever it trips over, the page must stand.
+        # A user wrote the LaTeX; whatever fails, the page must still be shown.
         return None
     if "<script" in svg or "style=" in svg or re.search(r"\son\w+\s*=", svg):
         return None
@@ -73,7 +75,7 @@ def _draw(latex: str) -> SafeString | None:
 
 @lru_cache(maxsize=1)
 def _drawing() -> Any:
-    """ziamath, loaded when the first formula is drawn: its font takes longer than most pages."""
+    """ziamath, imported when the first formula is drawn: loading its font takes longer than most pages."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         import ziamath
@@ -87,7 +89,7 @@ def _drawing() -> Any:
 def render_markdown(text: str) -> SafeString:
     """Markdown with `$$…$$` and `$…$` formulas as HTML without scripts, images or styles; headings start at `h2`."""
     found: list[tuple[str, bool]] = []
-    mark = f"formula-{secrets.token_hex(8)}-"  # nobody's text contains it
+    mark = f"formula-{secrets.token_hex(8)}-"  # random, so no text contains it
     html = nh3.clean(_parser().render(text, {"formulas": found, "mark": mark}), tags=TAGS)
     html = html.replace("<pre>", '<pre tabindex="0">')  # long lines are scrolled by keyboard too
 
@@ -101,7 +103,7 @@ def render_markdown(text: str) -> SafeString:
 
 @lru_cache(maxsize=256)
 def render_markdown_line(text: str) -> SafeString:
-    """One line of Markdown without a paragraph around it, for labels and sentences: code and emphasis alone."""
+    """One line of Markdown without a paragraph around it, for labels and sentences; only code and emphasis."""
     html = MarkdownIt("zero").enable(["backticks", "emphasis"]).renderInline(text)
     return mark_safe(nh3.clean(html, tags={"code", "em", "strong"}))  # noqa: S308 - sanitized by nh3
 
@@ -121,7 +123,7 @@ def _parser() -> MarkdownIt:
 
 
 def _link_addresses(state: StateCore) -> None:
-    """Make links of bare addresses, outside of links and code."""
+    """Turn bare URLs into links, except in links and code."""
     for block in state.tokens:
         if block.type != "inline" or "://" not in block.content:
             continue
@@ -145,7 +147,8 @@ def _linked(text: Token) -> list[Token]:
 
 
 def _formula_block_rule(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """A formula that has its lines for itself: one of them may begin with `+` or `-` and is no list."""
+    """A formula on separate lines (markdown-it block rule): its lines may begin with `+` or `-` without being a
+    list."""
     if state.level or state.is_code_block(first):
         return False
     found = BLOCK.match(state.src, state.bMarks[first] + state.tShift[first])

@@ -1,4 +1,4 @@
-"""Initials and covers: small drawings told from a name."""
+"""Initials and covers: small drawings derived from a name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def initials(name: str) -> str:
 
 
 def avatar(name: str, style: str = "") -> SafeString:
-    """The initials of a team (or, with `round`, of a person) on a tint of a colour of its own."""
+    """The initials of a team (or, with the style `round`, of a person) on a tint derived from the name."""
     return format_html(
         '<span class="avatar h{} {}" aria-hidden="true">{}</span>', colour_of(name), style, initials(name)
     )
@@ -34,7 +34,7 @@ def avatar(name: str, style: str = "") -> SafeString:
 
 @lru_cache(maxsize=512)
 def cover(slug: str, style: str) -> SafeString:
-    """The generated picture of a competition: a pattern and a colour by its address.
+    """The generated picture of a competition: a pattern and a colour derived from its slug.
 
     `style` is `tile-cover` (a square) or `wide` (a band over a card).
     """

@@ -1,8 +1,7 @@
-"""Names that people give: tidied, and compared as an eye compares them.
+"""Names that people enter: tidied, and compared by their looks.
 
-Unicode has many letters that look the same. A name counts as taken when another one has the same skeleton, as in
-Unicode TR39: compatibility forms unified, each letter replaced by the one that stands for all of its looks, case
-ignored.
+Unicode has many letters that look the same. A name is taken if another one has the same skeleton, as in Unicode TR39:
+compatibility forms unified, each letter replaced by the representative of its lookalikes, case ignored.
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ from functools import cache
 
 from django.utils.text import slugify
 
-# Two letters that the table of Unicode leaves out.
+# Two lookalikes that the table of Unicode leaves out.
 _MARK = "\u200e"
 _FURTHER = {"ⲁ": "a", "п": "n"}
 
 
-# Letters that are no others with an accent; `ß` is `ss` in small letters.
+# Letters that Unicode does not decompose into a base letter and an accent; casefolding makes `ß` to `ss`.
 _SPELT = str.maketrans({"æ": "ae", "ø": "o", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
 
 def slug_from_title(title: str) -> str:
-    """A title as part of an address; empty where no letter is Latin."""
+    """A title as part of a URL; `""` if it has no Latin letter."""
     return slugify(title.casefold().translate(_SPELT))
 
 
@@ -34,16 +33,16 @@ def clean_text(text: str) -> str:
 
 
 def lookalike_key(name: str) -> str:
-    """What an eye keeps of a name; two names with one skeleton look the same."""
+    """The skeleton of a name; names with the same skeleton look the same."""
     bases = unicodedata.normalize("NFD", clean_text(name)).translate(_prototypes()).casefold()
     return unicodedata.normalize("NFC", bases.translate(_prototypes()).casefold())
 
 
 @cache
 def _prototypes() -> dict[int, str]:
-    """Letter → the one that stands for all that look like it, an ASCII letter where there is one.
+    """Code point → the representative of all letters that look like it, an ASCII letter if there is one.
 
-    The package lists pairs of the confusables of Unicode TR39 in both directions, some wrapped in direction marks.
+    The package lists pairs of confusables of Unicode TR39 in both directions, some wrapped in direction marks.
     """
     from confusable_homoglyphs import confusables  # here, because its table takes 7 MB of each process that has it
 
@@ -71,12 +70,12 @@ def _prototypes() -> dict[int, str]:
 
 
 def _order(text: str) -> tuple[bool, int, bool, bool, str]:
-    """ASCII first; of that what is spelt with more letters, such as `rn` for `m`, then letters before digits."""
+    """Sort key for representatives: ASCII first, then more letters (`rn` before `m`), letters before digits."""
     return (not text.isascii(), -len(text) if text.isascii() else 0, not text.isalpha(), text.isupper(), text)
 
 
 def _through_capital(group: set[str], simple: dict[str, str]) -> str:
-    """The ASCII letter that the capital of one of these looks like; empty where one of them is ASCII itself."""
+    """The ASCII letter that looks like the capital of one of these letters; `""` if one of them is ASCII itself."""
     if any(text.isascii() for text in group):
         return ""
     through = {simple.get(text.upper(), "") for text in group}

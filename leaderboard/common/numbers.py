@@ -1,4 +1,4 @@
-"""How many digits of a score are shown."""
+"""Scores, intervals and axis labels as text, with a sensible number of digits."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from django.utils.translation import gettext as _
 
 
 def number_text(value: float) -> str:
-    """A score as people compare it: five decimals, or scientific where those would say nothing."""
+    """A score with five decimals, or in scientific notation where those would show too little."""
     if value == 0 or 1e-4 <= abs(value) < 1e7:
-        # Without the sign of a zero: nobody is worse by nothing.
+        # `+ 0.0` turns -0.0 into 0.0.
         return f"{value + 0.0:.5f}"
     return f"{value:.4e}"
 
 
 def decimals_of(error: float) -> int:
-    """How many decimals of an interval a standard error makes meaningful."""
+    """The number of decimals that a standard error leaves meaningful."""
     return min(max(1 - floor(log10(error)), 0), 15)
 
 
 def rounded_text(value: float) -> str:
-    """A number that somebody chose: without digits that it does not have."""
+    """A number that a person chose, without digits of binary rounding."""
     return f"{value + 0.0:.12g}"
 
 
 def interval_text(low: float | None, high: float | None, error: float | None) -> str:
-    """An interval with as many digits as its standard error makes meaningful; "" where nothing is known."""
+    """An interval with as many digits as its standard error leaves meaningful; `""` if one of the three is None."""
     if error is None or low is None or high is None:
         return ""
     if error == 0:
@@ -42,7 +42,7 @@ def interval_text(low: float | None, high: float | None, error: float | None) ->
 
 
 def tick_texts(ticks: Sequence[float]) -> list[str]:
-    """Numbers of an axis, multiples of a step, with the digits that these need."""
+    """Labels of an axis whose ticks are multiples of a step, with as many digits as these need."""
     step, size = ticks[1] - ticks[0], max(abs(tick) for tick in ticks)
     decimals = max(0, -floor(log10(step) + 1e-9))
     if decimals > 6 or size >= 1e7:
@@ -53,7 +53,7 @@ def tick_texts(ticks: Sequence[float]) -> list[str]:
 
 
 def short_texts(values: Sequence[float]) -> list[str]:
-    """Scores beside each other with four digits, or as many more as tell them apart, up to five decimals."""
+    """Scores for display side by side: four digits, or as many more as tell them apart, up to five decimals."""
     size = max((abs(value) for value in values), default=0.0)
     if size and not 1e-3 <= size < 1e7:
         return [f"{value:.3e}".replace("-", "−") for value in values]

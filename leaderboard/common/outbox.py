@@ -1,8 +1,8 @@
 """The outbox: an e-mail is a row of the transaction that causes it, and a task sends it.
 
-Requests never wait for the mail server. A claim has a lease; after a failure the pause grows with each try. Only when a
-process dies between the server's answer and the deletion of the row, an e-mail is sent again, with the same Message-ID,
-so that mail programs show it once.
+Requests never wait for the mail server. A claim has a lease; after a failure the pause grows with each try. An e-mail
+is sent twice only if a process dies between the server's answer and the deletion of the row; both have the same
+Message-ID, so mail programs show one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .models import OutgoingEmail
 
 log = logging.getLogger(__name__)
 
-# About how long one turn sends before other tasks have theirs.
+# The time after which a task stops sending, so that other tasks get a turn.
 TURN_SECONDS = 2.0
 # Longer than a conversation with a mail server that answers each line just in time (`EMAIL_TIMEOUT`).
 LEASE = timedelta(minutes=3)
@@ -43,19 +43,19 @@ SERVER_PAUSE = timedelta(minutes=1)
 
 
 class Outcome(Enum):
-    """What became of a try to send an e-mail."""
+    """The result of an attempt to send an e-mail."""
 
     SENT = auto()
     DELAYED = auto()
     REJECTED = auto()
-    """For good, by a server that takes other e-mails."""
+    """Refused for good, by a server that accepts other e-mails."""
     GIVEN_UP = auto()
 
 
 @dataclass(frozen=True)
 class EmailKind:
-    """E-mails that are built from a row of an app when they are sent. `build` returns None for one that is not wanted
-    any more."""
+    """E-mails that an app builds from a row when they are sent. `build` returns None for an e-mail that is no longer
+    wanted."""
 
     build: Callable[[int], EmailMessage | None]
     note_outcome: Callable[[int, Outcome], None]
@@ -72,7 +72,7 @@ def email_queued() -> None:
 
 
 class EmailNotSent(Exception):
-    """An e-mail was not sent. `answers`: the server takes others; `is_final`: it never takes this one."""
+    """An e-mail was not sent. `answers`: the server accepts others; `is_final`: it will never accept this one."""
 
     def __init__(self, reason: str, *, answers: bool, is_final: bool = False) -> None:
         super().__init__(reason)
@@ -83,7 +83,7 @@ class EmailNotSent(Exception):
 
 
 class OutboxBackend(BaseEmailBackend):
-    """Django's way to the outbox, for this site and its libraries."""
+    """Django's e-mail backend that queues in the outbox, for this site and its libraries."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         with transaction.atomic():
@@ -109,13 +109,13 @@ def queue_email(message: EmailMessage, *, kind: str = "") -> None:
 
 
 def queue_references(kind: str, references: Collection[int]) -> None:
-    """Put e-mails into the outbox that are built when they are sent."""
+    """Queue e-mails that are built from these rows when they are sent."""
     OutgoingEmail.objects.bulk_create(OutgoingEmail(kind=kind, reference=one, due_at=Now()) for one in references)
     email_queued()
 
 
 def site_domain() -> str:
-    """The right side of a Message-ID."""
+    """The right-hand side of a Message-ID."""
     return urlsplit(settings.SITE_URL).hostname or "leaderboard.local"
 
 
@@ -127,12 +127,12 @@ def is_email_due() -> bool:
 
 
 def is_server_paused() -> bool:
-    """Whether the mail server has just refused everything, so that it is left alone for now."""
+    """Whether the mail server has refused all e-mails within `SERVER_PAUSE`, so that it is left alone for now."""
     return OutgoingEmail.objects.filter(refused_all_at__gt=Now() - SERVER_PAUSE).exists()
 
 
 def waiting_emails() -> dict[str, Any]:
-    """The `number` of e-mails that were not sent yet, the moment of the `oldest`, and the `error` of a failed try."""
+    """The `number` of unsent e-mails, the creation time of the `oldest`, and the `error` of a failed attempt."""
     waiting = OutgoingEmail.objects.order_by("created_at")
     oldest = waiting.values_list("created_at", flat=True).first()
     error = waiting.exclude(last_error="").values_list("last_error", flat=True).first()
@@ -140,7 +140,7 @@ def waiting_emails() -> dict[str, Any]:
 
 
 def send_due_emails(within: float = TURN_SECONDS) -> bool:
-    """Send e-mails for about so many seconds; returns whether some may remain."""
+    """Send e-mails for about `within` seconds; returns whether some may remain."""
     if is_server_paused():
         return False
     enough = time.monotonic() + within
@@ -159,7 +159,7 @@ def send_due_emails(within: float = TURN_SECONDS) -> bool:
 
 @transaction.atomic
 def _claim_next() -> OutgoingEmail | None:
-    """Claim the next e-mail for the time of a lease; None when none is due."""
+    """Claim the next due e-mail for `LEASE`; None when none is due."""
     due = OutgoingEmail.objects.filter(due_at__lte=Now()).order_by("kind", "due_at", "pk")
     email = due.select_for_update(skip_locked=True).first()
     if email is not None:
@@ -197,7 +197,7 @@ def _message_of(email: OutgoingEmail) -> EmailMessage | None:
 
 
 def _hand_over(message: EmailMessage, server: Any) -> None:
-    """Give an e-mail to the mail server, which is called when the first one needs it. Raises `EmailNotSent`."""
+    """Pass an e-mail to the mail server, connecting first if needed. Raises `EmailNotSent`."""
     message.connection, message.body = server, wrap_email_text(str(message.body))
     try:
         server.open()
@@ -213,7 +213,7 @@ def _hand_over(message: EmailMessage, server: Any) -> None:
 
 
 def _note_outcome(email: OutgoingEmail, error: EmailNotSent | None) -> Outcome:
-    """Delete the row of an e-mail that is settled, or set the time of its next try."""
+    """Delete the row of an e-mail that is sent or given up, or set the time of its next attempt."""
     mine = OutgoingEmail.objects.filter(pk=email.pk, tries=email.tries)
     if error is None:
         mine.delete()

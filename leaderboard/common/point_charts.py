@@ -1,4 +1,4 @@
-"""Charts of points: residuals, a curve of an example."""
+"""Charts of points: residuals, and the curve of a worked example."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .chart_parts import (
 
 @dataclass(frozen=True)
 class Point:
-    """Two numbers; an outlier is named."""
+    """A point of a chart; outliers show their `name`."""
 
     x: float
     y: float
@@ -40,7 +40,7 @@ class Point:
 
 
 def residuals(points: Sequence[Point], *, spread: float, width: int = WIDE) -> SafeString:
-    """Prediction minus answer over the answer, around the usual spread; outliers alone are named."""
+    """Prediction minus answer over the answer, with a band of the usual spread; only outliers are named."""
     if not points:
         return SafeString()
     rows = ((point.name, f"{point.x:.4g}", f"{point.y:.4g}") for point in points if point.is_outlier)
@@ -81,7 +81,7 @@ CURVE_WIDTH, CURVE_HEIGHT = 360, 260
 
 
 def curve(points: Sequence[Sequence[float]], words: str, *, diagonal: bool, filled: bool) -> SafeString:
-    """The line through the points of a worked example, left to right; its table is the page's."""
+    """The line through the points of a worked example, left to right; the page shows its table."""
     ticks = [
         nice_ticks(0.0, 1.0) if min(values) >= 0 and max(values) <= 1 else nice_ticks(min(values), max(values))
         for values in zip(*points, strict=True)

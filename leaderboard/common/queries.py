@@ -1,4 +1,4 @@
-"""What several queries do alike."""
+"""Helpers that several queries share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ Row = TypeVar("Row")
 
 
 def only_row(rows: QuerySet[Any, Row]) -> Row | None:
-    """The row of a query that finds one at most. `first` sorts it, for which Django compares all columns: of a row with
-    what belongs to it that takes as long as everything else."""
+    """The row of a query that finds at most one, or None. Unlike `first` it does not sort: that makes Django compare
+    all columns, which takes as long as the rest of a query with joined tables."""
     return next(iter(rows.order_by()[:1]), None)
 
 
 def count_rows(rows: QuerySet[Any, Any], by: str) -> Coalesce:
-    """For rows that have the same in the field `by`. Counted apart: a join of two kinds has each with every other."""
+    """A subquery that counts the rows with the same value of `by`, to annotate each of them. Counting by joins would
+    multiply the counts of two relations."""
     counted = rows.order_by().values(by).annotate(number=Count("pk"))
     return Coalesce(Subquery(counted.values("number")), 0)

@@ -1,4 +1,4 @@
-"""Bodies of requests, taken whole by the event loop before a thread hears of them."""
+"""Request bodies: the event loop receives them completely before a thread starts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MAX_STRANGER_BYTES = 131_072
 FORM_BYTES = 1_048_576  # of a form around its files
 MEMORY_BYTES = 16_384  # a larger body waits on the disk
 FREE_SECONDS, BYTES_A_SECOND = 60.0, 4096
-"""A body may take `FREE_SECONDS`, and longer for as long as it sends so many bytes a second on average."""
+"""A body may take `FREE_SECONDS`, and a second more for each `BYTES_A_SECOND` bytes that have arrived."""
 DISCARD_SECONDS = 10.0
 
-# Why a body was not taken.
+# Reasons for not accepting a body.
 TOO_LARGE, SIGN_IN_FIRST, TOO_MANY, CUT_OFF = "too_large", "sign_in_first", "too_many", "cut_off"
 
 
@@ -36,7 +36,7 @@ class ClientTooSlow(Exception):
 
 @dataclass
 class BodyLimits:
-    """What bodies may take: one of them, and all that are on their way together, in bytes."""
+    """Limits in bytes for one upload and for all bodies being received together, with the bytes in use per sender."""
 
     max_upload_bytes: int
     max_spooled_bytes: int
@@ -45,8 +45,8 @@ class BodyLimits:
     async def receive(
         self, environ: Environ, sender: Sender | asyncio.Task[Sender], receive: Receive, body: IO[bytes]
     ) -> str:
-        """Write the whole body into a file; the reason where it is not taken. The sender matters for large ones alone,
-        so a small one does not wait for it. Raises `ClientGone`, `ClientTooSlow`."""
+        """Write the whole body into a file; returns `""`, or the reason for not accepting it. Only a large body depends
+        on its sender, so a small one does not wait for it. Raises `ClientGone`, `ClientTooSlow`."""
         begun, announced, received = time.monotonic(), environ["CONTENT_LENGTH"], 0
         size = int(announced) if announced.isdigit() else 0
         while True:
@@ -70,7 +70,7 @@ class BodyLimits:
         return "" if not is_form or _has_end(body, received, environ["CONTENT_TYPE"]) else CUT_OFF
 
     def forget(self, environ: Environ) -> None:
-        """The file of a body is gone."""
+        """Stop counting a body whose file is closed."""
         sender, counted = environ.pop(_COUNTED, ("", 0))
         self.spooled.subtract({sender: counted})
         if self.spooled[sender] <= 0:
@@ -92,7 +92,7 @@ class BodyLimits:
 
 
 async def in_time(awaited: Awaitable[Any], seconds: float) -> Any:
-    """The result, if it comes in so many seconds. Raises `ClientTooSlow`."""
+    """The result of an awaitable within `seconds`. Raises `ClientTooSlow`."""
     try:
         async with asyncio.timeout(max(seconds, 0.001)):
             return await awaited
@@ -101,7 +101,8 @@ async def in_time(awaited: Awaitable[Any], seconds: float) -> Any:
 
 
 async def _discard(receive: Receive) -> None:
-    """Read what a client still sends, for a moment: a browser shows no answer before it has sent its file."""
+    """Read and drop what a client still sends, for at most `DISCARD_SECONDS`: a browser shows no response before it has
+    sent its whole file."""
     ends_at = time.monotonic() + DISCARD_SECONDS
     try:
         while (await in_time(receive(), ends_at - time.monotonic())).get("more_body"):
@@ -111,7 +112,8 @@ async def _discard(receive: Receive) -> None:
 
 
 def _has_end(body: IO[bytes], size: int, content_type: str) -> bool:
-    """Whether a form ends with its last boundary: of a form that was cut off the beginning would be scored."""
+    """Whether a multipart form ends with its last boundary: otherwise the first part of a truncated file would be
+    scored."""
     boundary = content_type.partition("boundary=")[2].partition(";")[0].strip().strip('"')
     body.seek(max(size - 1024, 0))
     return f"--{boundary}--".encode("latin-1") in body.read()

@@ -1,4 +1,4 @@
-"""On whose account a request goes: a person's, or a stranger's."""
+"""The sender of a request, for fair shares: a person's account, or a stranger's address."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Credential = tuple[str, str]
 
 @dataclass(frozen=True)
 class Sender:
-    """A person by account; a stranger by address and visitor cookie. `is_new`: without such a cookie yet."""
+    """A person by account; a stranger by address and visitor cookie. `is_new`: a stranger without that cookie yet."""
 
     name: str
     address: str
@@ -37,8 +37,8 @@ class Sender:
 
 @dataclass
 class Senders:
-    """The senders of requests. A session or token is a person once a thread has found it valid, which is remembered for
-    a minute; everybody else is a stranger. `ask` has a thread name the account of a request, empty for none."""
+    """Finds the senders of requests. A valid session or token means a person, which is remembered for a minute; all
+    others are strangers. `ask` returns the name of a request's account, `""` for none, and runs in a thread."""
 
     ask: Callable[[Environ, Sender], Awaitable[str]]
     session_cookie: str
@@ -47,7 +47,7 @@ class Senders:
     being_asked: dict[Credential, asyncio.Task[Sender]] = field(default_factory=dict)
 
     def find(self, environ: Environ) -> Sender | asyncio.Task[Sender]:
-        """The sender, or the task that finds it: requests with the same credential share one."""
+        """The sender, or the task that finds it; requests with the same credential share one task."""
         cookies = parse_cookie(environ.get("HTTP_COOKIE", ""))
         visitor, address = visitor_of(cookies), counted_address(environ, self.proxies)
         stranger = Sender(f"stranger {address} {visitor}", address, is_new=not visitor)
@@ -67,7 +67,7 @@ class Senders:
         except WaitedTooLong:
             return stranger
         except Exception:
-            # The database does not answer, so the site will say so; nobody's file is refused for that.
+            # Probably the database is down, which the view will report; the body must not be refused for that.
             log.exception("the sender of a request could not be found out")
             return Sender(f"unknown {stranger.address}", stranger.address, is_person=True)
         finally:
@@ -80,7 +80,7 @@ class Senders:
 
 
 def visitor_of(cookies: dict[str, str]) -> str:
-    """The visitor whom a signed cookie names; empty for none, and for one that is made up."""
+    """The visitor id in the signed cookie; `""` without a cookie, or with one whose signature is wrong."""
     try:
         return _signer().unsign(cookies.get(VISITOR_COOKIE, ""))
     except signing.BadSignature:
@@ -88,7 +88,7 @@ def visitor_of(cookies: dict[str, str]) -> str:
 
 
 def new_visitor_cookie(*, is_secure: bool) -> str:
-    """For the header `Set-Cookie`, until the browser is closed."""
+    """A `Set-Cookie` header with a new visitor id, valid until the browser is closed."""
     cookie = f"{VISITOR_COOKIE}={_signer().sign(secrets.token_hex(8))}; Path=/; HttpOnly; SameSite=Lax"
     return cookie + "; Secure" * is_secure
 

@@ -1,7 +1,4 @@
-"""Responses that pages of every audience share.
-
-Addresses that people hand on to others: on a join card, on the board of a class, in a chat.
-"""
+"""Responses, and absolute addresses of pages, that views of every audience share."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ def see_other(name: str, *, query: str = "", fragment: str = "", **parts: object
 
 
 def sort_choice(request: HttpRequest, names: Collection[str], default: str) -> tuple[str, bool]:
-    """Which column a table is sorted by, and whether from the end: `?sort=name` or `?sort=-name`."""
+    """The column that a table is sorted by, and whether descending: `?sort=name` or `?sort=-name`."""
     wanted = request.GET.get("sort", default)
     if wanted.removeprefix("-") not in names:
         wanted = default
@@ -46,23 +43,23 @@ def sort_choice(request: HttpRequest, names: Collection[str], default: str) -> t
 
 
 def in_order(field: str, *, is_backwards: bool) -> OrderBy:
-    """Rows by a field, those without a value last in both directions."""
+    """Ordering by a field, with rows without a value last in both directions."""
     return F(field).desc(nulls_last=True) if is_backwards else F(field).asc(nulls_last=True)
 
 
 def signed_in_user(user: Account | AnonymousUser) -> Account:
-    """The account behind a page that only signed-in people reach."""
+    """The account of a request, for views that only signed-in people reach."""
     assert not isinstance(user, AnonymousUser), "open_to lets nobody anonymous through"
     return user
 
 
 def client_address_of(request: HttpRequest) -> str:
-    """Where somebody comes from, as all limits count it: behind a proxy, what the proxy says."""
+    """The client's address as all limits count it; behind a trusted proxy, the one that the proxy reports."""
     return counted_address(request.META, settings.ALLAUTH_TRUSTED_PROXY_COUNT)
 
 
 def sha256_of(file: UploadedFile[Any]) -> str:
-    """In hexadecimal, of a file that came with a form."""
+    """The SHA-256 of an uploaded file in hexadecimal."""
     digest = hashlib.sha256()
     for chunk in file.chunks():
         digest.update(chunk)
@@ -70,7 +67,7 @@ def sha256_of(file: UploadedFile[Any]) -> str:
 
 
 def as_download(key: str, name: str) -> FileResponse:
-    """A stored file, whole and unread by the browser."""
+    """A stored file as an attachment that the browser saves and does not open."""
     try:
         file = path_of(key).open("rb")
     except FileNotFoundError:
@@ -90,13 +87,13 @@ USUAL_PORT = "8000"
 
 
 def absolute_url(request: HttpRequest, name: str, *args: object) -> str:
-    """The whole address of a page: under the site's own (`SITE_URL`), else under the one that was asked."""
+    """The absolute URL of a page: below `SITE_URL`, else below the address of the request."""
     path = reverse(name, args=args)
     return settings.SITE_URL + path if settings.SITE_URL else request.build_absolute_uri(path)
 
 
 def opening_command(request: HttpRequest) -> str:
-    """What starts the site where others reach it; empty unless such addresses open on this machine alone."""
+    """The command that makes the site reachable from other machines; `""` if it is reachable already."""
     host = urlsplit(settings.SITE_URL).netloc or request.get_host()
     if split_domain_port(host)[0] not in HERE:
         return ""

@@ -1,8 +1,8 @@
-"""The cache that all processes share, and what they count together in it: tries at signing in and at codes.
+"""The cache that all processes share, for counts of tries at signing in and at codes.
 
-It lies in the broker, which every installation has. The broker may go away at any time, and that must keep no person
-from signing in: each process then counts alone until it is back. (A cache that swallows errors would not do: allauth's
-limits take a lock, and a lock that is not given counts as a limit that is reached.)
+It is kept in the broker (Redis), which every installation has. While the broker is down each process counts alone, so
+that people can still sign in. (Swallowing errors would not do: allauth's limits take a lock, and a lock that is not
+acquired counts as an exceeded limit.)
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
 
-# A process that found the broker away does not ask again for so long, neither for a count nor to send a wake-up: a
-# frozen one would cost its time-out each time.
+# After the broker failed to answer, a process does not ask it for so long, neither to count nor to send a wake-up: a
+# frozen broker would cost a time-out each time.
 LEFT_ALONE_FOR = 5.0
 
 
 class JsonSerializer:
-    """Plain numbers, lists and texts. Django's own serializer would run what it reads."""
+    """Serializes numbers, lists and texts as JSON. Django's own serializer is pickle, which runs code when it reads."""
 
     def dumps(self, value: object) -> int | bytes:
         return value if type(value) is int else json.dumps(value).encode()
@@ -36,7 +36,7 @@ class JsonSerializer:
 
 
 class SharedCache(RedisCache):
-    """Django's Redis cache; while the broker is away it is the cache `alone` of this process."""
+    """Django's Redis cache; while the broker is down, this process's local cache `alone`."""
 
     away_until = 0.0
 
@@ -62,7 +62,7 @@ def is_broker_left_alone() -> bool:
 
 
 def leave_broker_alone() -> None:
-    """It gave this process no answer in time."""
+    """Do not ask the broker for `LEFT_ALONE_FOR` seconds, because it did not answer in time."""
     SharedCache.away_until = time.monotonic() + LEFT_ALONE_FOR
 
 
@@ -70,12 +70,12 @@ def leave_broker_alone() -> None:
 
 
 def count_tries(what: str, who: object) -> int:
-    """How often a person or an address did something lately, in all processes together."""
+    """The number of recent tries by a person or an address, over all processes."""
     return int(caches["default"].get(_tries_key(what, who), 0))
 
 
 def count_try(what: str, who: object, *, seconds: int) -> int:
-    """One more: how many there are with it. The count is forgotten `seconds` after the first."""
+    """Count one more try; returns the number with it. The count is forgotten `seconds` after the first."""
     cache, key = caches["default"], _tries_key(what, who)
     while True:
         with suppress(ValueError):  # it is the first, or the earlier ones were just forgotten

@@ -1,7 +1,7 @@
-"""The web server's side of a request: the event loop waits for clients, threads work.
+"""The web server's side of a request: the event loop waits for clients, and threads run the site.
 
-A request reaches a thread when its last byte is on this machine, and the loop carries the answer out. So a slow client
-costs a socket and no thread, and nothing is held while somebody waits.
+A request reaches a thread when its last byte has arrived, and the loop sends the response. So a slow client costs a
+socket but no thread.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ WAITING_FOR_BUCKET, SIGN_INS_ELSEWHERE = 4, 2
 HASHING_PATHS = ("/accounts/", "/account/", "/setup/", "/admin/login/")
 INSTITUTION_PATH = "/accounts/oidc/"
 DOWNLOAD_PATH = re.compile(r"/file/$|/data/.|/files/.|/export$|\.zip$")
-"""Addresses that send a stored file."""
+"""Paths that send a stored file."""
 READING = ("GET", "HEAD", "OPTIONS")
-# What the loop and the site tell each other of a request, in its environ.
+# Keys of the environ with which the loop and the site inform each other about a request.
 RECEIVED_AT, REFUSAL, DELAY = "leaderboard.received_at", "leaderboard.refusal", "leaderboard.delay_seconds"
 
 
@@ -57,8 +57,8 @@ RECEIVED_AT, REFUSAL, DELAY = "leaderboard.received_at", "leaderboard.refusal", 
 class WebPools:
     """An ASGI application that calls a WSGI application in threads.
 
-    `person_of` names the account of a session or token, empty for none; it is called in a thread. Bodies that are on
-    their way lie in `folder`.
+    `person_of` returns the account's name of a session or token, `""` for none; it is called in a thread. Bodies that
+    are being received are spooled in `folder`.
     """
 
     site: Site
@@ -97,7 +97,7 @@ class WebPools:
                 log.warning("a client was too slow; its connection is closed")
 
     def health(self) -> Answer:
-        """Whether all pools go on; 503 names those that have had work waiting and finished none."""
+        """Status 200 if all pools make progress; 503 names the pools that are stuck."""
         stuck = [name for name, pool in self.pools.items() if pool.is_stuck()]
         return plain_answer(503, f"stuck: {', '.join(stuck)}") if stuck else plain_answer(200, "ok")
 
@@ -140,16 +140,16 @@ class WebPools:
         return person
 
     def _shares(self, sender: Sender, pool: str) -> dict[str, int]:
-        """Two requests of one sender at a time; strangers of one address have half of each pool, newcomers that are
-        many people too."""
+        """The limits of jobs at once for a sender: two requests per sender, and half of each pool for all strangers of
+        one address. Newcomers have no limit per sender, because they are many people."""
         shares = {} if sender.is_new else {sender.name: REQUESTS_OF_A_SENDER}
         if not sender.is_person:
             shares[f"{pool} {sender.address}"] = max(self.pools[pool].threads // 2, 1)
         return shares
 
     async def _answer(self, environ: Environ, sender: Sender) -> Answer:
-        """Have a thread call the site. Few passwords are hashed at once, and the answer to a wrong one may be delayed:
-        it keeps its sender's place among those who try passwords, and no thread."""
+        """Have a thread call the site. Only few passwords are hashed at once. The response to a wrong password may be
+        delayed, during which it occupies a guessing place of its sender, but no thread."""
         name = self._pool_of(environ)
         shares = self._shares(sender, name)
         if not (environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"].startswith(HASHING_PATHS)):
@@ -188,7 +188,7 @@ class WebPools:
 
     @asynccontextmanager
     async def _place_for_guesses(self, sender: Sender) -> AsyncIterator[None]:
-        """One of two places of a sender, for as long as an answer about a password is under way. Raises
+        """Hold one of the sender's two places for password requests, until the response is ready. Raises
         `WaitedTooLong`."""
         places = self.guessing.get(sender.name) or asyncio.Semaphore(REQUESTS_OF_A_SENDER)
         self.guessing[sender.name] = places
@@ -203,7 +203,8 @@ class WebPools:
             places.release()
 
     def _call_site(self, environ: Environ) -> Answer:
-        """The whole answer: what a view streams waits on the disk for its client."""
+        """The complete response; a streamed body is first written to a temporary file, so that no thread waits for the
+        client."""
         started: list[Any] = []
         result = self.site(environ, lambda *start: started.extend(start[:2]))
         status, headers = (
@@ -227,7 +228,7 @@ class WebPools:
         return Answer(status, headers, file=file)
 
     async def _send(self, send: Send, scope: Scope, answer: Answer, sender: Sender | None = None) -> None:
-        """Send an answer in pieces. Raises `ClientTooSlow`, which closes the connection."""
+        """Send a response in pieces. Raises `ClientTooSlow`, which closes the connection."""
         is_head = scope["method"] == "HEAD"
         start = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
         await in_time(send(start), UNREAD_SECONDS)

@@ -1,4 +1,4 @@
-"""Worked examples of all metrics: computed by the code that scores, once, into a file that pages read."""
+"""Worked examples of all metrics: computed once by the code that scores, into a file that pages read."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .library_wheel import library_version
 
 FILE_NAME = "worked_examples.json"
 MAX_FIGURE_CELLS = 400
-"""Figures with more numbers than this cannot be read by people and are left out."""
+"""Figures with more numbers are left out, because people could not read them."""
 
 
 def make_worked_examples(folder: Path) -> None:
-    """Write the library's examples, in half a second, where the file is missing or was made by other code. Custom
-    metrics have none."""
+    """Write the library's examples (in half a second) if the file is missing or was made by other code. Custom metrics
+    have none."""
     path = folder / FILE_NAME
     known, sources = _read_file(path), library_version()
     examples = known["examples"] if known.get("sources") == sources else {}
@@ -34,7 +34,7 @@ def make_worked_examples(folder: Path) -> None:
 
 
 def find_worked_example(metric: metrics.Metric) -> dict[str, Any] | None:
-    """The example of a metric in this very version; None until the file has it. Reads only what is on the disk."""
+    """The example of a metric in exactly this version, from the file; None if the file lacks it."""
     path = Path(settings.MADE_DIR) / FILE_NAME
     try:
         written_ns = path.stat().st_mtime_ns
@@ -67,7 +67,7 @@ def _write_file(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def make_entry(metric: metrics.Metric) -> dict[str, Any]:
-    """The worked example of a metric in this version, computed here."""
+    """Compute the worked example of a metric in this version."""
     example = metric.example
     found = metrics.explain(metric.key, example.truth.encode(), example.submission.encode(), dict(example.params))
     values = {

@@ -1,4 +1,4 @@
-"""Archives from somewhere else, and archives that are made while they are sent."""
+"""Zip archives: errors when reading foreign ones, and archives that are made while they are sent."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from typing import IO
 
 BROKEN_ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, struct.error)
-"""What reading one raises that is damaged, locked, or packed in a way that nobody here knows. A gzip file says it with
-`OSError` as well, which a full disk does too."""
+"""Exceptions from reading an archive that is damaged, encrypted, or uses an unknown compression. For a gzip file it may
+also be `OSError`, but that is raised for a full disk, too."""
 
 CHUNK = 1 << 16
 
 
 class StreamingBuffer(io.RawIOBase):
-    """Takes what the archive writes until it is sent. It cannot be wound back, so sizes follow their files."""
+    """A buffer for the archive's bytes until they are sent. It cannot seek, so sizes are written after each file's
+    data."""
 
     def __init__(self) -> None:
         self._held: list[bytes] = []
@@ -36,7 +37,7 @@ class StreamingBuffer(io.RawIOBase):
         return piece
 
     def copied(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, source: IO[bytes]) -> Iterator[bytes]:
-        """Write an entry; gives what is to be sent, a piece at a time."""
+        """Write an entry of the archive, and yield the bytes to send, piece by piece."""
         entry.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(entry, "w", force_zip64=True) as copy:
             while piece := source.read(CHUNK):

@@ -18,7 +18,7 @@ LONGEST_VALUE = 300
 
 
 class AuditEvent(models.TextChoices):
-    """What an entry of the audit log is about. Not a database constraint, so a new event needs no migration."""
+    """Kinds of entries of the audit log. Not a database constraint, so a new event needs no migration."""
 
     CREATED = "created", _("Competition created")
     CLONED = "cloned", _("Created as a copy")
@@ -76,11 +76,11 @@ class AuditEvent(models.TextChoices):
 
 
 class AuditLogOnlyGrows(Exception):
-    """An entry was about to be edited or deleted."""
+    """Raised when an entry would be edited or deleted."""
 
 
 class AuditEntries(models.QuerySet["AuditEntry"]):
-    """Entries for reading."""
+    """A queryset whose `update` and `delete` raise `AuditLogOnlyGrows`."""
 
     def update(self, **kwargs: Any) -> NoReturn:
         raise AuditLogOnlyGrows
@@ -92,7 +92,8 @@ class AuditEntries(models.QuerySet["AuditEntry"]):
 class AuditEntry(models.Model):
     """One change. `append` is the only writer.
 
-    People and competitions are plain numbers: an entry outlives both, and a deleted account leaves no name behind.
+    Accounts and competitions are stored as plain numbers, not foreign keys: an entry outlives both, and a deleted
+    account leaves no name behind.
     """
 
     at = models.DateTimeField(default=timezone.now)
@@ -136,7 +137,7 @@ class AuditEntry(models.Model):
         before: Mapping[str, Any] | None = None,
         after: Mapping[str, Any] | None = None,
     ) -> AuditEntry:
-        """Add an entry inside the transaction that makes the change; `user` None is the site itself."""
+        """Add an entry inside the transaction that makes the change; `user` is None for the site itself."""
         assert connection.in_atomic_block, "an entry belongs to the transaction of its change"
         return cls.objects.create(
             by=user.pk if user else None,
@@ -154,23 +155,23 @@ class AuditEntry(models.Model):
 
     @property
     def changes(self) -> list[tuple[str, Any, Any]]:
-        """What changed: (name, before, after), None where there is nothing on one side."""
+        """The changed values as (label, before, after), with None where a side has no value."""
         names = dict.fromkeys([*self.before, *self.after])
         return [(audit_field_label(name), self.before.get(name), self.after.get(name)) for name in names]
 
 
 def audit_team(team: models.Model) -> str:
-    """How an entry names a team: by its number, because most are called like their only member."""
+    """The name of a team in an entry: its number, because most teams are called like their only member."""
     return f"team #{team.pk}"
 
 
 def audit_account(account: AbstractBaseUser | None) -> str | None:
-    """How an entry names one of several people: by number, so that a deleted account leaves no name behind."""
+    """The name of an account in an entry: its number, so that a deleted account leaves no name behind."""
     return f"account #{account.pk}" if account else None
 
 
 def audit_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values for an entry: moments in UTC, long texts by their fingerprint, codes that let people in left out."""
+    """Values for an entry: times in UTC, long texts as length and SHA-256, join codes and invitations left out."""
     return {name: _audit_value(name, value) for name, value in values.items()}
 
 

@@ -1,4 +1,4 @@
-"""Labels of the values in the audit log; the log itself stores the names of fields."""
+"""Labels of the fields in the audit log; entries store the fields' names."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ AUDIT_FIELD_NAMES = (
 
 
 def audit_field_label(name: str) -> str:
-    """The name of a value for people, in their language where it is known."""
+    """The label of a field in the reader's language; the field's name if there is no translation."""
     return gettext(name.replace("_", " "))

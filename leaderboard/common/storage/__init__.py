@@ -1,7 +1,7 @@
 """Private files: written once, hashed while written, never under a public URL.
 
-A key names a file and never another one later. Files lie below `settings.FILES_DIR`, or in an S3-compatible bucket if
-`STORAGE_URL` names one; `path_of` gives a path on this machine either way. They appear whole or not at all.
+A key names one file forever. Files are kept below `settings.FILES_DIR`, or in an S3-compatible bucket if `STORAGE_URL`
+is set; `path_of` returns a path on this machine either way. Files appear whole or not at all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .folder import CHUNK
 log = logging.getLogger(__name__)
 
 KILOBYTE = 1024
-# Storing one file in a bucket, with all tries: somebody waits for the answer to an upload.
+# For storing one file in a bucket, with all tries: a person waits for the response to an upload.
 MAX_STORE_SECONDS = 20.0
 
 __all__ = [
@@ -56,7 +56,7 @@ class TooLarge(Exception):
 
 
 def size_text(size: int) -> str:
-    """A limit as people write it, rounded down: 2,000 bytes, 512 KB, 1.5 MB."""
+    """A limit in readable units, rounded down: 2,000 bytes, 512 KB, 1.5 MB."""
     if size < 10 * KILOBYTE:
         return f"{size:,} bytes"
     unit, name = (KILOBYTE, "KB") if size < KILOBYTE**2 else (KILOBYTE**2, "MB")
@@ -74,16 +74,16 @@ class StoredFile:
 
 
 def _backend() -> ModuleType:
-    """Where files lie: both modules have the same functions."""
+    """The module that stores files; both have the same functions."""
     return bucket if settings.STORAGE_URL else folder
 
 
 def path_of(key: str, sha256: str = "") -> Path:
-    """Where the file of a key lies on this machine; keys are made by `store_file` alone, never from a user's text.
+    """The path of a file on this machine. Keys are made only by `store_file`, never from a user's text.
 
-    From a bucket it is fetched first and compared with `sha256`, if that is known; then it stays for some minutes at
-    least. Raises `FileNotFoundError` for what the bucket does not have, and `StorageUnreachable`. In a folder nothing
-    is looked at: whoever opens the path finds out.
+    A file in a bucket is fetched first and compared with `sha256`, if given; then the copy stays for at least some
+    minutes. Raises `FileNotFoundError` if the bucket does not have it, and `StorageUnreachable`. In a folder the path
+    is not checked: opening it may raise `FileNotFoundError`.
     """
     path: Path = _backend().path_of(key, sha256)
     return path
@@ -92,8 +92,8 @@ def path_of(key: str, sha256: str = "") -> Path:
 def store_file(
     chunks: Iterable[bytes], folder: str, *, limit: int | None = None, max_seconds: float | None = None
 ) -> StoredFile:
-    """Write `chunks` durably under a new key in `folder`. Raises `TooLarge`, or `StorageUnreachable` after
-    `max_seconds` (`MAX_STORE_SECONDS` unless given), and leaves nothing behind."""
+    """Write `chunks` durably under a new key in `folder`. Raises `TooLarge`, or `StorageUnreachable` if it takes longer
+    than `max_seconds`; then nothing is left behind."""
     limit = settings.MAX_UPLOAD_BYTES if limit is None else limit
     name = uuid.uuid4().hex
     key = f"{folder}/{name[:2]}/{name}"
@@ -109,31 +109,32 @@ def store_file(
 
 
 def store_as(key: str, source: Path) -> None:
-    """Store a copy of a file of this machine under a key that is known already; the same again replaces it."""
+    """Store a copy of a local file under a given key; storing the same file again replaces it."""
     with source.open("rb") as file, _backend().written(key) as copy:
         shutil.copyfileobj(file, copy, CHUNK)
 
 
 @contextmanager
 def open_stored(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
-    """The bytes of a file, for whoever reads very many: nothing is left on this machine. Raises as `path_of` does."""
+    """Open a file for reading without keeping a local copy, for callers that read very many. Raises as `path_of`
+    does."""
     with _backend().opened(key, sha256) as file:
         yield file
 
 
 def remove_file(key: str) -> None:
-    """Delete a file that no row speaks of."""
+    """Delete a file that no database row refers to."""
     _backend().remove(key)
 
 
 def list_stored() -> Iterator[tuple[str, float]]:
-    """Every key that is stored, unfinished files too, with the time of its writing in seconds since 1970."""
+    """Every stored key, unfinished files included, with its time of writing in seconds since 1970."""
     found: Iterator[tuple[str, float]] = _backend().listing()
     return found
 
 
 def can_write() -> bool:
-    """Whether a file can be stored and removed; why not is in the log."""
+    """Whether a file can be stored and removed; the reason for a failure is logged."""
     try:
         remove_file(store_file([b"probe"], "checks").key)
     except (OSError, StorageUnreachable) as error:
@@ -143,7 +144,7 @@ def can_write() -> bool:
 
 
 def scratch_folder() -> Path:
-    """A folder of this machine for what is put together piece by piece and then sent."""
+    """A local folder for files that are assembled piece by piece and then sent."""
     folder = _local_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
@@ -154,7 +155,7 @@ def _local_folder() -> Path:
 
 
 def clean_name(name: str) -> str:
-    """A file name fit to be shown: no folders, no control or direction characters, at most 120 characters."""
+    """A file name that is safe to show: no folders, no control or direction characters, at most 120 characters."""
     name = name.replace("\\", "/").rsplit("/", 1)[-1]
     visible = "".join(c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c)[0] != "C")
     return visible.strip()[:120] or "unnamed.csv"

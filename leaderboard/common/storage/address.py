@@ -17,11 +17,11 @@ CONNECT_SECONDS, ANSWER_SECONDS, TRIES = 3, 6, 2
 
 
 class BadStorageAddress(ValueError):
-    """The text for the operator; it never repeats the address, which holds a secret."""
+    """A mistake in `STORAGE_URL`, described for the operator without the address, which holds a secret."""
 
 
 def storage_at(url: str) -> dict[str, Any]:
-    """The entry of Django's `STORAGES` for an address; loads boto3."""
+    """The entry of Django's `STORAGES` for an address. Imports boto3. Raises `BadStorageAddress`."""
     parts = urlsplit(url)
     bucket, _, folder = parts.path.strip("/").partition("/")
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -42,7 +42,7 @@ def storage_at(url: str) -> dict[str, Any]:
             "region_name": given.get("region", "us-east-1"),
             "access_key": unquote(parts.username) if parts.username else None,
             "secret_key": unquote(parts.password) if parts.password else None,
-            "default_acl": None,  # as the bucket has it: closed
+            "default_acl": None,  # the bucket's own, which is private
             "verify": given.get("ca") or None,
             "client_config": _client_config(given.get("style", "path")),
         },
@@ -50,7 +50,8 @@ def storage_at(url: str) -> dict[str, Any]:
 
 
 def _client_config(style: str) -> Any:
-    """Short waits: a worker's lease is 30 seconds, and a student waits for the answer to an upload."""
+    """boto3's settings with short time-outs: a worker's lease is 30 seconds, and a student waits for the response to an
+    upload. Raises `BadStorageAddress` without boto3."""
     try:
         from botocore.config import Config
     except ImportError:

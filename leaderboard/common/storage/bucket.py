@@ -1,8 +1,8 @@
-"""Files in an S3-compatible bucket, with copies of those used last in a folder of this machine.
+"""Files in an S3-compatible bucket, with local copies of those used last.
 
-One request stores an object: the server compares its SHA-256 and shows it whole or not at all. What is fetched is
-compared too, and fetched again when it is not whole. A copy lies under its key, which never means another file, so
-copies need no index. boto3 is loaded by the first use.
+One request stores an object: the server checks its SHA-256 and shows it whole or not at all. A fetched object is
+checked too, and fetched again if incomplete. A copy is stored under its key, which never means another file, so copies
+need no index. boto3 is imported at the first use.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ log = logging.getLogger("leaderboard.common.storage")
 
 MOST_FETCHES = 3
 FIRST_PAUSE = 0.2
-# A bucket that says nothing is not asked once more: somebody may wait for a page.
+# No new try after this time: a person may wait for a page.
 FETCH_AGAIN_WITHIN_SECONDS = 5.0
-# Whoever was given a path has this time to open it before the file may have to make room.
+# The time to open a path that `path_of` returned, before the copy may be removed to make room.
 IN_USE_FOR = 300.0
 FORGOTTEN_AFTER = 86_400.0  # unfinished copies of a process that died
 SHA256 = "sha256"
 
 
 class StorageUnreachable(Exception):
-    """The bucket does not answer as it should; nothing is known about the file."""
+    """The bucket did not answer as it should, so nothing is known about the file."""
 
 
 class StoredFileChanged(OSError):
-    """The bucket has a whole file under this key, and it is another one."""
+    """The bucket has a complete file under this key, but not the one that was stored."""
 
 
 # --- one object -------------------------------------------------------------------------------------------------
 
 
 def path_of(key: str, sha256: str = "") -> Path:
-    """The copy on this machine, compared with the hash before each use; fetched where there is none or another."""
+    """The local copy of a file, checked against the hash before each use; fetched if missing or different."""
     path = _cached(key)
     with suppress(FileNotFoundError):
         if not sha256 or _hash_of(path) == sha256:
@@ -60,7 +60,7 @@ def path_of(key: str, sha256: str = "") -> Path:
 
 
 class _BodyUntil:
-    """A file that is read until a moment of the monotonic clock and not later, however often it is sent."""
+    """A file that can be read only until a time of the monotonic clock, however often boto3 sends it again."""
 
     def __init__(self, file: IO[bytes], ends_at: float) -> None:
         self._file, self._ends_at = file, ends_at
@@ -74,8 +74,8 @@ class _BodyUntil:
 
 @contextmanager
 def written(key: str, *, max_seconds: float = float("inf")) -> Iterator[IO[bytes]]:
-    """A file that is an object when the block ended well; its copy stays here for the work that follows. Storing it
-    takes at most so many seconds, then `StorageUnreachable` is raised."""
+    """A file that becomes an object when the block ends without an error; its local copy stays for the work that
+    follows. Raises `StorageUnreachable` if storing it takes longer than `max_seconds`."""
     path = _cached(key)
     with partial_of(path) as file:
         yield file
@@ -105,7 +105,7 @@ def opened(key: str, sha256: str = "") -> Iterator[IO[bytes]]:
 
 
 def remove(key: str) -> None:
-    """Whoever removes a file is done with it: one that cannot be removed now has no row, and is swept later."""
+    """Delete a file. A failure is only logged: the file has no row any more and is swept later."""
     _cached(key).unlink(missing_ok=True)
     try:
         with _bucket_errors(key):
@@ -125,7 +125,7 @@ def listing() -> Iterator[tuple[str, float]]:
 
 @contextmanager
 def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
-    """An object's bytes in a file without a lasting name; half an object, or a wrong one, is fetched again."""
+    """An object's bytes in a temporary file; an incomplete or wrong object is fetched again."""
     with partial_of(_cached(key)) as file:
         pause, ends_at = FIRST_PAUSE, time.monotonic() + FETCH_AGAIN_WITHIN_SECONDS
         for left in reversed(range(MOST_FETCHES)):
@@ -135,7 +135,7 @@ def _fetched(key: str, sha256: str) -> Iterator[IO[bytes]]:
             except (StorageUnreachable, StoredFileChanged) as error:
                 if not left or time.monotonic() > ends_at:
                     if isinstance(error, StoredFileChanged) and not sha256:
-                        break  # for whoever asked without knowing what it should be
+                        break  # the caller gave no hash, so it gets the object as it is
                     raise
                 log.warning("a file could not be fetched (%s); trying again in %g s", error, pause)
                 time.sleep(pause)
@@ -156,7 +156,7 @@ def _fetch(key: str, sha256: str, file: IO[bytes]) -> None:
                 size += file.write(chunk)
     if size != answer["ContentLength"]:
         raise StorageUnreachable(f"{key} did not arrive whole")
-    # What the receipt says, or what was noted when the object was stored.
+    # The hash that the caller expects, or the one noted when the object was stored.
     expected = sha256 or answer["Metadata"].get(SHA256)
     if expected and digest.hexdigest() != expected:
         raise StoredFileChanged(f"{key} is another file than the one that was stored")
@@ -173,12 +173,12 @@ _clients: dict[tuple[int, int], Any] = {}
 
 
 def _storage() -> Any:
-    """Django's storage, which knows the bucket, its server and the keys to it."""
+    """Django's storage object, which knows the bucket, its server and the credentials."""
     return storages["default"]
 
 
 def _client() -> Any:
-    """One for all threads of a process; making one takes as long as fetching several files."""
+    """One boto3 client for all threads of a process; making one takes as long as fetching several files."""
     storage = _storage()
     mine = (os.getpid(), id(storage))
     if mine not in _clients:
@@ -198,7 +198,8 @@ def _named(key: str) -> dict[str, str]:
 
 @contextmanager
 def _bucket_errors(key: str) -> Iterator[None]:
-    """Turn what boto3 raises into two cases: the file is not there, or nobody knows."""
+    """Raise `FileNotFoundError` for boto3's error that an object is missing, and `StorageUnreachable` for all
+    others."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -214,7 +215,7 @@ def _bucket_errors(key: str) -> Iterator[None]:
 
 # --- copies on this machine -------------------------------------------------------------------------------------
 
-# Looking through the folder takes time, so it is done when a good part of it may be new.
+# Listing the folder takes time, so it is done only after a tenth of its limit was added.
 _added = {"bytes": float("inf")}
 
 
@@ -223,7 +224,7 @@ def _cached(key: str) -> Path:
 
 
 def _make_room(size: int) -> None:
-    """Remove the copies used longest ago, until all together take no more than their share of the disk."""
+    """Remove the least recently used copies until all together fit in `settings.CACHE_BYTES`."""
     _added["bytes"] += size
     if _added["bytes"] < settings.CACHE_BYTES / 10:
         return

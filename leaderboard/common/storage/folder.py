@@ -1,4 +1,4 @@
-"""Files below `settings.FILES_DIR`: a temporary name, fsync, rename."""
+"""Files below `settings.FILES_DIR`, written by temporary name, fsync and rename."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def path_of(key: str, sha256: str = "") -> Path:
 
 @contextmanager
 def written(key: str, *, max_seconds: float = 0) -> Iterator[IO[bytes]]:
-    """A new file that has its name when the block ended well, and is gone when it did not. A disk knows no limit of
-    time."""
+    """A new file that gets its name when the block ends without an error, and is removed otherwise. `max_seconds` is
+    only for buckets."""
     target = path_of(key)
     with partial_of(target) as file:
         yield file
@@ -49,7 +49,7 @@ def partial_of(target: Path) -> Iterator[IO[bytes]]:
 
 
 def _make(folder: Path) -> None:
-    """A folder with all those above it."""
+    """Create a folder with all its parents, durably."""
     if not folder.is_dir():
         _make(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -57,7 +57,7 @@ def _make(folder: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Wait until the names in a folder would survive a power cut, which a file's own fsync does not guarantee."""
+    """Make the names in a folder durable (fsync of the folder), which a file's own fsync does not do."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -82,5 +82,5 @@ def listing() -> Iterator[tuple[str, float]]:
             path = Path(folder, name)
             try:
                 yield path.relative_to(root).as_posix(), path.lstat().st_mtime
-            except FileNotFoundError:  # somebody else removed it meanwhile
+            except FileNotFoundError:  # another process removed it meanwhile
                 continue
