@@ -117,7 +117,7 @@ HOST_TABS: tuple[Tab, ...] = (
         (
             NavigationPage("host_competition", _("Dashboard"), ("host_pause",)),
             NavigationPage("host_announcements", _("Announcements"), ("host_announcement",)),
-            NavigationPage("host_setup", _("Setup"), ("host_preview", "host_launch"), when=_is_draft),
+            NavigationPage("host_setup", _("Setup"), ("host_launch",), when=_is_draft),
         ),
     ),
     Tab(

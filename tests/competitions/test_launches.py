@@ -60,9 +60,9 @@ def choose(client: Client, metric: str = "accuracy", **fields: Any) -> Any:
 
 def student_preview(client: Client, slug: str = "pond") -> Any:
     """Send the sample and let the worker measure it."""
-    client.post(f"/host/{slug}/walk/")
+    client.post(f"/host/{slug}/setup/launch/")
     score.measure_preview(Competition.objects.get(slug=slug).ground_truth_id or 0)
-    return client.get(f"/host/{slug}/walk/")
+    return client.get(f"/host/{slug}/setup/launch/")
 
 
 @pytest.mark.parametrize(
@@ -198,13 +198,13 @@ def test_a_check_that_breaks_loses_nothing(hers: Client, pond: Competition, monk
 
 @pytest.fixture
 def ready(hers: Client, pond: Competition) -> Competition:
-    """Everything is there but the walk."""
+    """Everything is there, and the sample submission waits for its score."""
     look(hers)
     choose(hers)
     return Competition.objects.get()
 
 
-def test_nobody_launches_from_a_page_without_having_walked(hers: Client, ready: Competition) -> None:
+def test_nobody_launches_from_a_page_before_the_sample_has_a_score(hers: Client, ready: Competition) -> None:
     page = text_of(hers.post("/host/pond/launch/", follow=True))
     assert "Missing: Test submission works." in page
     assert Competition.objects.get().launched_at is None
@@ -220,7 +220,7 @@ def test_the_preview_uses_no_attempt_and_is_on_no_board(hers: Client, ready: Com
     assert list(boards_module.ranked_lines(ready, "public")) == []  # type: ignore[arg-type]
 
 
-def test_another_ground_truth_is_walked_again(hers: Client, ready: Competition) -> None:
+def test_another_ground_truth_is_tested_again(hers: Client, ready: Competition) -> None:
     student_preview(hers)
     choose(hers, "error_rate")
     assert "Launch now" not in text_of(hers.get("/host/pond/setup/launch/"))
@@ -241,18 +241,18 @@ def test_a_sample_that_cannot_be_scored_stops_the_launch_and_says_why(
 
 
 def test_a_preview_that_waits_is_asked_for_until_it_ends(hers: Client, ready: Competition) -> None:
-    hers.post("/host/pond/walk/")
-    waiting = hers.get("/host/pond/walk/", headers={"HX-Request": "true"})
-    assert waiting.status_code == 200
-    assert "Waiting for the scorer" in text_of(waiting)
+    waiting = hers.get("/host/pond/setup/launch/").content.decode()
+    assert "Testing a sample submission" in waiting
+    assert 'hx-trigger="every 2s"' in waiting
     score.measure_preview(ready.ground_truth_id or 0)
-    assert hers.get("/host/pond/walk/", headers={"HX-Request": "true"}).status_code == 286
+    over = hers.get("/host/pond/setup/launch/").content.decode()
+    assert "hx-trigger" not in over
+    assert "Private, only for you:" in over
 
 
 def test_a_preview_whose_wake_up_was_lost_is_rung_for_again(
     hers: Client, ready: Competition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hers.post("/host/pond/walk/")
     rung: list[Any] = []
 
     def wake_workers(task: Any, *ids: object, **_: object) -> bool:

@@ -88,7 +88,7 @@ def prepare(browser: Browser, slug: str) -> None:
 
 def wait_for_preview(browser: Browser, slug: str) -> None:
     """Creating the competition sent the sample on its way."""
-    until(lambda: "Private, only for you:" in browser.get(f"/host/{slug}/walk/"), what="the sample's score")
+    until(lambda: "Private, only for you:" in browser.get(f"/host/{slug}/setup/launch/"), what="the sample's score")
 
 
 def test_the_worker_measures_the_preview_and_olga_launches(site: Site, olga: Browser) -> None:

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from leaderboard.common.responses import STOP_POLLING, see_other, signed_in_user
+from leaderboard.common.responses import see_other, signed_in_user
 from leaderboard.scoring import JobFailed
 
 from ..access import Audience, PageContext, open_to
@@ -23,15 +23,27 @@ from .setup import checklist_of, until_launch
 from .truth_reports import draft_of
 
 
+def _accepts_a_finding(request: HttpRequest) -> bool:
+    return "accept" in request.POST
+
+
 @open_to(Audience.HOSTS)
+@answered_by_worker(gettext_lazy("Making the sample submission"), is_quick=_accepts_a_finding)
 @until_launch("host_competition")
 def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Everything once more, what is missing, and the launch; POST accepts a warning."""
+    """Everything once more, what is missing, and the launch; POST accepts a warning or tests the sample submission."""
+    competition, user = page_context.competition, signed_in_user(page_context.user)
     if key := request.POST.get("accept"):
-        user = signed_in_user(page_context.user)
-        findings.accept_finding(competition=page_context.competition, user=user, key=key)
-        return see_other("host_setup_launch", fragment="#warnings", slug=page_context.competition.slug)
-    competition = page_context.competition
+        findings.accept_finding(competition=competition, user=user, key=key)
+        return see_other("host_setup_launch", fragment="#warnings", slug=competition.slug)
+    if request.method == "POST":
+        try:
+            publishing.start_preview(competition=competition, user=user)
+        except competitions.CannotHost as error:
+            messages.error(request, error.message)
+        except JobFailed:
+            messages.error(request, _("We couldn't create the sample submission. Try again in a moment."))
+        return see_other("host_setup_launch", fragment="#needs", slug=competition.slug)
     needs = checklist_of(competition)
     check = TruthCheck.objects.filter(ground_truth=competition.ground_truth_id).first()
     draft = draft_of(competition)
@@ -49,32 +61,6 @@ def host_setup_launch(request: HttpRequest, page_context: PageContext) -> HttpRe
         "files": competition.data_files.all(),
     }
     return render(request, "competitions/host_setup_launch.html", context)
-
-
-@open_to(Audience.HOSTS)
-@answered_by_worker(gettext_lazy("Making the sample submission"))
-def host_preview(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """What a student meets: overview, data, and a file's way. POST sends the sample; htmx asks what came of it."""
-    competition = page_context.competition
-    if request.method == "POST":
-        try:
-            publishing.start_preview(competition=competition, user=signed_in_user(page_context.user))
-        except competitions.CannotHost as error:
-            messages.error(request, error.message)
-        except JobFailed:
-            messages.error(request, _("We couldn't create the sample submission. Try again in a moment."))
-        return see_other("host_preview", fragment="#sent", slug=competition.slug)
-    student_preview = StudentPreview.objects.filter(ground_truth=competition.ground_truth_id).first()
-    context = {
-        "page_context": page_context,
-        "student_preview": student_preview,
-        "measure": competition_metric(competition.ground_truth),
-        "files": competition.data_files.all(),
-    }
-    if getattr(request, "htmx", False):
-        status = STOP_POLLING if student_preview is None or student_preview.finished_at else 200
-        return render(request, "competitions/student_preview.html", context, status=status)
-    return render(request, "competitions/host_preview.html", context)
 
 
 @open_to(Audience.HOSTS)

@@ -53,7 +53,7 @@ WHERE = {
     "overview": "host_settings",
     "deadline": "host_setup",
     "candidate": "host_candidate",
-    "student_preview": "host_preview",
+    "student_preview": "host_setup_launch",
 }
 
 

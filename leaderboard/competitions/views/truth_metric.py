@@ -153,6 +153,8 @@ def publish_checked(
             else _("Answers no. %(number)s are in use.")
         )
         messages.success(request, words % {"number": ground_truth.number})
+        if competition.launched_at is None:
+            publishing.start_preview(competition=competition, user=user)
     following = "host_truth" if competition.launched_at else "host_setup_launch"
     return see_other("host_candidate" if competition.candidate_id else following, slug=competition.slug)
 
