@@ -1,4 +1,4 @@
-"""What hosts take along: grades, the competition itself."""
+"""API endpoints for hosts' downloads: the grades as CSV, the competition as a zip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grades do when something happens in the apps below them."""
+"""App configuration: registers the hooks of grades with the apps below."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Canvas's own gradebook, with one column filled.
+"""Fill one column of a gradebook exported from Canvas.
 
-A file of Canvas comes back as it came, byte by byte, but for the cells of one column. One thing more changes: a cell
-that a spreadsheet would compute gets an apostrophe. Canvas finds students by ID and not by such a cell, so nothing is
-lost, and nobody's name runs on the teacher's computer.
+The result is the uploaded file byte by byte, except for the cells of that column and for cells that a spreadsheet
+would run as a formula: these get an apostrophe, so that a student's name cannot run code on the teacher's computer.
+Canvas finds students by ID, so the apostrophe does no harm.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.
 
 
 class BadGradebook(Exception):
-    """Why a file cannot be filled; the text is for the host."""
+    """A file that cannot be read as a Canvas gradebook; the message is shown to the host."""
 
 
-# --- a file that keeps its bytes --------------------------------------------------------------------------------
+# --- reading the file without losing a byte ---------------------------------------------------------------------
 
 
 @dataclass
 class CanvasRecord:
-    """The cells of a line as they are written, quotes included, and how the line ends."""
+    """The raw cells of a line, quotes included, and its line ending."""
 
     cells: list[str]
     end: str
 
     def value(self, place: int | None) -> str:
-        """The text of a cell; empty where the line is shorter."""
+        """The text of a cell; "" if the line is shorter or `place` is None."""
         return _unquote_cell(self.cells[place]) if place is not None and place < len(self.cells) else ""
 
 
 @dataclass
 class CanvasGradebook:
-    """A file of Canvas, in pieces that together are its bytes."""
+    """A file exported from Canvas, in parts from which `as_bytes` restores it exactly."""
 
     bom: bytes
     encoding: str
@@ -69,12 +69,12 @@ class CanvasGradebook:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that a teacher may fill: assignments, which Canvas writes with their number."""
+        """Headers of the columns that can be filled: assignments, which Canvas exports as “Title (number)”."""
         return [name for name in self.header if ASSIGNMENT.match(name)]
 
     @cached_property
     def students(self) -> list[CanvasRecord]:
-        """Lines of students; what Canvas writes about points, and its test student, are none."""
+        """Lines of students, without Canvas's line “Points Possible” and its test student."""
         return [record for record in self.records[1:] if self._is_student(record)]
 
     def _is_student(self, record: CanvasRecord) -> bool:
@@ -89,19 +89,19 @@ class CanvasGradebook:
         )
 
     def possible(self, column: str) -> str:
-        """What Canvas says a column is out of; empty where it says nothing."""
+        """The maximum of a column, from Canvas's line “Points Possible”; "" if there is none."""
         row = self.points_row()
         return row.value(self.place(column)).strip() if row else ""
 
     @property
     def has_decimal_commas(self) -> bool:
-        """Where Canvas writes numbers with commas, it reads them so."""
+        """Whether the file writes numbers with a decimal comma; Canvas then expects one in the points too."""
         row = self.points_row()
         cells = row.cells if row and self.delimiter != "," else []
         return any(re.fullmatch(r"\s*\d+,\d+\s*", _unquote_cell(cell)) for cell in cells)
 
     def computed(self) -> int:
-        """How many cells a spreadsheet would compute."""
+        """Number of cells that a spreadsheet would run as a formula."""
         return sum(_is_computed(_unquote_cell(cell)) for record in self.records for cell in record.cells)
 
     def as_bytes(self) -> bytes:
@@ -110,7 +110,7 @@ class CanvasGradebook:
 
 
 def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
-    """A file as Canvas exports it: any of its separators, line ends and encodings. Raises `BadGradebook`."""
+    """Read a file exported from Canvas, with any of its separators, line ends and encodings. Raises `BadGradebook`."""
     if len(data) > MOST_BYTES:
         raise BadGradebook(
             _("This gradebook is too large. The limit is %(size)s MB.") % {"size": MOST_BYTES // 1_048_576}
@@ -121,7 +121,7 @@ def read_canvas_gradebook(data: bytes) -> CanvasGradebook:
     except UnicodeDecodeError:
         if bom:
             raise BadGradebook(_("The file is damaged: its characters can't be read.")) from None
-        # Each byte is a character and comes back as itself; names are read as Western Europe writes them.
+        # Latin-1 maps every byte to a character and back, so no file is damaged.
         encoding = "latin-1"
         text = data.decode(encoding)
     for delimiter in (",", ";", "\t"):
@@ -160,7 +160,7 @@ def _records(text: str, delimiter: str) -> Iterator[CanvasRecord]:
 
 
 def _unquote_cell(cell: str) -> str:
-    """What readers make of a cell: also of one that goes on after its closing quotation mark."""
+    """The text of a raw cell, as spreadsheets read it: text after the closing quotation mark is kept."""
     found = QUOTED.fullmatch(cell)
     return found[1].replace('""', '"') + found[2] if found else cell
 
@@ -175,12 +175,12 @@ def _is_computed(text: str) -> bool:
     return text.startswith(FORMULA_STARTS) and text.strip("-+ \t\r\n\0") != "" and not NUMBER.fullmatch(text)
 
 
-# --- who is who -------------------------------------------------------------------------------------------------
+# --- matching lines and students --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class StudentMatch:
-    """A matched line and person, and the column that matched."""
+    """A line of the gradebook, the student it belongs to, and the column by which they matched."""
 
     record: CanvasRecord
     person: Student
@@ -197,12 +197,12 @@ class GradebookMatching:
 
     @property
     def to_review(self) -> list[StudentMatch]:
-        """Those where the names that agree are the person's own choice."""
+        """Matches by names that the students chose themselves, because they are not on the class list."""
         return [match for match in self.matches if not match.person.is_listed]
 
 
 def match_students(book: CanvasGradebook, people: Sequence[Student]) -> GradebookMatching:
-    """Match lines and people by ID, then SIS User ID, then login, then name; only unique matches count."""
+    """Match lines and students by ID, then SIS User ID, then login, then name; only unique matches count."""
     found = GradebookMatching(records=list(book.students), people=list(people))
     for column, names_of in _KEYS:
         place = book.place(column)
@@ -251,9 +251,10 @@ _KEYS: tuple[tuple[str, Callable[[Student], Iterable[str]]], ...] = (
 
 
 def fill_gradebook(book: CanvasGradebook, found: GradebookMatching, *, column: str, title: str, most: str) -> bytes:
-    """The file with the points of those who were found: in `column`, or in a new one called `title`.
+    """The file with the points of the matched students in `column`, or in a new column `title` if that is "".
 
-    “EX” stays, and so does what stands with people without a grade. `most` is what a new column is out of.
+    Cells with “EX” (excused), and cells of students without a grade, are not changed. `most` is the maximum that a new
+    column gets in Canvas's line “Points Possible”.
     """
     points = {id(match.record): match.person.points for match in found.matches if match.person.points is not None}
     place = book.place(column) if column else None

@@ -1,4 +1,4 @@
-"""Grades as files for learning platforms. What was released is what a file says; before that, what would be."""
+"""Grades as files for learning platforms: the released grades, or before a release those that would be released."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from .rules import MOST_POINTS, GradingRules, plain_number_text
 from .sheets import GradeSheet
 from .students import Student
 
-# With fewer, points out of twenty would lose what points out of a hundred say.
+# Decimals of scaled points: with fewer, points out of twenty would be coarser than whole points out of a hundred.
 FEWEST_DECIMALS = 2
 
 
 @dataclass(frozen=True)
 class GradebookFilling:
-    """A file of Canvas that a host uploaded, and who in it was found."""
+    """A gradebook uploaded by a host, its column to fill, and the students matched to its lines."""
 
     gradebook_row: Gradebook
     book: canvas.CanvasGradebook
     matching: canvas.GradebookMatching
     column: str
     rules: GradingRules
-    """Those that the points were made by: where grades are released, those of the release."""
+    """The rules behind the points: those of the release, else the current ones."""
     is_mixed: bool
-    """Whether people without a released grade get points out of something else than those who have one."""
+    """Whether released grades and new ones, in the same file, have different maximum points."""
 
     @property
     def possible(self) -> str:
-        """What Canvas says the chosen column is out of."""
+        """The maximum of the chosen column in Canvas; "" if Canvas has none or the column is new."""
         return self.book.possible(self.column) if self.column else ""
 
     @property
     def differs(self) -> bool:
-        """Whether Canvas says that the chosen column is out of something else than the rules give."""
+        """Whether the column's maximum in Canvas is another than that of the rules."""
         try:
             return bool(self.possible) and float(self.possible.replace(",", ".")) != self.rules.max_points
         except ValueError:
@@ -55,7 +55,7 @@ class GradebookFilling:
 
     @property
     def scale(self) -> float | None:
-        """What points can be written out of instead of what the rules give; None where there is nothing to choose."""
+        """The column's maximum in Canvas, if the host may scale the points to it; else None."""
         if not self.differs or self.is_mixed:
             return None
         number = float(self.possible.replace(",", "."))
@@ -67,7 +67,7 @@ class GradebookFilling:
 
     @property
     def both(self) -> list[tuple[Student, str, str]]:
-        """Everybody who gets points: as the rules give them, and out of what Canvas says."""
+        """(student, points by the rules, points scaled to Canvas's maximum) for every matched student with points."""
         decimals = max(self.rules.decimals, FEWEST_DECIMALS)
         found = []
         for match in self.matching.matches:
@@ -78,7 +78,7 @@ class GradebookFilling:
 
     @property
     def written(self) -> canvas.GradebookMatching:
-        """Who was found, with the points that the file gets."""
+        """The matching with the points that are written into the file, scaled if the host chose that."""
         if not self.is_scaled:
             return self.matching
         texts = {id(person): scaled for person, _points, scaled in self.both}
@@ -90,14 +90,14 @@ class GradebookFilling:
 
     @property
     def lines(self) -> list[str]:
-        """The people of Canvas whom nobody here is."""
+        """The Canvas rows that match no student, each as one line of text."""
         names = (canvas.STUDENT, canvas.ID, canvas.SIS_LOGIN)
         found = ([record.value(self.book.place(name)) for name in names] for record in self.matching.records)
         return [" · ".join(value for value in values if value) for values in found]
 
 
 def graded_people(sheet: GradeSheet) -> list[Student]:
-    """Everybody of a sheet as files know them, with their points."""
+    """The students of a sheet with names, points and reasons filled in for a file."""
     effective_rules = sheet.effective_rules
     found = []
     for row in sheet.rows:
@@ -117,7 +117,7 @@ def graded_people(sheet: GradeSheet) -> list[Student]:
 
 
 def _first_and_last_name(student: Student) -> tuple[str, str]:
-    """First and last name, as far as they can be separated."""
+    """(first name, last name): the account's, else split from the full name at its comma or last space."""
     if student.first_name or student.last_name:
         return student.first_name, student.last_name
     last, comma, first = student.name.partition(",")
@@ -128,12 +128,15 @@ def _first_and_last_name(student: Student) -> tuple[str, str]:
 
 
 def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
-    """A file of grades: `canvas` (the host's own, filled), `moodle`, `brightspace` or `plain`. Raises `CannotHost`."""
+    """A file of grades; `kind` is `canvas` (the uploaded gradebook, filled), `moodle`, `brightspace` or `plain`.
+
+    Raises `CannotHost`.
+    """
     if not sheet.is_ready:
         raise CannotHost(_("Save the grade rules first."), sheet.faults)
     title = sheet.rules.title or competition.title
     if kind != "canvas":
-        # The mark at the beginning tells Excel that these are not the letters of the last century.
+        # Excel reads a file as UTF-8 only if it begins with a byte order mark.
         return b"\xef\xbb\xbf" + GRADE_FILES[kind](graded_people(sheet), title).encode()
     filling = gradebook_filling(competition, sheet)
     if filling is None:
@@ -143,7 +146,7 @@ def grade_file(competition: Competition, sheet: GradeSheet, kind: str) -> bytes:
 
 
 def gradebook_filling(competition: Competition, sheet: GradeSheet) -> GradebookFilling | None:
-    """What the uploaded gradebook would be filled with; None without one."""
+    """The uploaded gradebook matched with the students of the sheet; None without a gradebook."""
     held = Gradebook.objects.filter(competition=competition).first()
     if held is None:
         return None
@@ -156,12 +159,12 @@ def gradebook_filling(competition: Competition, sheet: GradeSheet) -> GradebookF
 
 
 def save_gradebook(*, competition: Competition, user: User | None, file_name: str, data: bytes) -> Gradebook:
-    """Keep a gradebook of Canvas until it is filled; a newer one replaces it. Raises `CannotHost`."""
+    """Store a gradebook exported from Canvas; a newer one replaces it. Raises `CannotHost`."""
     try:
         book = canvas.read_canvas_gradebook(data)
     except canvas.BadGradebook as error:
         raise CannotHost(str(error)) from error
-    # The column that is called like the competition; otherwise the host chooses, and until then it is a new one.
+    # Preselect the column named like the competition; without one, a new column until the host chooses another.
     wanted = competition.title.casefold()
     facts = {
         "file_name": clean_name(file_name),
@@ -176,8 +179,10 @@ def save_gradebook(*, competition: Competition, user: User | None, file_name: st
 
 
 def choose_column(*, competition: Competition, column: str, is_scaled: bool = False) -> None:
-    """Which column is filled, empty for a new one, and whether points are written out of what Canvas says that it is
-    out of. Raises `CannotHost` for one that the file does not have."""
+    """Choose the column to fill ("" for a new one), and whether points are scaled to its maximum in Canvas.
+
+    Raises `CannotHost` for a column that the file does not have.
+    """
     held = Gradebook.objects.filter(competition=competition).first()
     if held is None:
         raise CannotHost(_("Upload a gradebook exported from Canvas first."))
@@ -187,12 +192,12 @@ def choose_column(*, competition: Competition, column: str, is_scaled: bool = Fa
 
 
 def forget_gradebook(*, competition: Competition) -> None:
-    """Delete the uploaded file; it has the names and marks of a class."""
+    """Delete the uploaded file, which holds names and marks of the whole class."""
     Gradebook.objects.filter(competition=competition).delete()
 
 
 def moodle_file(people: Iterable[Student], title: str) -> str:
-    """As Moodle imports grades; “-” is its word for no grade."""
+    """CSV for Moodle's import of grades, in which “-” means no grade."""
     header = ["Email address", "ID number", "First name", "Last name", title, f"{title} (feedback)"]
     rows = (
         [p.email, p.university_id, p.first_name, p.last_name, "-" if p.points is None else p.points, p.reasons]
@@ -202,7 +207,7 @@ def moodle_file(people: Iterable[Student], title: str) -> str:
 
 
 def brightspace_file(people: Iterable[Student], title: str) -> str:
-    """As Brightspace imports grades; only who has an ID or a user name there can be found by it."""
+    """CSV for Brightspace's import of grades, without students that have neither an ID nor a user name there."""
     header = ["OrgDefinedId", "Username", f"{title} Points Grade", "End-of-Line Indicator"]
     rows = (
         [p.university_id, p.login, p.points or "", "#"]
@@ -213,8 +218,11 @@ def brightspace_file(people: Iterable[Student], title: str) -> str:
 
 
 def without_claimed_identities(people: Iterable[Student]) -> list[Student]:
-    """Without addresses and user names that somebody wrote into their account and that the class list has for another
-    line: a platform would give both marks to one person, the last one for good."""
+    """The students, without e-mail addresses and user names that the class list has for another student.
+
+    Unlisted students enter these themselves. With one of them on two lines a platform would import both marks for one
+    person and keep the last.
+    """
     everybody = list(people)
     emails = {p.email.casefold() for p in everybody if p.is_listed}
     logins = {p.login.casefold() for p in everybody if p.is_listed}
@@ -231,7 +239,7 @@ def without_claimed_identities(people: Iterable[Student]) -> list[Student]:
 
 
 def full_file(people: Iterable[Student], title: str) -> str:
-    """Everything that we know, one person a line."""
+    """CSV with all known names, team, points and reasons, one student per line."""
     names = ("name", "email", "student_id", "sis_user_id", "login", "section", "team")
     rows = ([*(getattr(p, name) for name in names), p.points or "", p.reasons] for p in people)
     return _csv_table([*names, title, "reasons"], rows, numbers={len(names)})
@@ -245,7 +253,7 @@ GRADE_FILES: Mapping[str, Callable[[Iterable[Student], str], str]] = {
 
 
 def _csv_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: set[int]) -> str:
-    """`numbers` are the places of points, which we wrote ourselves and which are never negative."""
+    """Text of a CSV. Columns in `numbers` hold points, never negative, and need no guard against formulas."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([safe_cell(name) for name in header])

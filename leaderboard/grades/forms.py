@@ -1,4 +1,4 @@
-"""How a host says which score is worth how many points."""
+"""Forms for the grade rules: which score is worth how many points."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ METHODS = (
 
 
 def _plain(value: Any) -> Any:
-    """A number as people write it: 100, not 100.0."""
+    """A whole float as an int, so that the form shows 100 and not 100.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class GradeStepForm(forms.Form):
-    """One line: a baseline or a score, or a share of the teams, and its points. A line without points is no line."""
+    """One row: a baseline, a score or a share of the teams, and its points. A row without points is ignored."""
 
     baseline = forms.ChoiceField(label=_("Baseline"), required=False)
     score = forms.FloatField(label=_("or score"), required=False)
@@ -73,7 +73,7 @@ class GradeRulesForm(forms.Form):
             {key: _plain(value) for key, value in step.items() if value is not None} for step in initial.pop("steps")
         ]
         super().__init__(data, initial={name: _plain(value) for name, value in initial.items()})
-        # A baseline that is gone stays to be seen, so that saving cannot lose it unnoticed.
+        # A deleted baseline stays among the choices: otherwise saving would drop it unnoticed.
         known = list(dict.fromkeys([*names, *(step["baseline"] for step in steps if step.get("baseline"))]))
         lines = min(MOST_STEPS, max(LINES, len(steps) + 2))
         self.lines = [
@@ -93,7 +93,7 @@ class GradeRulesForm(forms.Form):
 
     @property
     def values(self) -> dict[str, Any]:
-        """What `hosting.set_grade_rules` takes; of each line what its method asks for."""
+        """The `values` for `rules.set_grade_rules`; each step has only the fields that the chosen method uses."""
         names = ("top",) if self.cleaned_data["method"] == GradingMethod.PERCENTILE else ("baseline", "score")
         steps = [
             {

@@ -1,7 +1,7 @@
-"""How points follow from scores, each with its reasons.
+"""Points from scores, with reasons.
 
-Pure functions: nothing is read and nothing is stored here. The same rules and the same scores always give the same
-marks; a better score never gives fewer points (tests/grades/test_grading.py).
+Pure functions without database access. The same rules and scores always yield the same marks, and a better score never
+yields fewer points (tests/grades/test_grading.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Reason:
-    """One reason. Numbers among its facts are written already, as the mark was made of them."""
+    """One reason of a mark: a code, and the facts for its sentence. Scores and points are formatted already."""
 
     code: str
     facts: Mapping[str, Fact] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Reason:
 
     @classmethod
     def from_json(cls, stored: str | Facts) -> Reason:
-        """Read what `as_json` gave. A plain sentence of an earlier version is shown as it is."""
+        """The reason stored by `as_json`. A plain string, as earlier versions stored, becomes the sentence itself."""
         if isinstance(stored, str):
             return cls("sentence", {"sentence": stored})
         return cls(stored["code"], {name: fact for name, fact in stored.items() if name != "code"})
@@ -49,7 +49,7 @@ def reason_text(code: str, /, **facts: Fact) -> Reason:
 
 
 def _scored(facts: Facts) -> dict[str, Any]:
-    """The facts, with the score said together with its board."""
+    """The facts, with the score as text that names its board: “public score 0.87”."""
     boards = {"public": _("public score"), "private": _("private score")}
     return {**facts, "score": f"{boards.get(facts['board'], '')} {facts['score']}".strip()}
 
@@ -64,14 +64,14 @@ def _late(facts: Facts) -> str:
 
 
 def _with_valid_files(facts: Facts) -> dict[str, Any]:
-    """The facts, with the number of files said in words."""
+    """The facts, with the number of files as text: “3 valid submissions”."""
     words = ngettext("%(number)s valid submission", "%(number)s valid submissions", facts["files"])
     return {**facts, "files": words % {"number": facts["files"]}}
 
 
 def _reaches(facts: Facts) -> str:
     words = _("%(score)s reaches %(anchor)s") % _scored(facts)
-    # Grades that were released earlier have the points within the words for the step.
+    # In grades from earlier versions the anchor's text contains the points already.
     return f"{words}: {facts['points']}" if "points" in facts else words
 
 
@@ -118,18 +118,18 @@ class GradableFile:
 
 @dataclass(frozen=True)
 class TeamWork:
-    """What a team did. `files` may decide, `valid` is the number of its scored files in time."""
+    """A team's work: the `files` of which one decides the mark, and the number of files scored on time (`valid`)."""
 
     files: tuple[GradableFile, ...] = ()
     valid: int = 0
     disqualified: str | None = None
-    """The reason, where the team is out."""
+    """The reason for a disqualification; None for a team that is not disqualified."""
 
 
 @dataclass(frozen=True)
 class MarkingScale:
-    """What marks are given against: anchors from the worst score to the best, the values of all ranked teams, and
-    which board the values are from."""
+    """The scale for marks: anchors from the worst score to the best, the values of all ranked teams, and their board
+    (`public` or `private`)."""
 
     anchors: tuple[Anchor, ...] = ()
     values: tuple[float, ...] = ()
@@ -140,7 +140,7 @@ class MarkingScale:
         return one > other if self.higher_is_better else one < other
 
     def number_better(self, value: float) -> int:
-        """How many of the values are better than this one."""
+        """Number of ranked teams whose value is better than this one."""
         if self.higher_is_better:
             return len(self.values) - bisect_right(self._ascending, value)
         return bisect_left(self._ascending, value)
@@ -152,7 +152,7 @@ class MarkingScale:
 
 @dataclass(frozen=True)
 class Mark:
-    """Points, None where there is nothing to grade, and why, sentence by sentence."""
+    """Points (None: no grade) and the reasons."""
 
     points: float | None
     reasons: tuple[Reason, ...]
@@ -167,7 +167,7 @@ def points_text(points: float | None, decimals: int) -> str:
 
 
 def mark_team(rules: GradingRules, field_: MarkingScale, work: TeamWork) -> Mark:
-    """The mark of everybody in a team. Of several files the one counts that gives most after the late penalty."""
+    """The mark of all members of a team, by the file that yields most points after the late penalty."""
     if work.disqualified is not None:
         return Mark(0.0, (reason_text("disqualified", reason=work.disqualified),))
     if not work.files:
@@ -177,7 +177,7 @@ def mark_team(rules: GradingRules, field_: MarkingScale, work: TeamWork) -> Mark
     found = [(one, *_mark_of_file(rules, field_, one)) for one in work.files]
     best, points, reasons = max(found, key=lambda one: one[1])
     if rules.method != GradingMethod.PARTICIPATION:
-        # Why a better late file does not count.
+        # For each late file with a better score: the reason why it does not count.
         for other, less, _reasons in found:
             if other.days_late > best.days_late and field_.better(other.value, best.value):
                 percent = _percent_off(rules, other)
@@ -208,7 +208,7 @@ def _mark_of_file(rules: GradingRules, field_: MarkingScale, file: GradableFile)
 
 
 def _final_mark(rules: GradingRules, points: float, reasons: list[Reason], valid: int) -> Mark:
-    """Add what is for taking part, keep within the ends, round."""
+    """Add participation points, limit to minimum and maximum, round."""
     if rules.participation_points:
         if valid >= rules.participation_files:
             points += rules.participation_points
@@ -229,7 +229,7 @@ def _final_mark(rules: GradingRules, points: float, reasons: list[Reason], valid
 
 
 def round_points(points: float, decimals: int) -> float:
-    """Half up, as people do, on the decimal number that is shown, not on the nearest binary one."""
+    """Round half up, on the decimal digits of the number and not on its binary value: 0.285 becomes 0.29."""
     seen = Decimal(repr(round(points, 9)))
     return float(seen.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
 
@@ -247,7 +247,7 @@ def _linear(field_: MarkingScale, value: float) -> tuple[float, Reason]:
         return best.points, reason_text("reaches", **fact, anchor=best.words, points=plain_number_text(best.points))
     for low, high in pairwise(field_.anchors):
         if field_.better(high.score, value):
-            # Halves keep the span of two huge scores of opposite sign finite.
+            # Halved first: the difference of two huge scores of opposite sign would overflow.
             share = (value / 2 - low.score / 2) / (high.score / 2 - low.score / 2)
             points = min(max(low.points + share * (high.points - low.points), low.points), high.points)
             ends = {"low": anchor_reason(low), "high": anchor_reason(high)}
@@ -266,7 +266,10 @@ def _thresholds(field_: MarkingScale, value: float) -> tuple[float, Reason]:
 
 
 def _percentile(rules: GradingRules, field_: MarkingScale, value: float) -> tuple[float, Reason]:
-    """A step holds for those of whom fewer than `top` percent of the teams are better: the first one always does."""
+    """Points of the best step whose `top` percent the team is in: fewer than `top` percent of the teams are better.
+
+    So the first team reaches every step.
+    """
     total = max(1, len(field_.values))
     above = field_.number_better(value)
     facts: dict[str, Fact] = {**_score_fact(field_, value), "above": above, "total": total}

@@ -14,7 +14,7 @@ from leaderboard.competitions.models import Competition
 
 
 class GradeRules(models.Model):
-    """How scores become points here, as `GradingRules.as_json` writes it."""
+    """The grading rules of a competition, as stored by `GradingRules.as_json`."""
 
     competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="grade_rules")
     values = models.JSONField(default=dict)
@@ -28,9 +28,9 @@ class GradeRules(models.Model):
 
 
 class GradeRelease(models.Model):
-    """Released grades, numbered per competition. They never change.
+    """One release of grades, numbered per competition. It never changes, except that it can be withdrawn.
 
-    The newest counts, unless it was withdrawn. `rules` are those they were made by.
+    Students see the newest release, and no grades while that one is withdrawn. `rules` are the rules it was made with.
     """
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="grade_releases")
@@ -52,24 +52,24 @@ class GradeRelease(models.Model):
 
     @classmethod
     def current(cls, competition: Competition) -> GradeRelease | None:
-        """What students see now; None before the first release and after a withdrawal."""
+        """The release that students see; None before the first one, and while the newest is withdrawn."""
         newest = cls.objects.filter(competition=competition).order_by("-number").first()
         return newest if newest is not None and newest.withdrawn_at is None else None
 
     @classmethod
     def exists_for_students(cls) -> Exists:
-        """For rows with a `competition`: whether students can see grades of it."""
+        """Annotation for rows with a `competition`: whether its students can see their grades."""
         newest = cls.objects.filter(competition=OuterRef("competition")).order_by("-number").values("pk")[:1]
         return Exists(cls.objects.filter(competition=OuterRef("competition"), withdrawn_at=None, pk=Subquery(newest)))
 
 
 class Grade(models.Model):
-    """What one person got, and why. Goes with its account; nobody else's grade says anything about it."""
+    """One person's points in a release, with the reasons. Deleted with the account; no other grade depends on it."""
 
     release = models.ForeignKey(GradeRelease, on_delete=models.CASCADE, related_name="grades")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grades")
     points = models.FloatField(null=True)
-    # As `Reason.as_json` gives them; they are said in the language of whoever reads.
+    # From `Reason.as_json`: codes and facts, turned into sentences in the reader's language.
     reasons = models.JSONField(default=list)
 
     class Meta:
@@ -85,14 +85,14 @@ class Grade(models.Model):
 
 
 class Gradebook(models.Model):
-    """The grade table of a learning platform that a host uploaded to have one column filled: its bytes as they came."""
+    """A gradebook exported from Canvas, uploaded by a host to have one column filled; the bytes are unchanged."""
 
     competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="gradebook")
     file_name = models.CharField(max_length=200)
     data = models.BinaryField()
-    # The header of the column to fill; empty for a new one.
+    # Header of the column to fill; "" for a new one.
     column = models.CharField(max_length=500, blank=True)
-    # Points are written out of what the platform says that the column is out of.
+    # Whether points are scaled to the column's maximum in Canvas.
     is_scaled = models.BooleanField(default=False)
     uploaded_at = models.DateTimeField(default=timezone.now)
     uploaded_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -1,4 +1,4 @@
-"""What grades know about a person: those released to them, and their lines in a gradebook of a host."""
+"""Hooks for export and deletion of a person's data: their released grades, their lines in hosts' gradebooks."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ EXPORTED = ("release__competition__slug", "release__number", "release__released_
 def export(*, account: User, at: datetime) -> PersonalData:
     grades = list(account.grades.filter(release__withdrawn_at=None).values(*EXPORTED))
     for grade in grades:
-        # In words, as its owner reads them on the page.
+        # As sentences, like on the page.
         grade["reasons"] = [str(Reason.from_json(stored)) for stored in grade["reasons"]]
     return PersonalData({"grades": grades})
 
 
 def forget(*, leaving: Leaving) -> None:
-    """Remove the lines that are theirs by the host's own list or by a confirmed address: a name that somebody chose for
-    themselves may be another's."""
+    """Remove the person's lines from uploaded gradebooks.
+
+    Lines are matched by the class list and by confirmed addresses, not by names that the person chose, which may be
+    another student's.
+    """
     names = ("name", "email", "student_id", "sis_user_id", "login")
     listed = RosterEntry.objects.filter(user=leaving.account).values(*names)
     people = [Student(**entry, is_listed=True) for entry in listed]

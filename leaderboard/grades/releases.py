@@ -1,4 +1,4 @@
-"""Release grades to students and withdraw them. Released grades do not change."""
+"""Services that release grades to students and withdraw them. Released grades do not change."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .sheets import GradeSheet, grade_sheet
 
 
 def membership_facts() -> dict[str, Exists]:
-    """For whoever looks at a competition: whether its students can see their grades."""
+    """Annotation `is_graded` for the viewer's membership: whether the students can see their grades."""
     return {"is_graded": GradeRelease.exists_for_students()}
 
 
 def released_grade(*, competition: Competition, user: User) -> StudentFact | None:
-    """The grade that a student can see."""
+    """The student's released grade with points; None if there is none."""
     current = GradeRelease.objects.filter(competition=competition).order_by("-number").values("pk")[:1]
     grades = Grade.objects.filter(release__in=current, release__withdrawn_at=None, user=user).select_related("release")
     found = grades.first()
@@ -40,13 +40,13 @@ def released_grade(*, competition: Competition, user: User) -> StudentFact | Non
 
 
 def obstacles_to_release(sheet: GradeSheet, competition: Competition) -> list[str]:
-    """What has to come first, in sentences; empty when grades can be released."""
+    """Reasons why grades cannot be released yet, as sentences for the host; empty if they can."""
     found = list(sheet.faults)
     if not sheet.is_saved:
         found.append(_("Save the grade rules first."))
     if competition.revealed_at is None:
         found.append(_("Reveal the private leaderboard first: grade reasons contain private scores."))
-    # Whose they are is looked at here: asked for that, SQLite goes through all files of the competition.
+    # Baselines are skipped in Python: with a condition in the query SQLite would scan all files of the competition.
     files = competition.submissions.filter(status=Submission.Status.PENDING).order_by()
     waiting = sum(baseline is None for baseline in files.values_list("baseline_id", flat=True))
     if waiting:
@@ -55,8 +55,10 @@ def obstacles_to_release(sheet: GradeSheet, competition: Competition) -> list[st
 
 
 def release_grades(*, competition: Competition, user: User | None) -> GradeRelease:
-    """Freeze everybody's mark as it is now and show each student their own. Raises `CannotHost` with what is
-    missing."""
+    """Store everybody's mark as it is now, show it to the student and notify them.
+
+    Raises `CannotHost` with the obstacles.
+    """
     with transaction.atomic():
         held = Competition.objects.select_for_update(of=("self",)).select_related("ground_truth").get(pk=competition.pk)
         at = database_now()
@@ -94,7 +96,7 @@ def release_grades(*, competition: Competition, user: User | None) -> GradeRelea
 
 
 def withdraw_grades(*, competition: Competition, user: User | None) -> None:
-    """Take the released grades from the students' pages; releasing again makes a new number."""
+    """Hide the released grades from students; another release gets a new number. Raises `CannotHost` without one."""
     with transaction.atomic():
         Competition.objects.select_for_update().get(pk=competition.pk)
         release = GradeRelease.current(competition)

@@ -1,4 +1,4 @@
-"""What a host decides: which score is worth how many points. Rules check themselves; they are saved, or proposed."""
+"""Grading rules: which score is worth how many points. Validated here; saved by the host, or proposed by the site."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_DECIMALS = 3
 
 
 class GradingMethod(StrEnum):
-    """Where the points of a score come from."""
+    """The way in which a score becomes points."""
 
     LINEAR = "linear"
     THRESHOLDS = "thresholds"
@@ -39,7 +39,7 @@ class GradingMethod(StrEnum):
 
 
 class BadRules(Exception):
-    """Rules that cannot grade; `faults` are sentences for the host."""
+    """Invalid rules; `faults` are sentences for the host."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__(" ".join(faults))
@@ -48,7 +48,7 @@ class BadRules(Exception):
 
 @dataclass(frozen=True)
 class GradeStep:
-    """What is worth how much: a baseline by name, a score, or the best `top` percent of the teams."""
+    """Points for reaching a baseline (by name), a score, or the best `top` percent of the teams."""
 
     points: float
     baseline: str = ""
@@ -58,8 +58,10 @@ class GradeStep:
 
 @dataclass(frozen=True)
 class GradingRules:
-    """What a host decides. `late_percent` is taken off for each day begun after the deadline; None means that late
-    files count for nothing."""
+    """The grading rules of a competition.
+
+    `late_percent` is taken off for each day begun after the deadline; None means that late files do not count.
+    """
 
     method: str = GradingMethod.LINEAR
     steps: tuple[GradeStep, ...] = ()
@@ -74,7 +76,7 @@ class GradingRules:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> GradingRules:
-        """Rules from what `as_json` gave, or from a form. Raises `BadRules` with every fault."""
+        """Rules from the JSON of `as_json`, or from a form. Raises `BadRules` with all faults."""
         steps = tuple(GradeStep(**step) for step in values.get("steps", ()))
         rules = cls(**{**values, "steps": steps})
         if faults := rules.faults():
@@ -85,7 +87,7 @@ class GradingRules:
         return {**asdict(self), "steps": [asdict(step) for step in self.steps]}
 
     def faults(self) -> list[str]:
-        """Everything about the rules alone that would make marks wrong or unclear."""
+        """Sentences about everything invalid in the rules, without looking at baselines; empty if they are valid."""
         found = self._faults_of_numbers()
         if self.method not in list(GradingMethod):
             found.append(_("Choose how scores become points."))
@@ -132,13 +134,13 @@ class GradingRules:
 
 
 def plain_number_text(value: float) -> str:
-    """A score or a number of points, as it is said in a sentence."""
+    """A score or points with up to six significant digits: 0.875, 100."""
     return f"{value:.6g}"
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """A step whose score is known. `words` name it: a baseline with its score, or the score alone."""
+    """A step with its score. `words` names it: a baseline with its score, or only the score."""
 
     words: str
     score: float
@@ -148,9 +150,9 @@ class Anchor:
 def known_anchors(
     rules: GradingRules, baselines: Mapping[str, float | None], *, higher_is_better: bool
 ) -> tuple[Anchor, ...]:
-    """The steps of linear rules and thresholds with their scores, the worst first.
+    """The steps of linear and threshold rules with their scores, worst score first; () for other methods.
 
-    Raises `BadRules` for a baseline that is gone or has no score, and where a better score would be worth less.
+    Raises `BadRules` for a baseline that was deleted or has no score, and if a better score would be worth less.
     """
     if rules.method not in (GradingMethod.LINEAR, GradingMethod.THRESHOLDS):
         return ()
@@ -186,7 +188,7 @@ def anchor_reason(anchor: Anchor) -> str:
 
 
 def grade_rules(competition: Competition) -> tuple[GradingRules, bool]:
-    """The rules of a competition, and whether somebody saved them; otherwise what we propose."""
+    """(the rules that a host saved, True), or (proposed rules, False)."""
     held = GradeRules.objects.filter(competition=competition).first()
     if held is not None:
         return GradingRules.from_values(held.values), True
@@ -203,11 +205,11 @@ def grade_rules(competition: Competition) -> tuple[GradingRules, bool]:
 
 
 def set_grade_rules(*, competition: Competition, values: Mapping[str, Any], user: User | None) -> GradingRules:
-    """Replace the rules; released grades do not change. Raises `CannotHost` with every fault."""
+    """Replace the rules; released grades do not change. Raises `CannotHost` with all faults."""
     try:
         rules = GradingRules.from_values(values)
         if ground_truth := competition.ground_truth:
-            # What depends on the scores of baselines may change; what contradicts itself does not.
+            # Only steps with a fixed score are checked: the scores of baselines may still change.
             fixed = replace(rules, steps=tuple(step for step in rules.steps if not step.baseline))
             known_anchors(fixed, {}, higher_is_better=sign_of(ground_truth) < 0)
     except BadRules as error:

@@ -1,4 +1,4 @@
-"""Sheets of grades: what everybody would get and why, before anything is released."""
+"""Grade sheets: everybody's mark with reasons, computed from the current scores and not stored."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .rules import BadRules, GradingRules, grade_rules, known_anchors
 from .students import Student, students_of
 
 DAY = timedelta(days=1)
-# Team → those that may decide.
+# Team → the files of which one decides its mark.
 Files = Mapping[int, list[marks.GradableFile]]
 
 
 @dataclass(frozen=True)
 class GradeRow:
-    """A student with the mark. `released` is the mark that the student can see; None without one."""
+    """A student with the mark of now, and the released mark that the student sees (None without one)."""
 
     student: Student
     mark: marks.Mark
@@ -38,7 +38,7 @@ class GradeRow:
 
     @property
     def final(self) -> marks.Mark:
-        """What files for other platforms say: what was released, before that what would be."""
+        """The mark for files: the released one, else that of now."""
         return self.released or self.mark
 
     @property
@@ -48,7 +48,7 @@ class GradeRow:
 
 @dataclass(frozen=True)
 class GradeSheet:
-    """Everybody's mark by rules that are saved, or only proposed. With `faults` nobody has one."""
+    """Everybody's mark by saved or proposed rules (`is_saved`). With `faults` there are no rows."""
 
     rules: GradingRules
     is_saved: bool
@@ -59,15 +59,17 @@ class GradeSheet:
 
     @property
     def unlinked_students(self) -> int:
-        """Accounts that are nobody of the class list, while somebody of it has none: one person may stand here twice,
-        once without a file."""
+        """Number of students who are not on the class list, if a student on it has no account; else 0.
+
+        The two may be one person, who is then on the sheet twice, once without a file.
+        """
         students = [row.student for row in self.rows]
         is_somebody_absent = any(student.is_listed and student.user_id is None for student in students)
         return sum(not one.is_listed and one.user_id is not None for one in students) if is_somebody_absent else 0
 
     @property
     def effective_rules(self) -> GradingRules:
-        """The rules of the last release, and before a release those of the sheet."""
+        """The rules of the release that students see, else those of the sheet."""
         return GradingRules.from_values(self.release.rules) if self.release else self.rules
 
     @property
@@ -77,19 +79,19 @@ class GradeSheet:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the marks may leave the page."""
+        """Whether the marks may be written to files."""
         return self.is_saved and not self.faults
 
 
 def deciding_split(competition: Competition, at: datetime) -> Split:
-    """Private scores decide once the deadline has passed; before that grades are a look at the public ones."""
+    """Private rows after the deadline; before it public ones, for a preview of the grades."""
     return Split.PRIVATE if at >= competition.closes_at else Split.PUBLIC
 
 
 def grade_sheet(competition: Competition, *, at: datetime) -> GradeSheet:
-    """Everybody's mark as it would be now. For hosts alone."""
+    """Everybody's mark by the scores of now. Only for hosts: it may use private scores before the reveal."""
     rules, is_saved = grade_rules(competition)
-    # A withdrawn release counts for nothing.
+    # None for a withdrawn release.
     release = GradeRelease.current(competition)
     released_marks = {}
     if release is not None:
@@ -105,7 +107,7 @@ def _sheets_by_ground_truth(
     competition: Competition,
     released_marks: Mapping[int, marks.Mark],
 ) -> list[GradeSheet]:
-    """The sheet computed with each ground truth: same students, rules and order."""
+    """The sheet for each ground truth, in their order; students, rules and order of the rows are the same."""
     people = students_of(competition, with_valid=sheet.rules.participation_points > 0)
     names = any(step.baseline for step in sheet.rules.steps)
     baselines = baseline_scores_by_ground_truth(ground_truths, sheet.split) if names else {}
@@ -137,7 +139,7 @@ def _mark(rules: GradingRules, scale: marks.MarkingScale, student: Student, file
     mark = marks.mark_team(rules, scale, work)
     if student.has_joined:
         return mark
-    # One sentence: who never joined has no file either.
+    # A single reason, "never joined", because "no submission" would follow from it.
     why = "never_joined" if mark.points is None else "never_joined_is_zero"
     return replace(mark, reasons=(marks.reason_text(why),))
 
@@ -145,8 +147,11 @@ def _mark(rules: GradingRules, scale: marks.MarkingScale, student: Student, file
 def _scale_and_files(
     ground_truth: GroundTruth, sheet: GradeSheet, baselines: Mapping[str, float], late: Files
 ) -> tuple[marks.MarkingScale, Files]:
-    """What marks are given against, and the files of each team that may decide: of its best public file, or of the
-    final that counts on the private rows, the exact value."""
+    """The scale for marks, and for each team the files of which one decides its mark.
+
+    These are the team's best file by public score, or after the deadline the final that counts by private score, with
+    unrounded values; and its late files.
+    """
     if sheet.split == Split.PRIVATE:
         candidates = standings.deciding_candidates(ground_truth)
         values = {best.team_id: best.value for split, best in candidates if split == sheet.split}
@@ -163,12 +168,15 @@ def _scale_and_files(
 def _late_files(
     competition: Competition, ground_truths: Sequence[GroundTruth | None], split: Split
 ) -> dict[int, dict[int, list[marks.GradableFile]]]:
-    """Ground truth → team → of each day after the deadline the file with the best public score, so that trying files
-    on the private rows cannot improve a grade. Days are counted from the deadline that the team has."""
+    """Ground truth → team → one late file for each day after the deadline: the one with the best public score.
+
+    The choice is by public score, so that trying many files on the private rows cannot improve a grade. Days are
+    counted from the team's deadline, with its extension.
+    """
     signs = {ground_truth.pk: sign_of(ground_truth) for ground_truth in ground_truths if ground_truth is not None}
     wanted = [(ground_truth, its) for ground_truth in signs for its in Split]
-    # The query starts at the teams, whose index knows which files are late, and each score by its file: a join reads
-    # every score of the ground truth. What has a score is scored.
+    # The query starts at the teams, because the index on teams covers `is_late`, and reads each score by its file: a
+    # join would read all scores of the ground truth. A file with a score is scored, so the status is not needed.
     late = Submission.objects.filter(team__in=competition.teams.order_by().values("pk"), is_late=True, hidden_at=None)
     scores_of_file = Score.objects.filter(submission=OuterRef("pk"))
     rows = (
@@ -203,34 +211,34 @@ def _late_files(
     return found
 
 
-# --- whose grade a waiting ground truth would touch ---------------------------------------------------------------
+# --- grades that a new ground truth would change ------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class GradeMove:
-    """A student whose points would differ; None is no grade."""
+    """A student whose points would change from `now` to `then`; None is no grade."""
 
     student: Student
     now: float | None
     then: float | None
     reason: str
-    """Why it would be that, as the sheet says it."""
+    """The reasons for `then`."""
 
     @property
     def gained(self) -> float:
-        """Points won, negative when lost; no grade counts as none."""
+        """Points gained, negative when lost; no grade counts as 0."""
         return (self.then or 0.0) - (self.now or 0.0)
 
 
 @dataclass(frozen=True)
 class TouchedGrades:
-    """The moves, the largest first. With `faults` the rules cannot grade under one of the two ground truths."""
+    """The moves, largest first. `faults`: reasons why the rules cannot grade with one of the two ground truths."""
 
     students: int
     moves: tuple[GradeMove, ...]
     faults: tuple[str, ...]
     is_released: bool
-    """Whether students can see the grades of now."""
+    """Whether students can see released grades."""
 
     @property
     def better(self) -> int:
@@ -242,7 +250,10 @@ class TouchedGrades:
 
 
 def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades | None:
-    """None without a candidate, and where nobody saved rules: what we only propose is nobody's grade."""
+    """Grades that would change if the candidate ground truth were published.
+
+    None without a candidate, and without saved rules, because proposed rules grade no student.
+    """
     current, candidate = competition.ground_truth, competition.candidate
     if current is None or candidate is None:
         return None
@@ -253,7 +264,7 @@ def touched_grades(competition: Competition, *, at: datetime) -> TouchedGrades |
     now, then = _sheets_by_ground_truth((current, candidate), sheet, competition, {})
     moves = [
         GradeMove(row.student, row.mark.points, other.mark.points, other.mark.words)
-        for row, other in zip(now.rows, then.rows, strict=False)  # one with faults has no rows
+        for row, other in zip(now.rows, then.rows, strict=False)  # a sheet with faults has no rows
         if other.mark.points != row.mark.points
     ]
     moves.sort(key=lambda move: (-abs(move.gained), move.student.name.casefold()))

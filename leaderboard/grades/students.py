@@ -1,4 +1,4 @@
-"""Students who get a grade, under every name that a learning platform may know."""
+"""The students who get a grade, with all names and numbers that a learning platform may know them by."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ ROSTER_FACTS = ("user_id", "name", "email", "left_at", "student_id", "sis_user_i
 
 @dataclass(frozen=True)
 class Student:
-    """Somebody who gets a grade, by every name that a learning platform may know them under.
+    """A student who gets a grade, with all names and numbers that a learning platform may know them by.
 
-    `points` and `reasons` are the grade as a file says it; no points are no grade.
+    `points` and `reasons` are the grade as text for a file; None is no grade.
     """
 
     name: str
@@ -46,25 +46,25 @@ class Student:
     points: str | None = None
     reasons: str = ""
     is_listed: bool = False
-    """Whether the names are the teacher's own, from the roster, and not what the person chose."""
+    """Whether the names come from the teacher's class list; otherwise the person chose them."""
     username: str = ""
     user_id: int | None = None
     team_id: int | None = None
     has_joined: bool = True
     disqualified: str | None = None
-    """The reason, where the team is out."""
+    """The reason if the team is disqualified."""
     valid: int = 0
-    """Scored files of the team that came in time, where they were asked for."""
+    """Number of the team's files scored on time, if `students_of` was called `with_valid`."""
 
     @property
     def university_id(self) -> str:
-        """The number that platforms share. In a Canvas list that has one, `student_id` is Canvas's own number."""
+        """The university's number. If the class list came from Canvas, `student_id` is Canvas's internal ID."""
         return self.sis_user_id or self.student_id
 
 
 def students_of(competition: Competition, *, with_valid: bool) -> list[Student]:
-    """Everybody who gets a grade, by name: members of teams, and the class as the roster has it."""
-    # Facts and not rows: a class of 500 is looked at whole for each page of its grades.
+    """All students who get a grade, sorted by name: members of teams, and students on the class list."""
+    # `values` instead of model instances: each page of grades reads the whole class, up to 500 students.
     memberships = Membership.objects.filter(competition=competition).order_by()
     if with_valid:
         valid = Submission.objects.filter(ranked_files(), team=OuterRef("team"))
@@ -82,7 +82,7 @@ def students_of(competition: Competition, *, with_valid: bool) -> list[Student]:
 
 
 def _student_from_membership(one: Mapping[str, Any], entry: RosterEntry | None) -> Student:
-    """A member of a team. The names of the roster count more than those that a person chose."""
+    """A member of a team; names on the class list take precedence over those of the account."""
     first, last = one["user__first_name"], one["user__last_name"]
     own = {"first_name": first, "last_name": last, "email": one["user__email"]}
     name = f"{first} {last}".strip() or one["user__username"]
@@ -98,7 +98,7 @@ def _student_from_membership(one: Mapping[str, Any], entry: RosterEntry | None) 
 
 
 def _roster_names(entry: RosterEntry, name: str, email: str) -> dict[str, Any]:
-    """What the roster says of a person; what it does not say is left out or as given."""
+    """Fields of a `Student` from the class list; `name` and `email` are used where the list has none."""
     facts = {key: getattr(entry, key) for key in ("student_id", "sis_user_id", "login", "section")}
     named = {"first_name": "", "last_name": ""} if entry.name else {}
     return {**facts, **named, "name": entry.name or name, "email": entry.email or email, "is_listed": True}

@@ -1,4 +1,4 @@
-"""Pages of grades. An address has the name of its view and of its template."""
+"""URLs of grades. Each has the name of its view and of its template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grades: the sheet with everybody's reasons, the rules, the release, files for learning platforms, one's own grade."""
+"""Pages of grades: the sheet, the rules, the release, files for learning platforms, the student's grade."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ def host_grade_release(request: HttpRequest, page_context: PageContext) -> HttpR
 
 
 def _numbers(sheet: sheets.GradeSheet) -> dict[str, Any]:
-    """What a sheet comes to, in a few numbers."""
+    """Summary of a sheet: numbers of students, accounts, grades and changes, and the mean of the points."""
     points = [row.mark.points for row in sheet.rows if row.mark.points is not None]
     return {
         "students": len(sheet.rows),
-        # Who has no account reads no grade here.
+        # Students with an account, who can see a grade here.
         "readers": sum(row.student.user_id is not None for row in sheet.rows),
         "graded": len(points),
         "without": len(sheet.rows) - len(points),
@@ -134,7 +134,7 @@ def host_grade_file(request: HttpRequest, page_context: PageContext, kind: str) 
 
 @open_to(Audience.GRADERS)
 def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Upload Canvas's own gradebook, see who was found in it, choose the column, take it back filled."""
+    """Upload a gradebook exported from Canvas, check the matched students, choose the column, download it filled."""
     form = GradebookForm(posted_data(request), request.FILES or None)
     status = 422 if request.method == "POST" else 200
     try:
@@ -151,8 +151,7 @@ def host_grade_canvas(request: HttpRequest, page_context: PageContext) -> HttpRe
 
 
 def _filled_gradebook(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """The file filled in the column that the form says; for another column than before the page says first what it
-    would do."""
+    """Redirect to the filled file. If the form has another column than before, back to the page to check it first."""
     competition, column = page_context.competition, request.POST.get("column", "")
     filling = files.gradebook_filling(competition, sheets.grade_sheet(competition, at=page_context.at))
     if filling is not None and filling.column != column:
@@ -163,7 +162,7 @@ def _filled_gradebook(request: HttpRequest, page_context: PageContext) -> HttpRe
 
 
 def _do_gradebook_action(request: HttpRequest, page_context: PageContext, form: GradebookForm) -> bool:
-    """Do what was asked; False where the form has mistakes."""
+    """Delete the gradebook, choose its column, or save an upload; False if the form has errors."""
     competition, action = page_context.competition, request.POST.get("action")
     if action == "forget":
         files.forget_gradebook(competition=competition)
@@ -187,7 +186,10 @@ def _do_gradebook_action(request: HttpRequest, page_context: PageContext, form: 
 
 @open_to(Audience.HOSTS)
 def host_candidate_grades(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """The preview fetches the numbers of this page; while files are measured they are those of what is measured."""
+    """Students whose grades the candidate ground truth would change, by the files that are rescored so far.
+
+    The preview of a rescoring fetches the numbers on this page.
+    """
     competition = page_context.competition
     if competition.candidate is None:
         return redirect("host_truth", slug=competition.slug)
@@ -199,7 +201,7 @@ def host_candidate_grades(request: HttpRequest, page_context: PageContext) -> Ht
 
 @open_to(Audience.MEMBERS)
 def grade(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Only the viewer's own, and only what was released: its reasons contain private scores."""
+    """The viewer's released grade. Shown only to viewers who may see private scores, which its reasons contain."""
     release = GradeRelease.current(page_context.competition) if page_context.sees_private else None
     mine = Grade.objects.filter(release=release, user=page_context.user.pk).first() if release else None
     reasons = [Reason.from_json(one) for one in mine.reasons] if mine else []

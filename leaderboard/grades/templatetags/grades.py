@@ -1,4 +1,4 @@
-"""Tags of grades."""
+"""Template filters for grades."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ register = template.Library()
 
 @register.filter
 def points(value: float | str | None, decimals: int) -> str:
-    """Points of a grade, a dash where there is none."""
+    """The points with this number of decimals, “–” for None."""
     return marks.points_text(number_in(value), decimals)
