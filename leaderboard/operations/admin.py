@@ -1,7 +1,7 @@
-"""Django's admin in our colours: a host's whole job, and the operator's view of people.
+"""Django's admin for this site: a host's competitions, and the operator's view of people.
 
-Staff see the competitions they host; operators see all. What is immutable is shown and never edited; everything that
-changes goes through the same services as the pages, so that it is checked as on the pages.
+Staff see the competitions they host; operators see all. Immutable fields are read-only; all other changes go through
+the services that the pages use, so they are checked in the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ admin.site.index_title = "Administration"
 admin.site.enable_nav_sidebar = False
 # The sign-in page of the site counts wrong passwords; the admin's own would not.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
-# The secret of a second factor is nobody's to read; an operator takes a lost one away on the person's page.
-# Institutions come from the environment, and whose account is linked to which there is not typed in.
+# The secret of a second factor must not be readable; an operator removes a lost one on the person's page.
+# Institutions are configured by environment variables, and links to their accounts are made by signing in.
 for model in (Group, Authenticator, UserSession, SocialAccount, SocialApp, SocialToken):
     admin.site.unregister(model)

@@ -1,4 +1,5 @@
-"""What a backup holds, with the hash of every part. It is written last: a folder without it is no backup."""
+"""The manifest of a backup: its parts with their hashes. It is written last, so a folder without it is an incomplete
+backup."""
 
 from __future__ import annotations
 
@@ -14,13 +15,13 @@ NAME = "manifest.json"
 FORMAT = 1
 SECRET_KEY = "secret_key"
 FILES = "files"
-# Custom metric files, and what is known of their earlier versions: part of the name → variable of the folder.
+# Custom metric files, and the cache of inspections of all their versions: name in the backup → variable of the folder.
 METRICS = {"metrics": "METRICS_DIR", "metrics_cache": "METRICS_CACHE"}
 CHUNK = 1 << 20
 
 
 class BackupError(Exception):
-    """Why no backup was made, or none restored; `details` are further lines for the operator."""
+    """The reason why no backup was made, or none restored; `details` are further lines for the operator."""
 
     def __init__(self, message: str, details: list[str] | None = None) -> None:
         super().__init__(message)
@@ -30,7 +31,8 @@ class BackupError(Exception):
 
 @dataclass
 class Manifest:
-    """`parts` maps paths inside the folder to (SHA-256, bytes). `lost` are files that the site itself had no more."""
+    """`parts` maps paths inside the folder to (SHA-256, bytes). `lost` are keys of files that the site had already
+    lost."""
 
     vendor: str
     database: str
@@ -43,7 +45,7 @@ class Manifest:
 
     @property
     def keys(self) -> Iterator[str]:
-        """The stored files, by their keys."""
+        """The keys of the stored files in the backup."""
         return (name.removeprefix(f"{FILES}/") for name in self.parts if name.startswith(f"{FILES}/"))
 
     @property
@@ -51,7 +53,7 @@ class Manifest:
         return sum(size for _, size in self.parts.values())
 
     def write(self, folder: Path) -> None:
-        """Whole or not at all, and after everything else has reached the disk."""
+        """Write the manifest whole or not at all, after everything else has reached the disk."""
         os.sync()
         partial = folder / f"{NAME}.partial"
         with partial.open("x", encoding="utf-8") as file:
@@ -64,7 +66,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Raises `BackupError` for what is no backup, or none that this version understands."""
+        """The manifest of a folder. Raises `BackupError` if there is none, or none that this version understands."""
         if not folder.is_dir():
             raise BackupError(f"There is no folder {folder}.")
         try:
@@ -90,7 +92,7 @@ def copy_file(source: Path, target: Path) -> tuple[str, int]:
 
 
 def copy_stream(file: IO[bytes], target: Path) -> tuple[str, int]:
-    """Copy for the owner's eyes alone; gives the SHA-256 and size of what was copied."""
+    """Copy into a new file that only its owner can read; returns the SHA-256 and size of the bytes copied."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copied:
         digest, size = hashlib.sha256(), 0
@@ -107,7 +109,7 @@ def fingerprint(path: Path) -> tuple[str, int]:
 
 
 def _safe_relative_path(name: str) -> str:
-    """A path that stays in its folder, whoever wrote the manifest."""
+    """The path, checked to stay inside the backup, because a manifest may be forged. Raises `ValueError`."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or str(path) != name:
         raise ValueError(f"“{name}” does not lie in the backup")

@@ -1,10 +1,10 @@
-"""`backup`: the database at one moment, then every file it speaks of, then the manifest. `restore`: the way back.
+"""Backup: the database at one moment, then every file that it names, then the manifest. Restore: the reverse.
 
-A file is stored before a row speaks of it, so the files of a snapshot are all there when it is taken. They are never
-edited; but a baseline may be replaced or a competition deleted while the files are copied. Then a file is gone that
-the snapshot still names, and the backup takes a newer snapshot, which no longer does.
+A file is stored before a row names it, so all files of a snapshot exist when the snapshot is taken. They are never
+edited, but a baseline may be replaced or a competition deleted while files are copied. Then the snapshot names a file
+that is gone, and the backup takes a newer snapshot.
 
-To restore, everything is read, copied to a staging folder and compared with the manifest; then it is put in place.
+A restore reads everything, copies it to a staging folder and compares it with the manifest before anything is replaced.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ ReportLine = Callable[[str], object]
 
 
 def write_backup(folder: Path) -> Manifest:
-    """Write a backup of the running site into a new or empty folder; raises `BackupError` and then leaves none.
+    """Write a backup of the running site into a new or empty folder. Raises `BackupError`, and then leaves nothing.
 
-    Files that the site itself had lost or whose bytes had changed are named in the manifest's `lost`.
+    The manifest's `lost` names files that the site had lost or whose bytes had changed.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BackupError(f"{folder} is not an empty folder. A backup goes into a folder of its own.")
@@ -97,7 +97,7 @@ def _write_parts(folder: Path) -> Manifest:
 
 
 def _copy_new(named: Iterable[str], copied: dict[str, tuple[str, int]], folder: Path) -> set[str]:
-    """Copy what was not copied before; gives the keys whose file is not there."""
+    """Copy the files that were not copied before; returns the keys whose file is missing."""
     gone = set()
     for key in named:
         if key not in copied:
@@ -110,8 +110,8 @@ def _copy_new(named: Iterable[str], copied: dict[str, tuple[str, int]], folder: 
 
 
 def _copy_metrics(folder: Path) -> dict[str, tuple[str, int]]:
-    """The operator's metric files: without them scores could not be computed again. Their libraries can be installed
-    again, and are made for one machine."""
+    """Copy the operator's metric files, because scores could not be recomputed without them. Their Python packages are
+    left out: they can be installed again and fit only one machine."""
     copied = {}
     libraries = custom_packages()
     for name, variable in METRICS.items():
@@ -127,11 +127,10 @@ def _copy_metrics(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def restore_backup(folder: Path, *, force: bool = False, report: ReportLine = lambda _: None) -> list[str]:
-    """Make the site what it was at a backup. Nothing may be running on it. Raises `BackupError` before anything
-    changed.
+    """Restore the site from a backup; the site must not be running. Raises `BackupError` before anything is changed.
 
-    With `force` present data is moved to another folder (a PostgreSQL database is replaced). Gives sentences about
-    what is not as it should be afterwards; empty when every file and board is right.
+    With `force` present data is moved to another folder (a PostgreSQL database is replaced). Returns a sentence for
+    each file or board that is wrong afterwards; empty if all are right.
     """
     manifest = Manifest.read(folder)
     _refuse_strangers(manifest)
@@ -161,8 +160,8 @@ def restore_backup(folder: Path, *, force: bool = False, report: ReportLine = la
 
 @transaction.atomic
 def hold_private_boards() -> list[str]:
-    """Private boards that would open by themselves at once wait for a host: a deadline that passed since the backup may
-    have been moved after it, and what was shown cannot be taken back. Gives the names of their addresses."""
+    """Make private boards whose deadline has passed wait for a host, instead of opening by themselves: the deadline may
+    have been moved after the backup, and a board that was shown cannot be hidden again. Returns their slugs."""
     due = Competition.objects.select_for_update(of=("self",)).filter(
         launched_at__isnull=False, revealed_at=None, board__reveals_itself=True, closes_at__lte=database_now()
     )
@@ -181,7 +180,7 @@ def hold_private_boards() -> list[str]:
 
 
 def _put_back_metrics(staged: Path, manifest: Manifest) -> Iterator[str]:
-    """Metric files that are not there; a file of today stays as it is. Gives what the operator has to do."""
+    """Restore metric files that are missing; present files are kept. Yields what the operator has to do by hand."""
     for name, variable in METRICS.items():
         parts = [part for part in manifest.parts if part.startswith(f"{name}/")]
         root = os.environ.get(variable)
@@ -195,7 +194,7 @@ def _put_back_metrics(staged: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def check_restored(manifest: Manifest) -> list[str]:
-    """What is not as the backup says: files, boards that differ from their scores."""
+    """A sentence for each file that differs from the backup, and each board that differs from its scores."""
     wrong = [f"The file {key} was lost or changed before the backup was made." for key in manifest.lost]
     here = {key: manifest.parts[f"{FILES}/{key}"][0] for key in manifest.keys}
     for key, sha256 in database_dumps.named_files(database_dumps.read_live).items():
@@ -220,8 +219,8 @@ def _refuse_strangers(manifest: Manifest) -> None:
 
 
 def _stage_files(folder: Path, manifest: Manifest) -> Path:
-    """Copy everything to the staging folder, hashing on the way; raises `BackupError` for the first thing that is
-    wrong."""
+    """Copy everything to the staging folder, hashing on the way. Raises `BackupError` at the first part that is missing
+    or damaged."""
     staged = Path(settings.VAR_DIR) / STAGED
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(mode=0o700, parents=True)
@@ -244,9 +243,9 @@ def _stage_files(folder: Path, manifest: Manifest) -> Path:
 
 
 def _put_in_place(staged: Path, manifest: Manifest, *, keep: bool) -> Path:
-    """Files first, the database last: what a row speaks of is there before the row is.
+    """Move files into place first and the database last, so that no row names a missing file.
 
-    Gives the folder that holds the replaced data, if there was any.
+    Returns the folder that holds the replaced data, if there was any.
     """
     var = Path(settings.VAR_DIR)
     replaced_folder = var / f"before-restore-{timezone.now():%Y%m%d-%H%M%S-%f}"
@@ -277,7 +276,7 @@ def _put_in_place(staged: Path, manifest: Manifest, *, keep: bool) -> Path:
 
 
 def _put_files(staged: Path, manifest: Manifest, replaced_folder: Path) -> None:
-    """A folder takes the place of the old one. In a bucket what was there stays: a key never means another file."""
+    """Replace the folder of files. In a bucket present files stay: a key never means another file."""
     if settings.STORAGE_URL:
         for key in manifest.keys:
             store_as(key, staged / FILES / key)

@@ -60,7 +60,7 @@ seed = 1
 
 
 class CommandFailed(Exception):
-    """Ends the program with words and an exit code; `answer` is what the site said."""
+    """Ends the program with a message and an exit code; `answer` is the site's JSON."""
 
     def __init__(self, words: str, code: int, answer: Any = None) -> None:
         super().__init__(words)
@@ -71,14 +71,14 @@ class CommandFailed(Exception):
 
 
 class NoRedirects(HTTPRedirectHandler):
-    """Following a redirect would send the token to another site."""
+    """Refuses redirects: following one would send the token to another site."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 class Upload(io.BytesIO):
-    """A body that says on a terminal how much of it has gone."""
+    """A request body that prints its progress to a terminal."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         part = super().read(size)
@@ -89,7 +89,7 @@ class Upload(io.BytesIO):
 
 
 class SiteClient:
-    """The API of one site. GET requests are repeated when no answer comes, POST requests only where a repeat does no
+    """The API of one site. GET requests are repeated when no answer comes, POST requests only if a repeat does no
     harm."""
 
     def __init__(self, address: str, token: str) -> None:
@@ -103,7 +103,7 @@ class SiteClient:
         return json.loads(self.ask(path + (f"?{urlencode(query)}" if query else "")))
 
     def post(self, path: str, *, again: bool = False, key: str = "", file: Any = None, **form: Any) -> Any:
-        """`file` is a name with bytes; `again` says that sending it twice does no harm."""
+        """`file` is a name with bytes; `again` says that sending the request twice does no harm."""
         body, kind = multipart(form, file)
         headers = {"Content-Type": kind, **({"Idempotency-Key": key} if key else {})}
         got = json.loads(self.ask(path, body, headers, again=again))
@@ -143,7 +143,7 @@ class SiteClient:
         raise AssertionError
 
     def _wait(self, error: HTTPError, left: int) -> float:
-        """Seconds until a repeat may help; raises `CommandFailed` with the site's words where none will."""
+        """Seconds to wait before a repeat; raises `CommandFailed` with the site's message if a repeat cannot help."""
         with error:
             try:
                 got = json.loads(error.read())
@@ -258,7 +258,7 @@ def download(site: SiteClient, asked: Any) -> Any:
 
 
 def fetch(site: SiteClient, slug: str, file: dict[str, Any], folder: Path) -> str:
-    """One file, whole or not at all, compared with the fingerprint that the site sent."""
+    """Download one file, whole or not at all, and compare it with the site's SHA-256."""
     name = file["name"]
     if name in ("", ".", "..") or any(c in name for c in '/\\:*?"<>|'):
         raise CommandFailed(f"“{plain(name)}” is no name for a file here; download it with the browser.", REFUSED)
@@ -280,7 +280,7 @@ def digest(path: Path) -> str:
 
 
 def arrive(site: SiteClient, path: str, target: Path, is_whole: Callable[[Path], bool]) -> None:
-    """Write what the site sends, whole or not at all."""
+    """Write a response into a file, whole or not at all."""
     part = target.with_name(f"{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         with site.open(path) as answer, part.open("wb") as out:
@@ -315,7 +315,8 @@ def submit(site: SiteClient, asked: Any) -> Any:
 
 
 def refuse_too_large(file: tuple[str, bytes], competition: dict[str, Any]) -> None:
-    """Before it is sent: a site that has read enough ends the connection, and no words of it arrive."""
+    """Refuse a file over the site's limit before it is sent: the site would close the connection early, so that its
+    message would not arrive."""
     size, most = len(file[1]), competition["max_bytes"]
     if size > most:
         words = f"{file[0]} has {cell('size', size)}; {cell('size', most)} are the most."
@@ -323,7 +324,7 @@ def refuse_too_large(file: tuple[str, bytes], competition: dict[str, Any]) -> No
 
 
 def asks_first(failed: CommandFailed) -> CommandFailed:
-    """A refusal, with the way on where the same file would only cost an attempt."""
+    """A refusal, with a hint at `--again` if the only reason is that the same file was submitted before."""
     if not any(error.get("code") == "same_bytes" for error in (failed.answer or {}).get("errors", ())):
         return failed
     words = f"{failed}\nIt would get the same score and use an attempt. Use --again to submit it anyway."
@@ -331,7 +332,7 @@ def asks_first(failed: CommandFailed) -> CommandFailed:
 
 
 def settled(site: SiteClient, got: dict[str, Any], timeout: float) -> dict[str, Any]:
-    """The submission once it is no longer pending."""
+    """The submission, once it is no longer pending."""
     note(f"Received as {got['id']}; waiting for its score …")
     start, wait, has_reported = time.monotonic(), 0.5, False
     end = start + timeout
@@ -354,7 +355,7 @@ def settled(site: SiteClient, got: dict[str, Any], timeout: float) -> dict[str, 
 
 
 def missing_score_reason(site: SiteClient, got: dict[str, Any]) -> str:
-    """Why a scored file shows no score; "" where it shows one, or where no reason is known."""
+    """Why a scored file shows no score; "" if it shows one, or if no reason is known."""
     if got["status"] != "scored" or got["public_score"] is not None:
         return ""
     if got.get("is_late"):
@@ -467,7 +468,7 @@ def launch(site: SiteClient, asked: Any) -> Any:
 
 
 def rescore(site: SiteClient, asked: Any) -> Any:
-    """Who would move under the waiting ground truth; with --apply let it count, with --discard drop it."""
+    """List the teams that would move under the waiting ground truth; --apply makes it count, --discard drops it."""
     path = f"competitions/{asked.competition}/rescoring"
     if asked.discard:
         got = site.post(path + "/discard")
@@ -526,7 +527,7 @@ UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (0, "bytes"))  # as the site counts t
 
 
 def plain(value: Any) -> str:
-    """A cell without what would move the cursor or colour the terminal of its reader."""
+    """A cell as text, without characters that could move the cursor or colour the terminal."""
     words = "" if value is None or value is False else "yes" if value is True else str(value)
     return "".join(c for c in words if unicodedata.category(c)[0] != "C")
 
@@ -536,12 +537,12 @@ def local(moment: datetime) -> str:
 
 
 def short(score: float) -> str:
-    """As many digits as people compare; `--json` has them all."""
+    """A score with ten digits; `--json` has them all."""
     return f"{score:.10g}"
 
 
 def cell(name: str, value: Any) -> str:
-    """A value as people read it: moments on this computer's clock with its distance from UTC, sizes with a unit."""
+    """A value in readable form: times on this computer's clock with its offset from UTC, sizes with a unit."""
     if name.endswith("_at") and isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value.replace("Z", "+00:00"))
@@ -665,7 +666,7 @@ def main() -> int:
 
 
 def done(asked: argparse.Namespace, address: str) -> int:
-    """Do what is asked, say what came of it, and give the exit code."""
+    """Run the command, print its result or its error, and return the exit code."""
     try:
         if asked.verb is not init and urlsplit(address).scheme not in ("http", "https"):
             raise CommandFailed("Which site? Give --site https://… or set LEADERBOARD_URL.", USAGE)

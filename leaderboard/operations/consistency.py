@@ -1,7 +1,8 @@
-"""The consistency checks: queries and recomputations that look for what a crash could have broken in a site's data.
+"""The consistency checks: queries and recomputations that look for damage that a crash could have left in a site's
+data.
 
-Every check gives a sentence for each thing that breaks it, none when it holds. Their numbers are those of the promises;
-constraints of the database and tests hold the others.
+Each check yields a sentence for each violation. Their numbers are those of the site's promises; the promises without a
+check are enforced by database constraints and tests.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from leaderboard.competitions.scoring import measuring
 from leaderboard.competitions.scoring import score as score_module
 
 EXAMPLES = 5
-# For a site with damage everywhere not every piece is counted.
+# Violations are counted up to this number, as a check may find very many.
 COUNTED = 10_000
 SAMPLE = 50
 CHUNK = 1_048_576
@@ -39,7 +40,8 @@ READERS = 4
 
 @dataclass
 class CheckRun:
-    """What a check writes down: how much it looked at, and what it left out."""
+    """Notes of a check about itself: the seed of its sample, the number of things checked, and the reasons for leaving
+    some out."""
 
     seed: int | None = None
     looked_at: int = 0
@@ -48,7 +50,7 @@ class CheckRun:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Whether a check passed, with the first examples where it did not."""
+    """Whether a check passed, with the first violations if it did not."""
 
     number: int
     promise: str
@@ -64,7 +66,7 @@ class CheckResult:
 
     @property
     def line(self) -> str:
-        """The line of this check."""
+        """One line of text about this check."""
         state = "holds" if self.holds else f"BROKEN ({self.broken}{'+' if self.broken == COUNTED else ''})"
         return f"{self.number:>2} {state}: {self.promise} [{self.looked_at} looked at, {self.seconds:.1f} s]"
 
@@ -74,7 +76,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ConsistencyCheck:
-    """`check` gives a sentence per violation; `not_seen` is what no check of data can show."""
+    """`check` yields a sentence per violation; `not_seen` says what a check of stored data cannot detect."""
 
     number: int
     text: str
@@ -82,7 +84,7 @@ class ConsistencyCheck:
     not_seen: str = ""
 
     def run_check(self, seed: int | None = None) -> CheckResult:
-        """Look; a check that stumbles does not hold, whatever the reason."""
+        """Run the check; one that raises an exception counts as broken."""
         findings, began = CheckRun(seed), time.monotonic()
         broken: list[str] = []
         try:
@@ -102,12 +104,12 @@ class ConsistencyCheck:
 
 
 Receipt = tuple[str, str, str, int | None]
-"""What it is, key of the file, SHA-256 as promised, size as promised."""
+"""Description, key of the file, expected SHA-256, expected size."""
 
 
 def check_uploads_are_whole(findings: CheckRun) -> Iterator[str]:
-    """Every file is read and hashed: 1 GB takes about a second. Files of old invalid submissions are gone on purpose,
-    and their rows say so."""
+    """Read and hash every file: 1 GB takes about a second. Files of old invalid submissions were removed on purpose,
+    which their rows record."""
     yield from _shared_files()
     for pk in Submission.objects.exclude(file_removed_at=None).exclude(status="invalid").values_list("pk", flat=True):
         yield f"submission {pk}: its file was removed, and it is not invalid"
@@ -153,7 +155,8 @@ def _hash(key: str) -> tuple[str, int]:
 
 
 def check_one_score_each(findings: CheckRun) -> Iterator[str]:
-    """Per submission and ground truth both splits or neither; scores if and only if scored."""
+    """Each pair of submission and ground truth has both splits or neither; a submission has scores if and only if it is
+    scored."""
     splits = Count(Case(When(split__in=Split.values, then="split")), distinct=True)
     pairs = Score.objects.order_by().values_list("submission", "ground_truth").annotate(number=Count("pk"), both=splits)
     findings.looked_at = Score.objects.count()
@@ -176,7 +179,8 @@ def check_one_score_each(findings: CheckRun) -> Iterator[str]:
 
 
 def check_attempts(findings: CheckRun) -> Iterator[str]:
-    """Days are those of the competition's zone, by the receipt."""
+    """Attempts noted per team and day equal the submissions that count; a day is that of the receipt in the
+    competition's zone."""
     zones = {zone: ZoneInfo(zone) for zone in Competition.objects.order_by().values_list("zone", flat=True).distinct()}
     counted: Counter[tuple[int, date]] = Counter()
     files = Submission.objects.using_attempts().filter(team__isnull=False).order_by()
@@ -197,7 +201,7 @@ def check_attempts(findings: CheckRun) -> Iterator[str]:
 
 
 def check_boards_match_scores(findings: CheckRun) -> Iterator[str]:
-    """Every current board is made again from its scores."""
+    """Every current board equals the one recomputed from its scores."""
     ground_truths = Competition.objects.filter(ground_truth__isnull=False).select_related("ground_truth")
     for competition in ground_truths.order_by("slug"):
         ground_truth = competition.ground_truth
@@ -208,7 +212,7 @@ def check_boards_match_scores(findings: CheckRun) -> Iterator[str]:
 
 
 def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
-    """Measure the files of fifty scores again, here: this is a scorer's process and none that serves pages."""
+    """Score fifty submissions again in this process, which reads untrusted files and serves no pages."""
     other_metric = 0
     for score in _sample(findings.seed):
         ground_truth = score.ground_truth
@@ -229,7 +233,7 @@ def check_scores_recompute(findings: CheckRun) -> Iterator[str]:
 
 
 def _others(score: Score, result: metrics.Result) -> Iterator[str]:
-    """Secondary values that differ; of those whose file is another one by now nothing is asked."""
+    """Secondary values that differ; those whose metric has another version by now are skipped."""
     computed = score_module.stored_secondary(result, Split(score.split))
     ground_truth = score.ground_truth
     if len(score.secondary) != len(ground_truth.secondary):
@@ -241,7 +245,7 @@ def _others(score: Score, result: metrics.Result) -> Iterator[str]:
 
 
 def _sample(seed: int | None) -> list[Score]:
-    """Fifty scores of the last day on which files were scored: earlier ones had their nights."""
+    """Fifty scores at random from the last day on which files were scored: earlier days had their checks."""
     last = Submission.objects.aggregate(last=Max("finished_at"))["last"]
     if last is None:
         return []
@@ -282,7 +286,7 @@ CONSISTENCY_CHECKS: tuple[ConsistencyCheck, ...] = (
 
 
 def run_checks(*, seed: int | None = None, only: set[int] | None = None) -> Iterator[CheckResult]:
-    """Run one check after the other; `seed` picks the scores to recompute, at random without one."""
+    """Run the checks one after the other; `seed` selects the scores to recompute, at random without one."""
     for check in CONSISTENCY_CHECKS:
         if only is None or check.number in only:
             yield check.run_check(seed)

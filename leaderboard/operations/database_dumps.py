@@ -1,4 +1,4 @@
-"""The database as a file and back: `VACUUM INTO` for SQLite, `pg_dump` and `psql` for PostgreSQL."""
+"""Dumping and restoring the database: `VACUUM INTO` for SQLite, `pg_dump` and `psql` for PostgreSQL."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from leaderboard.competitions.models import Competition, Submission, Team
 
 from .backup_manifest import BackupError
 
-# How a connection is encrypted; PostgreSQL's programs take each from a variable of the same name.
+# Options of an encrypted connection; PostgreSQL's programs read each from an environment variable `PG…`.
 ENCRYPTION = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl")
 
 Read = Callable[[str], list[Any]]
-"""Runs one SELECT."""
+"""A function that runs one SELECT and returns its rows."""
 
 
 @contextmanager
 def database_snapshot(target: Path) -> Iterator[Read]:
-    """Write the database as it is at one moment; inside, the function that is given reads that very moment."""
+    """Dump the database as it is at one moment; yields a function that reads the same snapshot."""
     target.unlink(missing_ok=True)
     os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with _postgres(target) if connection.vendor == "postgresql" else _sqlite(target) as read:
@@ -65,7 +65,8 @@ def _postgres(target: Path) -> Iterator[Read]:
 
 
 def run_postgres(program: str, *options: str, with_database: bool = False) -> None:
-    """Run one of PostgreSQL's own programs; the password goes through its environment, where nobody else sees it."""
+    """Run a program of PostgreSQL, with the password in its environment, because other users can see a command line.
+    Raises `BackupError`."""
     settings = connection.settings_dict
     given = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
     environment = {name: str(settings[key]) for name, key in given.items() if settings.get(key)}
@@ -87,12 +88,12 @@ def run_postgres(program: str, *options: str, with_database: bool = False) -> No
 
 
 def replace_postgres(dump: Path) -> None:
-    """Put a dump in the place of everything that is there, in one transaction: all of it or nothing."""
+    """Replace everything in the database with a dump, in one transaction."""
     with tempfile.TemporaryDirectory() as folder:
         drops, script = Path(folder) / "drops.sql", Path(folder) / "script.sql"
         drops.write_text("\n".join(_drop_statements()), encoding="utf-8")
         run_postgres("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(dump))
-        # What pg_restore 17 sets first and older servers do not know.
+        # pg_restore 17 sets this first, and older servers do not know it.
         script.write_bytes(script.read_bytes().replace(b"\nSET transaction_timeout = 0;\n", b"\n", 1))
         connection.close()
         quiet = ["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null"]
@@ -112,7 +113,7 @@ def _drop_statements() -> Iterator[str]:
 
 
 def named_files(read: Read) -> dict[str, str]:
-    """Every stored file that a row speaks of: key → SHA-256, empty where the row has none."""
+    """Every stored file that a row names: key → SHA-256, `""` if the row has none."""
     found: dict[str, str] = {}
     for model in apps.get_models():
         fields = {field.name for field in model._meta.get_fields()}
@@ -124,7 +125,7 @@ def named_files(read: Read) -> dict[str, str]:
 
 
 def database_facts(read: Read) -> dict[str, Any]:
-    """What a manifest says about a database: how far it is migrated, and how much is in it."""
+    """Facts about a database for the manifest: its migrations, and the number of rows of important tables."""
     models = {"competitions": Competition, "people": User, "teams": Team, "submissions": Submission}
     return {
         "migrations": sorted(f"{app}.{name}" for app, name in read("SELECT app, name FROM django_migrations")),
@@ -133,7 +134,7 @@ def database_facts(read: Read) -> dict[str, Any]:
 
 
 def has_database_rows() -> bool:
-    """Whether there is a database with people or competitions."""
+    """Whether the database exists and has people or competitions."""
     if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
         return False
     tables = connection.introspection.table_names()

@@ -1,4 +1,4 @@
-"""What can be seen of a running site: who is at work, what waits, whether everything needed to score answers."""
+"""The state of a running site: its workers, what waits, and whether everything that scoring needs responds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .supervisor.place import read_restarts
 
 log = logging.getLogger(__name__)
 
-# A file that waits for longer violates check 2, so the site does not count as able to score.
+# A file that waits for longer breaks promise 2, so the site does not count as able to score.
 STUCK_AFTER = 120.0
 HEALTH_CACHE_SECONDS = 2.0
 SHOWN = 20
@@ -51,7 +51,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class SiteHealth:
-    """Whether each thing that scoring needs answers. Ages in seconds; None where nothing is known."""
+    """Whether each thing that scoring needs responds. Ages are in seconds, None if unknown."""
 
     database: bool
     storage: bool
@@ -75,8 +75,8 @@ _is_migrated: list[bool] = []
 
 
 def readiness() -> dict[str, bool]:
-    """Whether this process may serve pages: what a load balancer asks. Migrations are looked at until all are made. A
-    database that knows more of them than this code, as during an upgrade, does no harm."""
+    """Whether this process may serve pages, for load balancers. Migrations are checked until all are applied;
+    migrations that this code does not know, as during an upgrade, do no harm."""
     try:
         if not _is_migrated:
             executor = MigrationExecutor(connection)
@@ -99,8 +99,8 @@ _last: list[tuple[float, SiteHealth]] = []
 
 
 def site_health(read: Callable[[], tuple[PendingFiles, datetime | None]] | None = None) -> SiteHealth:
-    """How things are; asked often, it looks once in two seconds. Who has read already what waits and when a worker was
-    last heard hands that in."""
+    """The site's health, cached for two seconds because it is asked often. `read` returns the pending files and when a
+    worker was last heard, for callers that have read them already."""
     now = time.monotonic()
     if not _last or now - _last[0][0] > HEALTH_CACHE_SECONDS:
         _last[:] = [(now, _read_health(read or _queue_and_workers))]
@@ -112,7 +112,8 @@ def _queue_and_workers() -> tuple[PendingFiles, datetime | None]:
 
 
 def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> SiteHealth:
-    """Nothing is written: where the database takes no rows, workers fall silent and their tasks are late."""
+    """The site's health by reading alone: if the database accepts no writes, workers fall silent and their tasks are
+    late."""
     try:
         queue, last = read()
         heard, late, has_database = seconds_since(last), tuple(duties.late_tasks()), True
@@ -134,7 +135,7 @@ def _read_health(read: Callable[[], tuple[PendingFiles, datetime | None]]) -> Si
 
 
 def site_overview() -> dict[str, Any]:
-    """Everything an operator looks at, as values for a page."""
+    """The values of the operator's status page."""
     now = database_now()
     final = Submission.objects.filter(finished_at__gte=now - timedelta(days=1))
     fates = dict(final.order_by().values_list("status").annotate(Count("pk")))
@@ -171,7 +172,7 @@ def site_overview() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class DiskSpace:
-    """Space where the site keeps things, in bytes."""
+    """Space on a disk that the site uses, in bytes."""
 
     what: str
     free: int
@@ -183,7 +184,7 @@ class DiskSpace:
 
 
 def disk_spaces() -> list[DiskSpace]:
-    """The disks of files and database; one line where both lie on the same."""
+    """The disks of files and database; one entry if they are on the same disk."""
     places: dict[int, DiskSpace] = {}
     for what, folder in (("state", Path(settings.VAR_DIR)), ("files", scratch_folder())):
         while not folder.exists():
@@ -199,7 +200,7 @@ def prometheus_text() -> str:
     scored = Submission.objects.filter(status=Submission.Status.SCORED).count()
     numbers = (
         ("pending_submissions", "Submissions that wait for their score.", pending.number),
-        # Zero where nothing waits: an alert compares a number.
+        # Zero if nothing waits, because an alert needs a number to compare.
         ("oldest_pending_seconds", "How long the oldest of them has waited.", pending.oldest or 0),
         ("scored_submissions", "Submissions with a score.", scored),
     )
@@ -210,7 +211,8 @@ def prometheus_text() -> str:
 
 
 def software_versions() -> list[tuple[str, str]]:
-    """What runs here; of libraries those that scores depend on, read without loading them."""
+    """Versions of this program, Python, the database, and the libraries that scores depend on (without importing
+    them)."""
     import platform
 
     libraries = ("Django", "celery", "numpy", "pandas", "pyarrow")
@@ -225,7 +227,8 @@ def software_versions() -> list[tuple[str, str]]:
 
 @cache
 def _version_of(library: str) -> str:
-    """As the process began with it: reading what the package says of itself takes as long as the page around it."""
+    """The version that was installed when this process first asked; cached, because reading a package's metadata takes
+    as long as the rest of the page."""
     from importlib.metadata import version
 
     return version(library)
@@ -236,4 +239,4 @@ def _database_version() -> str:
         return sqlite3.sqlite_version
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_version")
-        return str(cursor.fetchone()[0]).partition(" ")[0]  # behind it stands who packed it
+        return str(cursor.fetchone()[0]).partition(" ")[0]  # the packager follows

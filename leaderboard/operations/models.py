@@ -1,4 +1,4 @@
-"""What the last checks of the site's promises found, and what the seal stopped on each machine."""
+"""Results of consistency checks, and of the test of the seal on each machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 
 class ConsistencyRun(models.Model):
-    """One run of `check_consistency`; `report` is what its `--json` prints."""
+    """One run of `check_consistency`; `report` is the output of its `--json`."""
 
     began_at = models.DateTimeField(default=timezone.now)
     seconds = models.FloatField()
@@ -24,8 +24,8 @@ class ConsistencyRun(models.Model):
 
 
 class SealTest(models.Model):
-    """What a sealed process reached on a machine when a worker started there last; `reason` says why it is not sealed,
-    `report` is what `check_sandbox --json` prints."""
+    """The ways out of a sealed process that were open on a machine when a worker last started there; `reason` says why
+    the process is not sealed, `report` is the output of `check_sandbox --json`."""
 
     host = models.CharField(max_length=200, unique=True)
     tested_at = models.DateTimeField()

@@ -1,4 +1,5 @@
-"""What a sealed process reaches on this machine, tried and stored whenever a worker starts."""
+"""The test of the seal: whether a sealed process can reach the outside on this machine. Run whenever a worker
+starts."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ log = logging.getLogger(__name__)
 
 
 def run_seal_test() -> SealTest:
-    """Have a sealed process try three ways out, and store what came of it.
+    """Have a sealed process try three ways out, and store the result.
 
-    A machine may be tried before it has a database: the report is then not stored.
+    The result is not stored if the machine has no database yet.
     """
     report: dict[str, object] = {"kernel": platform.release(), "probes": []}
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:

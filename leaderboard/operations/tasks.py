@@ -1,4 +1,5 @@
-"""Names the work of operations for the queue. It runs in processes of its own: files are scored meanwhile."""
+"""Tasks of operations. Each runs a command in a separate process, so that the worker goes on scoring files
+meanwhile."""
 
 from __future__ import annotations
 
@@ -14,32 +15,33 @@ from . import demo
 
 @app.task(name="leaderboard.operations.tasks.check_consistency")
 def check_consistency() -> None:
-    """Prove the promises."""
+    """Run the consistency checks."""
     run_command("check_consistency")
 
 
 @app.task(name="leaderboard.operations.tasks.sweep_files")
 def sweep_files() -> None:
-    """Remove files that no row speaks of."""
+    """Remove files that no row names."""
     run_command("sweep_files")
 
 
 @app.task(name="leaderboard.operations.tasks.submit_next_of_demo", ignore_result=True)
 def submit_next_of_demo() -> None:
-    """Let a team of the live demo submit; nothing where there is none."""
+    """Let a team of the live demo submit, if there is one."""
     demo.submit_next()
 
 
 @app.task(name="leaderboard.operations.tasks.inspect_custom_metrics")
 def inspect_custom_metrics() -> None:
-    """Have new metric files loaded, in processes of their own."""
+    """Have new metric files loaded and inspected in sealed processes."""
     if find_uninspected():
         run_command("inspect_metrics")
 
 
 @worker_ready.connect
 def _look_at_this_machine(**_: object) -> None:
-    """Find out what the seal stops here and what new metric files say, while the first files are scored."""
+    """When a worker starts: test the seal of this machine and inspect new metric files, while the first files are
+    scored."""
     if child_processes.current_part() != "pages":
         run_command("check_sandbox", "--verbosity=0")
         run_command("inspect_metrics")

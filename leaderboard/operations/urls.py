@@ -1,7 +1,7 @@
-"""Pages of the site itself, and the addresses of the API.
+"""URLs of the site's own pages and of the API.
 
-A page's address has the name of its view and of its template. Every address below `/api/v1/` answers in JSON, but for
-the page for people.
+A page's URL has the name of its view and of its template. Every URL below `/api/v1/` responds in JSON, except the
+documentation page.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from leaderboard.grades import api as grades
 
 from . import views
 
-OPERATIONS = (grades, host, student)  # each declares its own addresses when it is imported
+OPERATIONS = (grades, host, student)  # each registers its URLs with the API when it is imported
 
 
 def _operations() -> list[URLPattern]:
-    """Ninja's addresses, each answering in our shape; its own root is left out."""
+    """Ninja's URL patterns, with responses in this site's JSON format; without Ninja's root."""
     found = [pattern for pattern in api.urls[0] if isinstance(pattern, URLPattern) and pattern.name != "api-root"]
     return [URLPattern(p.pattern, answer_in_json(p.callback), p.default_args, p.name) for p in found]
 

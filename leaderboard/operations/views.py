@@ -1,8 +1,8 @@
-"""Pages of the site itself: is it alive, its colours, its first minute.
+"""Pages of the site itself: health, theme, first-run setup, status, guides.
 
-How the site is: what waits, who works, and what the last consistency checks found.
+The status page shows what waits, the workers, and the result of the last consistency checks.
 
-What to take home: the library that scores here, as one file for pip, and the command line of this site.
+Downloads: the metrics library as a wheel for pip, and the command line of this site.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def healthz_deep(request: HttpRequest) -> JsonResponse:
-    """Whether files can be scored, for who watches this site from outside; 503 when not."""
+    """Whether files can be scored, for external monitoring; 503 if not."""
     found = health.site_health()
     return JsonResponse(found.as_dict(), status=200 if found.is_able else 503, headers={"Cache-Control": "no-store"})
 
 
 @open_page_to(SiteAudience.ANYONE)
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Whether this web server may be sent requests; 503 when not."""
+    """Whether this web server may receive requests; 503 if not."""
     found = health.readiness()
     status = 200 if all(found.values()) else 503
     return JsonResponse({"ready": status == 200, **found}, status=status, headers={"Cache-Control": "no-store"})
@@ -71,20 +71,20 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def robots(request: HttpRequest) -> HttpResponse:
-    """Search engines may show what everybody may open, and nothing that is for hosts, accounts or programs."""
+    """Let search engines index public pages, but no pages for hosts, accounts or programs."""
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in NOT_FOR_ROBOTS)]
     return HttpResponse("\n".join(lines) + "\n", content_type="text/plain")
 
 
 @open_page_to(SiteAudience.ANYONE)
 def favicon(request: HttpRequest) -> HttpResponse:
-    """Where browsers look for an icon that no page has named."""
+    """The icon at the path where browsers look if a page names none."""
     return redirect(static("leaderboard/icon.svg"), permanent=True)
 
 
 @open_page_to(SiteAudience.ANYONE)
 def theme(request: HttpRequest) -> HttpResponse:
-    """Choose light or dark; anything else follows the system again."""
+    """Set the theme to light or dark; any other value follows the system again."""
     response = redirect(_own_path(request.GET.get("next", "")))
     chosen = request.GET.get("to", "")
     if chosen in THEMES:
@@ -97,7 +97,8 @@ def theme(request: HttpRequest) -> HttpResponse:
 
 
 def _own_path(target: str) -> str:
-    """A path of this site, or the front page: nobody is sent elsewhere by a link to us."""
+    """The target if it is a path of this site, else the front page, so that a link to this site cannot redirect
+    elsewhere."""
     is_path = target.startswith("/") and url_has_allowed_host_and_scheme(target, allowed_hosts=None)
     return target if is_path else "/"
 
@@ -145,7 +146,7 @@ class OperatorForm(forms.ModelForm):  # type: ignore[type-arg]
 @sensitive_post_parameters("password")
 @open_page_to(SiteAudience.ANYONE)
 def setup(request: HttpRequest, secret: str) -> HttpResponse:
-    """The first run: whoever holds the link from the terminal becomes the operator, once."""
+    """The first run: the first visitor with the link from the terminal becomes the operator, and the link expires."""
     if not SetupLink.is_live(secret):
         return render(request, "operations/setup.html", {"is_used": True}, status=410)
     form = OperatorForm(request.POST or None)
@@ -163,7 +164,7 @@ def setup(request: HttpRequest, secret: str) -> HttpResponse:
 
 
 def _operator(secret: str, given: dict[str, str]) -> User | None:
-    """The new operator; None for whoever comes second."""
+    """The new operator; None if another visitor used the link first."""
     try:
         with transaction.atomic():
             if not SetupLink.use(secret, timezone.now()):
@@ -178,7 +179,7 @@ def _operator(secret: str, given: dict[str, str]) -> User | None:
 
 
 def _start_demo() -> None:
-    """Fill the demo in a process of its own, which outlives this request."""
+    """Make the demo in a separate process, which outlives this request."""
     command = [sys.executable, "-m", "leaderboard", "demo"]
     subprocess.Popen(
         command,
@@ -197,7 +198,7 @@ def status(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.OPERATORS)
 def remove_demo(request: HttpRequest) -> HttpResponse:
-    """GET asks, POST removes the demo competitions with their people."""
+    """GET asks for confirmation, POST removes the demo competitions with their people."""
     if request.method != "POST":
         return render(request, "operations/remove_demo.html", {"competitions": demo.demo_competitions()})
     try:
@@ -212,7 +213,7 @@ def remove_demo(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def prometheus(request: HttpRequest) -> HttpResponse:
-    """Numbers for the program that has this site's token; nobody else finds anything here."""
+    """Metrics for a monitoring program with this site's token; 404 for all others."""
     token = settings.PROMETHEUS_TOKEN
     if not token or not constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {token}"):
         raise Http404
@@ -260,7 +261,7 @@ def help(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def guide(request: HttpRequest, guide: str) -> HttpResponse:
-    """One guide, as it stands in `docs/`."""
+    """One guide, rendered from its file in `docs/`."""
     if guide not in GUIDES:
         raise Http404
     file, title, _summary = GUIDES[guide]
@@ -275,7 +276,7 @@ CLI = Path(__file__).resolve().with_name("command_line.py")
 
 @open_page_to(SiteAudience.ANYONE)
 def home_scorer(request: HttpRequest) -> HttpResponseBase:
-    """To the file of today; pip reads its name from the address."""
+    """Redirect to the current wheel, because pip reads the file's name from the URL."""
     wheel = find_wheel()
     if wheel is None:
         raise Http404  # pages of metrics say that it is not ready
@@ -294,7 +295,7 @@ def home_scorer_file(request: HttpRequest, name: str) -> HttpResponseBase:
 
 @open_page_to(SiteAudience.ANYONE)
 def cli(request: HttpRequest) -> HttpResponseBase:
-    """The command line, which knows the site that it came from."""
+    """The command line program, with this site's address as its default."""
     site = settings.SITE_URL or request.build_absolute_uri("/").rstrip("/")
     text = CLI.read_text(encoding="utf-8").replace('SITE = ""', f"SITE = {json.dumps(site)}", 1)
     response = HttpResponse(text, content_type="text/x-python; charset=utf-8")

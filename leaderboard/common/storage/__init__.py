@@ -92,8 +92,8 @@ def path_of(key: str, sha256: str = "") -> Path:
 def store_file(
     chunks: Iterable[bytes], folder: str, *, limit: int | None = None, max_seconds: float | None = None
 ) -> StoredFile:
-    """Write `chunks` durably under a new key in `folder`. Raises `TooLarge`, or `StorageUnreachable` if it takes longer
-    than `max_seconds`; then nothing is left behind."""
+    """Write `chunks` durably under a new key in `folder`. Raises `TooLarge`, or `StorageUnreachable` after
+    `max_seconds` (default `MAX_STORE_SECONDS`); then nothing is left behind."""
     limit = settings.MAX_UPLOAD_BYTES if limit is None else limit
     name = uuid.uuid4().hex
     key = f"{folder}/{name[:2]}/{name}"

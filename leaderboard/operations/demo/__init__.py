@@ -1,11 +1,11 @@
-"""Three competitions to look at: one live, one finished, and a draft that is ready to launch.
+"""Demonstration competitions: one live, one finished, and a draft that is ready to launch.
 
 Each folder here is a competition in the import format. The folder `digits` also holds a class: `teams.csv`,
-`submissions.csv` and the files in `submissions.zip`. The same class takes part in the live competition, with files
-that are made up here; one more arrives each minute until it closes.
+`submissions.csv` and the files in `submissions.zip`. The same class takes part in the live competition, with files that
+are generated here; one more arrives each minute until it closes.
 
 Everything is marked: competitions by `is_demo`, people by an address in `demo.invalid`. None of these people can sign
-in. The mark `is_demo` is set last, so a competition of the demo's host without it was interrupted and is made again.
+in. `is_demo` is set last, so a competition of the demo's host without it was interrupted and is made again.
 """
 
 from __future__ import annotations
@@ -59,21 +59,22 @@ EMAIL_DOMAIN = "demo.invalid"
 HOST = "demo-host"
 CLASS, LIVE, DRAFT = "digits", "bike-rides", "plant-pathology-2021"
 TEAMS = 24
-WAIT_SECONDS = 600.0  # a command waits so long for another one
+WAIT_SECONDS = 600.0  # how long a command waits for another one
 
 
 class DemoIsBusy(Exception):
-    """Another process makes or removes the demo at this moment."""
+    """Another process is making or removing the demo."""
 
 
 """In the class."""
 MOST_SUBMISSIONS = 2000
-"""A demo that is never removed stops growing."""
+"""The limit at which a demo that is never removed stops growing."""
 
 
 @dataclass(frozen=True)
 class DemoDates:
-    """Days from now; a demo that is launched late was launched when it opened."""
+    """Opening and deadline in days from now. The competition counts as launched when it opened, or now if it opens
+    later."""
 
     opens: int
     closes: int
@@ -87,7 +88,7 @@ CALENDARS = {
 
 
 def make_demo(*, teams: int, report: Callable[[str], None]) -> list[Competition]:
-    """Make what is missing and queue its files; gives the competitions that were made."""
+    """Make the missing competitions and queue their files; returns the competitions that were made."""
     made = []
     for slug in CALENDARS:
         if _is_wanted(slug, report):
@@ -100,12 +101,12 @@ def make_demo(*, teams: int, report: Callable[[str], None]) -> list[Competition]
 
 
 def make_demo_competition(slug: str, *, teams: int = TEAMS) -> Competition:
-    """Import a folder and launch it, or test it as its host would; the first `teams` of the class take part."""
+    """Import a folder and launch it (the draft is previewed instead); the first `teams` of the class take part."""
     now = timezone.now().replace(minute=0, second=0, microsecond=0)
     calendar = CALENDARS[slug]
     opens_at, closes_at = now + timedelta(days=calendar.opens), now + timedelta(days=calendar.closes)
     competition = folders.import_folder(FOLDER / slug, user=demo_user(HOST))
-    # A launch wants a deadline to come, so that of a finished competition is set after it.
+    # A launch needs a future deadline, so a finished competition gets its past one afterwards.
     _set_demo_dates(competition, opens_at=opens_at, closes_at=max(closes_at, now + timedelta(days=1)))
     if slug == DRAFT:
         publishing.start_preview(competition=competition, user=demo_user(HOST))
@@ -120,7 +121,8 @@ def make_demo_competition(slug: str, *, teams: int = TEAMS) -> Competition:
 
 
 def score_here() -> int:
-    """Score what waits in the demo competitions in this process, and reveal what is due."""
+    """Score the pending files of demo competitions in this process, and reveal what is due; returns the number of
+    files."""
     waiting = Submission.objects.filter(competition__is_demo=True, status=Submission.Status.PENDING)
     keys = list(waiting.order_by("received_at").values_list("pk", flat=True))
     for key in keys:
@@ -134,13 +136,13 @@ def score_here() -> int:
 
 
 def demo_competitions() -> list[Competition]:
-    """Those that a demo made, also half."""
+    """The demo's competitions, half-made ones included."""
     of_a_demo = Q(is_demo=True) | Q(hosts__email=f"{HOST}@{EMAIL_DOMAIN}")
     return list(Competition.objects.filter(of_a_demo).distinct())
 
 
 def remove_demo() -> int:
-    """Delete everything that a demo ever made; gives the number of competitions."""
+    """Delete everything that a demo ever made; returns the number of competitions."""
     competitions = demo_competitions()
     for competition in competitions:
         competitions_services.delete_competition(competition=competition)
@@ -149,12 +151,12 @@ def remove_demo() -> int:
 
 
 def submit_next() -> Submission | None:
-    """Submit a file of one of the teams; None where there is no live demo, or the team has used its attempts."""
+    """Submit a file for one of the teams; None if there is no live demo, or the team has used its attempts."""
     competition = Competition.objects.filter(is_demo=True, slug=LIVE).first()
     if competition is None or competition.state(timezone.now()) != "live":
         return None
     number = competition.submissions.count()
-    # The same next file, however often this is called.
+    # Seeded by the number of files, so that a repeated call chooses the same team.
     team = random.Random(number).choice(list(competition.teams.order_by("pk")))  # noqa: S311 - a demo
     if number >= MOST_SUBMISSIONS or team.captain is None:
         return None
@@ -172,9 +174,10 @@ def submit_next() -> Submission | None:
 
 @contextmanager
 def demo_lock(wait_seconds: float = 0) -> Iterator[None]:
-    """Make or remove the demo alone: another process would take our half for an interrupted one.
+    """Hold the lock for making or removing the demo, so that no process takes another's half-made demo for an
+    interrupted one.
 
-    Raises `DemoIsBusy` where another process is still at it after so many seconds.
+    Raises `DemoIsBusy` if another process still holds it after `wait_seconds`.
     """
     folder = Path(settings.FILES_DIR).parent
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -199,7 +202,7 @@ def _take_lock(descriptor: int, until: float) -> None:
 
 
 def demo_user(name: str) -> User:
-    """A person who cannot sign in; `name` stays free for real people who were here first."""
+    """A person who cannot sign in; named `demo-…` if a real person has the name already."""
     email = f"{name}@{EMAIL_DOMAIN}"
     user = User.objects.filter(email=email).first()
     if user is None:
@@ -222,21 +225,21 @@ def _is_wanted(slug: str, report: Callable[[str], None]) -> bool:
 
 
 def _set_demo_dates(competition: Competition, **fields: bool | datetime) -> None:
-    """Without the services: they know only the present, and no demo."""
+    """Set fields directly: the services refuse dates in the past and know no demo."""
     Competition.objects.filter(pk=competition.pk).update(**fields)
     competition.refresh_from_db()
 
 
 @dataclass(frozen=True)
 class PastFile:
-    """A file as a team handed it in, some time after the opening."""
+    """A file that a team submitted `minutes` after the opening."""
 
     team: str
     name: str
     content: bytes
     minutes: int
     user: str = ""
-    """The captain's name where it is empty."""
+    """The submitter; the captain if empty."""
     note: str = ""
     is_selected: bool = False
 
@@ -261,7 +264,7 @@ def _class_files() -> Iterator[PastFile]:
 
 
 def _made_up_files(competition: Competition) -> Iterator[PastFile]:
-    """Two to five files of each team, from the opening to an hour ago."""
+    """Two to five generated files per team, received between the opening and an hour ago."""
     length = int((timezone.now() - competition.opens_at).total_seconds() / 60) - 60
     for team in competition.teams.order_by("pk"):
         dice = random.Random(team.name)  # noqa: S311 - a demo
@@ -271,8 +274,8 @@ def _made_up_files(competition: Competition) -> Iterator[PastFile]:
 
 
 def made_up_file(team: str, number: int) -> bytes:
-    """What a team predicts at its next try, the first being 0: the answers with errors, which shrink from try to try
-    towards what this team is able to."""
+    """A generated submission, `number` 0 being the team's first: the answers with errors that shrink with each try
+    towards the team's own limit."""
     dice = random.Random(f"{team} {number}")  # noqa: S311 - a demo
     least = random.Random(team).uniform(0.1, 0.35)  # noqa: S311 - a demo
     error = least + (0.7 - least) * 0.75**number * dice.uniform(0.7, 1.1)
@@ -305,7 +308,7 @@ def _enrol_teams(competition: Competition, teams: int) -> None:
 
 
 def _store_past_submissions(competition: Competition, files: Iterable[PastFile]) -> None:
-    """Store files as they were received in the past: `submitting` knows only the present."""
+    """Store files with a receipt in the past, because `submitting` always uses the present time."""
     teams = {team.name: team for team in competition.teams.select_related("captain")}
     used: list[tuple[int, date]] = []
     now = timezone.now()
@@ -324,11 +327,11 @@ def _store_past_submissions(competition: Competition, files: Iterable[PastFile])
             sha256=stored.sha256,
             size=stored.size,
             received_at=received_at,
-            # Or each would seem to have waited for its score since then.
+            # Otherwise each would seem to have waited for its score since its receipt.
             rescored_requested_at=now,
             upload_key=f"demo:{team.pk}:{file.name}",
             is_selected=file.is_selected,
         )
         used.append((team.pk, competition.day_of(received_at)))
-    # The worker gives the attempts of invalid files back, as it does for any file.
+    # The worker returns the attempts of invalid files, as it does for any file.
     DailyAttempts.create_for(used, competition.limits.daily_attempts)

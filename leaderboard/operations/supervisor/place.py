@@ -1,4 +1,4 @@
-"""Where a running site lives: its folders, its lock, its broker's socket, its port and its address."""
+"""The place of a running site: its folders, its lock, its broker's socket, its port and its address."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SIOCGIFADDR = 0x8915
 
 
 class Trouble(Exception):
-    """What is wrong, where, and what to do, in words for the person at the terminal."""
+    """A foreseeable problem with its cause and remedy, written for the person at the terminal."""
 
 
 class SiteFolders:
     """The folder `var` (or `VAR_DIR`) of one installation.
 
-    A folder of this user is closed to all others. A volume may belong to another user, if this one can write in it:
-    then the folders and files that the site makes in it are closed.
+    If it belongs to this user, it is closed to all others. A volume may belong to another user if this one can write to
+    it; then only the folders and files that the site makes in it are closed.
     """
 
     def __init__(self, var: Path | None = None, *, is_service: bool = False) -> None:
@@ -45,14 +45,14 @@ class SiteFolders:
         self._lock: IO[str] | None = None
 
     def make(self) -> None:
-        """Make the folders. Raises `Trouble` that says which path is of no use to this user, and what to do."""
+        """Make the folders. Raises `Trouble` with the path that this user cannot use, and advice."""
         try:
             self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
         except PermissionError as error:
             parent = next(folder for folder in self.var.parents if folder.exists())
             raise Trouble(f"{self.var} cannot be made. {_permission_advice(parent)}") from error
         if self.var.stat().st_uid == os.geteuid():
-            with contextlib.suppress(PermissionError):  # some volumes let nobody change rights
+            with contextlib.suppress(PermissionError):  # some volumes do not allow changing permissions
                 self.var.chmod(0o700)
         if not os.access(self.var, os.R_OK | os.W_OK | os.X_OK):
             raise Trouble(f"{self.var} cannot be written. {_permission_advice(self.var)}")
@@ -68,7 +68,7 @@ class SiteFolders:
                 raise Trouble(f"{path} cannot be used. {_permission_advice(path)}")
 
     def warning(self) -> str:
-        """Who else could put another database in the place of ours, or `""`."""
+        """A warning if all users of the machine may replace the site's database; else `""`."""
         mode = self.var.stat().st_mode
         if not mode & stat.S_IWOTH or mode & stat.S_ISVTX:
             return ""
@@ -81,20 +81,21 @@ class SiteFolders:
         return self.logs / f"{name}.log"
 
     def rotate_logs(self) -> None:
-        """Keep one earlier piece of each log. Whoever writes has it open, so it is copied and emptied, not renamed."""
+        """Keep one older part of each log. The log is copied and emptied, not renamed, because its writer has it
+        open."""
         for log in self.logs.glob("*.log"):
             if log.stat().st_size > LOG_ROTATED_AT:
                 shutil.copyfile(log, log.with_suffix(".log.1"))
                 os.truncate(log, 0)
 
     def note_restart(self, line: str) -> None:
-        """Keep what the terminal is told about a restart; `read_restarts` reads it."""
+        """Append a line about a restart to the log that `read_restarts` reads."""
         moment = datetime.now(UTC).isoformat(timespec="seconds")
         with contextlib.suppress(OSError), (self.logs / RESTARTS).open("a") as log:
             log.write(f"{moment} {line}\n")
 
     def trouble_with(self, name: str, what: str) -> Trouble:
-        """Why a part does not start: a full disk, on which it cannot even say so, or the end of its log."""
+        """The reason why a part does not start: a full disk (which may keep it from logging), or the end of its log."""
         if shutil.disk_usage(self.var).free < 2**20:
             return Trouble(f"The disk is full where {self.var} lies. Make room and run the same command again.")
         if self.is_service:
@@ -104,7 +105,7 @@ class SiteFolders:
         return Trouble("\n    ".join([what, *lines]) + f"\n(from {log})")
 
     def take_lock(self) -> bool:
-        """Be the one `up` of this folder until this process ends, however it ends."""
+        """Take the lock of this folder, held until this process ends; False if another `up` holds it."""
         self._lock = (self.run / "up.lock").open("a+")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,14 +116,14 @@ class SiteFolders:
         return True
 
     def leave(self) -> None:
-        """Give the lock up; the end of the process does the same."""
+        """Release the lock; the end of the process does the same."""
         if self._lock is not None:
             self._lock.close()
         if self.is_service:
             shutil.rmtree(self.run, ignore_errors=True)
 
     def note_address(self, address: str) -> None:
-        """Note where the site runs for a second `up`; empty while it starts."""
+        """Store the site's address for a second `up`; `""` while the site starts."""
         assert self._lock is not None
         self._lock.truncate(0)
         self._lock.write(address)
@@ -132,7 +133,8 @@ class SiteFolders:
         return (self.run / "up.lock").read_text()
 
     def socket(self) -> Path:
-        """The broker's socket; in a new folder for temporary files where `var` lies too deep for a socket."""
+        """The path of the broker's socket; in a new temporary folder if the path in `var` is too long. Raises
+        `Trouble`."""
         path = self.run / "valkey.sock"
         if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
             path = Path(tempfile.mkdtemp(prefix="leaderboard-")) / "valkey.sock"
@@ -142,7 +144,7 @@ class SiteFolders:
 
 
 def read_restarts(var: Path, number: int) -> list[tuple[datetime, str]]:
-    """The last restarts of parts of the site, newest first: when, and the line of the terminal."""
+    """The last restarts of parts of the site, newest first: the time, and the line of the terminal."""
     log = var / "log" / RESTARTS
     lines = log.read_text(errors="replace").splitlines()[-number:] if log.exists() else []
     found = []
@@ -154,7 +156,8 @@ def read_restarts(var: Path, number: int) -> list[tuple[datetime, str]]:
 
 
 def _permission_advice(path: Path) -> str:
-    """Whose a path is, who asks for it, and what can be done; for a person who may know containers by name alone."""
+    """The owner and mode of a path, the ids of this process, and what to do; for people who do not know containers
+    well."""
     owner, user, groups = path.stat(), os.geteuid(), sorted({os.getegid(), *os.getgroups()})
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         return f"{path} lies on a file system that is mounted read-only. Set VAR_DIR to a folder that can be written."
@@ -167,7 +170,7 @@ def _permission_advice(path: Path) -> str:
 
 
 def claim_port(host: str, port: int) -> int:
-    """The port when it is free to listen on (a free one for 0)."""
+    """The port if it can be listened on (a free one for 0). Raises `Trouble`."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as listener:
@@ -187,14 +190,15 @@ def claim_port(host: str, port: int) -> int:
 
 
 def url_of(host: str, port: int) -> str:
-    """The address to type into a browser: for "everywhere", the one that others on the network can use."""
+    """The URL to type into a browser; for a host that means all addresses, the one that others on the network can
+    use."""
     if host in EVERYWHERE:
         host = next((own for own in own_addresses() if not own.startswith("127.")), "127.0.0.1")
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 def own_addresses() -> list[str]:
-    """The IPv4 addresses of this machine's network cards (Linux; elsewhere the one that leads out)."""
+    """The IPv4 addresses of this machine's network cards (Linux; elsewhere only the outgoing one)."""
     found: list[str] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _, name in socket.if_nameindex():
@@ -209,7 +213,7 @@ def own_addresses() -> list[str]:
 
 
 def allowed_hosts(host: str, configured: str) -> str:
-    """For Django: what was configured, this machine's own door, and its names when others may come in."""
+    """Django's `ALLOWED_HOSTS`: the configured names, localhost, and this machine's names if others may connect."""
     hosts = [*filter(None, configured.split(",")), "localhost", "127.0.0.1", "[::1]"]
     if host in EVERYWHERE:
         name = socket.gethostname()

@@ -1,7 +1,7 @@
-"""What `up` has done with Django before the site starts, in a process that ends (so that its memory is given back).
+"""The work with Django that `up` needs before the site starts, in a process that ends, so that its memory is freed.
 
-Brings the database up to date, makes the operator named in the environment or else a setup link, and answers in one
-line of JSON: `{"link": secret or null}` or `{"trouble": words}`.
+Updates the database, creates the operator named in the environment or else a setup link, and prints one line of JSON:
+`{"link": secret or null}` or `{"trouble": message}`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ NO_MIGRATE = "--no-migrate"
 
 
 def migrate() -> None:
-    """Bring the database up to date; costs little when it is."""
+    """Apply migrations; cheap if there are none to apply."""
     if not is_migrated():
         call_command("migrate", interactive=False, verbosity=0)
 
 
 def make_operator(username: str, password: str, email: str) -> None:
-    """The operator of an unattended set-up. Somebody who has that name already stays as he is."""
+    """Create the operator of an unattended set-up; an existing account of that name is left as it is. Raises
+    `Trouble`."""
     from django.contrib.auth.password_validation import validate_password
 
     from leaderboard.accounts import personal_data
@@ -53,14 +54,14 @@ def make_operator(username: str, password: str, email: str) -> None:
 
 
 def setup_link() -> str | None:
-    """The secret of a one-time link while nobody operates the site."""
+    """The secret of a new one-time setup link; None if the site has an operator."""
     from leaderboard.accounts.models import SetupLink, User
 
     return None if User.objects.filter(is_superuser=True).exists() else SetupLink.issue()
 
 
 def explain_database(error: DatabaseError) -> str:
-    """The commonest reasons why a database refuses."""
+    """A message for the commonest reasons why a database refuses."""
     text = str(error).strip()
     if "disk is full" in text or "No space left" in text:
         return "The disk is full, so the database cannot be written. Make room and run the same command again."
@@ -77,7 +78,8 @@ def is_migrated() -> bool:
 
 
 def prepare_site(*, migrates: bool) -> int:
-    """Answer for `up`. Without `migrates` a database that lacks something is left alone."""
+    """Prepare the database and print the result for `up`. Without `migrates` a database that is not up to date is left
+    alone."""
     answer: dict[str, str | None]
     try:
         django.setup()

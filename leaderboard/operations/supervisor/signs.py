@@ -1,7 +1,7 @@
-"""Signs of life of a process: answers over a socket, or a file that it touches. Looking for them never waits.
+"""Signs of life of a process: replies over a socket, or a file that it touches. Looking for them never blocks.
 
-Times are those of the supervisor's monotonic clock. Where the supervisor itself did not run for a while, as on a
-suspended laptop, counting begins anew.
+Times are those of the supervisor's monotonic clock. If the supervisor itself did not run for a while, as on a suspended
+laptop, counting starts again.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-QUESTION_SECONDS = 5.0  # a server is asked so often, and has so long to answer
+QUESTION_SECONDS = 5.0  # the interval of questions, and the time to answer one
 MAX_MISSES = 3
 SILENT_SECONDS = MAX_MISSES * QUESTION_SECONDS
 
 
 class Replies:
-    """The answers of a server. A slow answer is an answer; no answer in five seconds is a miss.
+    """The replies of a server. A slow reply counts as a reply; none within five seconds is a miss.
 
-    `stuck` is the answer that says that the server has done nothing for 15 s already: two of them are enough.
+    `stuck` is the reply of a server that has made no progress for 15 s: two of them in a row are enough to end it.
     """
 
     def __init__(self, address: str | tuple[str, int], question: bytes, ready: bytes, stuck: bytes = b"\0") -> None:
@@ -32,12 +32,12 @@ class Replies:
         self.restart_counters()
 
     def restart_counters(self) -> None:
-        """Forget what counts against the process."""
+        """Forget the misses of the process."""
         self._hang_up()
         self.misses, self.ask_at = 0, 0.0
 
     def look(self, now: float, leader: int) -> bool:
-        """Look at the process `leader` once; whether it is at work."""
+        """Look once at the process `leader`, without blocking; returns whether it is at work."""
         if leader != self.leader:
             self.leader, self.is_ready = leader, False
             self.restart_counters()
@@ -54,11 +54,11 @@ class Replies:
         return self.is_ready
 
     def silence(self, now: float) -> str:
-        """Why the process should be ended, or `""`."""
+        """The reason for ending the process, or `""`."""
         return f"no answer for {MAX_MISSES * QUESTION_SECONDS:g} s" if self.misses >= MAX_MISSES else ""
 
     def _read_reply(self) -> bytes | None:
-        """The beginning of the reply; empty where the connection failed, None while nothing has come."""
+        """The beginning of the reply; empty if the connection failed, None if nothing has arrived yet."""
         assert self.socket is not None
         try:
             if not self.is_asked:
@@ -87,9 +87,9 @@ class Replies:
 
 
 class Heartbeats:
-    """The files `PART-PID` that the processes of one group touch in a folder (`child_processes.start_heartbeat`).
+    """Files `PART-PID` that the processes of one group touch in a folder (`child_processes.start_heartbeat`).
 
-    The process that leads the group, the part `name`, is at work once its own file exists. Words in a file ask for a
+    The process that leads the group, the part `name`, is at work once its file exists. Text in a file asks for a
     restart.
     """
 

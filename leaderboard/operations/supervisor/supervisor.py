@@ -1,6 +1,6 @@
-"""Starts the parts of a site as children, and starts them again when they end or give no sign of life.
+"""The supervisor: starts the parts of a site as child processes, and restarts those that end or show no sign of life.
 
-This process never loads Django; it has one thread, so that its children can ask the kernel to die with it.
+This process never loads Django, and has one thread, so that its children can ask the kernel to die with it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from .place import SiteFolders
 LOOK_EVERY = 0.1
 START_WITHIN = 60.0
 DEATHS_WHILE_STARTING = 4
-TIME_TO_FINISH = 2.2  # of the three seconds that a stop may take
+TIME_TO_FINISH = 2.2  # seconds, of the three that a stop may take
 TIME_TO_SAVE = 0.5
 ROTATE_EVERY = 15.0
-SLEPT_SECONDS = 3.0  # when this process did not look for so long, its children's silence may be its own
+SLEPT_SECONDS = (
+    3.0  # after a pause this long the supervisor itself was suspended, so the silence of children means nothing
+)
 
 
 class Stopped(Exception):
@@ -34,12 +36,12 @@ class Stopped(Exception):
 
 
 class Supervisor:
-    """Starts children and starts them again when they die."""
+    """Starts child processes and restarts them when they die."""
 
     def __init__(self, place: SiteFolders, env: dict[str, str], report: Callable[[str], None]) -> None:
         self.place, self.env, self.report = place, env, report
         self.children: list[ManagedProcess] = []
-        self.others: dict[int, subprocess.Popen[bytes]] = {}  # processes that do one thing and end
+        self.others: dict[int, subprocess.Popen[bytes]] = {}  # processes that do one thing and end, by pid
         self.is_stopping = False
         self.looked_at = time.monotonic()
         self.seconds_to_stop = float(env.get(child_processes.STOP_VARIABLE, TIME_TO_FINISH))
@@ -50,7 +52,7 @@ class Supervisor:
         self.is_stopping = True
 
     def log_of(self, name: str) -> Path | None:
-        """Where a part writes; None for a service: to the output of this process."""
+        """The log file of a part; None for a service, which writes to this process's output."""
         return None if self.place.is_service else self.place.log_of(name)
 
     def add(self, *new: ManagedProcess) -> None:
@@ -61,19 +63,19 @@ class Supervisor:
     def run_once(
         self, name: str, command: list[str], env: dict[str, str], stdout: int | None = None
     ) -> subprocess.Popen[bytes]:
-        """Start a process that does one thing."""
+        """Start a process that does one thing and ends."""
         process = children.spawn_process(command, self.log_of(name), {**self.env, **env}, stdout)
         self.others[process.pid] = process
         return process
 
     def wait_until(self, condition: Callable[[], bool], seconds: float) -> None:
-        """Look after the children until the condition holds or the time is over."""
+        """Look after the children until the condition holds or `seconds` are over."""
         deadline = time.monotonic() + seconds
         while not condition() and time.monotonic() < deadline:
             self.check_children()
 
     def wait_for_start(self) -> None:
-        """Wait until every part answers. Raises `Trouble` with the end of the log of one that does not."""
+        """Wait until every part responds. Raises `Trouble` with the end of the log of a part that does not start."""
 
         def is_decided() -> bool:
             return all(child.is_ready or child.deaths >= DEATHS_WHILE_STARTING for child in self.children)
@@ -90,7 +92,7 @@ class Supervisor:
             self.place.rotate_logs()
 
     def check_children(self) -> None:
-        """Start again what is due, end what is silent, and sleep for a moment. Raises `Stopped` after a signal."""
+        """Restart children that are due, kill silent ones, and sleep for a moment. Raises `Stopped` after a signal."""
         if self.is_stopping:
             raise Stopped
         self._collect_deaths()
@@ -105,7 +107,7 @@ class Supervisor:
         time.sleep(LOOK_EVERY)
 
     def stop(self) -> None:
-        """End all, within three seconds at a terminal: first the ones who use the broker, then the broker."""
+        """End all children, within three seconds at a terminal: first the users of the broker, then the broker."""
         self.is_stopping = True
         for process in self.others.values():
             process.terminate()
@@ -124,7 +126,7 @@ class Supervisor:
             process.kill()
 
     def _collect_deaths(self) -> None:
-        """Collect every process that ended; the first process of a container inherits orphans too."""
+        """Reap every process that ended, orphans included, which the first process of a container inherits."""
         with suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 self._note_death(ended[0], os.waitstatus_to_exitcode(ended[1]))

@@ -1,4 +1,4 @@
-"""`manage.py up`: prepares a site, starts it and says where it runs."""
+"""`manage.py up`: prepares a site, starts it and prints its address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .supervisor import TIME_TO_FINISH, Stopped, Supervisor
 
 PREPARE_WITHIN = 3600.0
 FILES_WITHIN = 10.0
-SERVICE_TIME_TO_FINISH = 25.0  # of the thirty that container platforms give
+SERVICE_TIME_TO_FINISH = 25.0  # seconds, of the thirty that container platforms allow
 PARTS = ("web", "worker")
 NO_BOX = str.maketrans("╭╮╰╯│─", " " * 6)
 
@@ -56,7 +56,7 @@ def run_up(arguments: list[str]) -> int:
 
 
 def run_site(options: argparse.Namespace) -> int:
-    """Run the site until it is stopped; the exit code. Every foreseeable trouble is printed in words."""
+    """Run the site until it is stopped; returns the exit code. Foreseeable problems are printed as messages."""
     os.umask(0o077)
     place = SiteFolders(is_service=bool(options.only))
     try:
@@ -85,7 +85,7 @@ def run_site(options: argparse.Namespace) -> int:
 
 
 def check_service() -> None:
-    """What the parts of a site must have in common. Raises `Trouble`."""
+    """Check the variables that all parts of a site must share. Raises `Trouble`."""
     if not os.environ.get("REDIS_URL"):
         raise Trouble("Parts of a site find each other by a broker. Set REDIS_URL, for example redis://HOST:6379/0.")
     if os.environ.get("DATABASE_URL") and not os.environ.get("SECRET_KEY"):
@@ -93,7 +93,7 @@ def check_service() -> None:
 
 
 def _run(place: SiteFolders, options: argparse.Namespace, parts: Collection[str]) -> None:
-    """The whole site, or some parts of it in the foreground, until it is stopped."""
+    """Run the whole site, or some parts of it in the foreground, until it is stopped."""
     began, broker_socket = time.monotonic(), place.socket()
     supervisor = Supervisor(place, environment(options, place.var, broker_socket), print_text)
     try:
@@ -101,7 +101,7 @@ def _run(place: SiteFolders, options: argparse.Namespace, parts: Collection[str]
             supervisor.add(children.broker_process(place, broker_socket))
         making_files = start_making_files(supervisor) if "web" in parts else None
         link = prepare_database(supervisor, options, parts)
-        # The web server looks for fonts at its start alone.
+        # The web server looks for fonts only when it starts.
         supervisor.wait_until(lambda: making_files is None or making_files.returncode is not None, FILES_WITHIN)
         if "web" in parts:
             supervisor.add(children.web_process(options.host, options.port))
@@ -126,7 +126,7 @@ def welcome_service(supervisor: Supervisor, options: argparse.Namespace, link: s
 
 
 def welcome(supervisor: Supervisor, options: argparse.Namespace, link: str | None, started: str) -> None:
-    """Say where the site runs, and do what else a person at a terminal wants of a start."""
+    """Print the address, load the demo if asked, and open a browser."""
     place, url = supervisor.place, url_of(options.host, options.port)
     place.note_address(f"{url} (process {os.getpid()})")
     print_text(f"{make_box(os.environ.get('SITE_URL') or url, link, place)}\n{started}")
@@ -139,7 +139,7 @@ def welcome(supervisor: Supervisor, options: argparse.Namespace, link: str | Non
 
 
 def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> dict[str, str]:
-    """The variables of every child. The operator's password is not for them."""
+    """The environment variables of every child process, without the operator's password."""
     env = {**children.THRIFT, **os.environ}
     env.pop("ADMIN_PASSWORD", None)
     env.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
@@ -151,14 +151,14 @@ def environment(options: argparse.Namespace, var: Path, broker_socket: Path) -> 
 
 
 def start_making_files(supervisor: Supervisor) -> subprocess.Popen[bytes]:
-    """The process that makes fonts and worked examples where they are missing. Pages do without them."""
+    """Start the process that makes missing fonts and worked examples. Pages can do without them."""
     command = [sys.executable, "-m", "leaderboard.common.made_files", str(supervisor.place.var)]
     return supervisor.run_once("made-files", command, {})
 
 
 def prepare_database(supervisor: Supervisor, options: argparse.Namespace, parts: Collection[str]) -> str | None:
-    """Bring the database up to date where this start may; the secret of the setup link while the site has no operator,
-    where pages are served."""
+    """Update the database unless `--no-migrate`. Returns the secret of the setup link if pages are served and the site
+    has no operator; else None. Raises `Trouble`."""
     if options.no_migrate and "web" not in parts:
         return None
     password = {"ADMIN_PASSWORD": os.environ.get("ADMIN_PASSWORD", "")}
@@ -198,7 +198,7 @@ def has_screen() -> bool:
 
 
 def print_text(text: str) -> None:
-    """Print, also to a terminal that cannot draw boxes or is gone; as one line of JSON where the log is."""
+    """Print, also to a terminal that cannot draw boxes or is gone; with `LOG_FORMAT=json` as one line of JSON."""
     if os.environ.get("LOG_FORMAT") == "json":
         moment = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         text = " ".join(text.translate(NO_BOX).split())

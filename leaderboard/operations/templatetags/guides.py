@@ -1,4 +1,4 @@
-"""Where in the guides a page is explained."""
+"""Links from pages to the part of a guide that explains them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLACES = {name: place for place, names in PARTS.items() for name in names.split(
 
 @register.simple_tag(takes_context=True)
 def help_address(context: Context) -> str:
-    """The part of a guide that explains this page; all guides where none does."""
+    """The URL of the guide's part that explains this page; the list of guides if there is none."""
     match = getattr(context.get("request"), "resolver_match", None)
     if match is None or match.url_name not in PLACES:
         return reverse("help")

@@ -65,7 +65,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Added. Hosts can choose {file.key} now.")
 
     def _list(self) -> None:
-        # What is broken is looked at once more: a library may have been installed since.
+        # Broken files are inspected once more, because a missing library may have been installed since.
         files = [read_custom_file(f.path, again=True) if f.error else f for f in list_custom_files()]
         for file in files:
             self._print_check(file)
@@ -104,7 +104,7 @@ WHO = {"settings": "as you say", "file": "as the file says", "guess": "a guess f
 
 
 def _metric_options(options: dict[str, Any]) -> dict[str, Any]:
-    """What the options say about the metric."""
+    """The metric's settings that the command's options give."""
     given = {name: options[name] for name in ("direction", "best", "title", "group") if options[name] is not None}
     if options["columns"]:
         given["submission_columns"] = [name.strip() for name in options["columns"].split(",")]

@@ -1,6 +1,6 @@
 """`manage.py check_sandbox [--json]`: try three ways out of a sealed process on this machine.
 
-It ends with 1 where the seal does not hold. Each worker does so when it starts; the status page shows what came of it.
+The exit code is 1 if the seal does not hold. Each worker runs it when it starts; the status page shows the result.
 """
 
 from __future__ import annotations

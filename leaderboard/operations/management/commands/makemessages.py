@@ -1,5 +1,5 @@
-"""`manage.py makemessages`: Django's own, which also finds the messages of the library, and what its metrics say of
-themselves."""
+"""`manage.py makemessages`: Django's command, which here also finds the messages of the metrics library and the texts
+with which its metrics describe themselves."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ import metrics
 
 FOLDER = Path(metrics.__file__).parent
 KEYWORDS = ("Message:1", "counted:2,3", "Plural:1,2")
-"""Which arguments of which functions of the library are templates, for xgettext."""
+"""The library's functions and which of their arguments are message templates, for xgettext."""
 
 
 class Command(makemessages.Command):
     xgettext_options = [*makemessages.Command.xgettext_options, *(f"--keyword={word}" for word in KEYWORDS)]
 
     def process_files(self, file_list: list[Any]) -> None:
-        """Puts what metrics say of themselves where the messages of their files come; Django makes one of both."""
+        """Add the metrics' own texts to the template file of their folder; Django merges them with the other
+        messages."""
         super().process_files(file_list)
         folders = {file.locale_dir for file in file_list if Path(file.dirpath).resolve() == FOLDER}
         for folder in folders if self.domain == "django" else ():
@@ -29,7 +30,7 @@ class Command(makemessages.Command):
 
 
 def entries() -> Iterator[str]:
-    """What the metrics of the library say of themselves as entries for translators: each text once, with its files."""
+    """Entries for translators of the texts in metric files, each text once with the files that have it."""
     found: dict[str, list[str]] = {}
     for metric in metrics.catalogue():
         if not metric.is_custom:
@@ -40,7 +41,7 @@ def entries() -> Iterator[str]:
 
 
 def own_texts(metric: metrics.Metric) -> Iterator[str]:
-    """The texts of a metric's file that no tool finds, because nothing marks them there."""
+    """The texts of a metric's file that xgettext cannot find, because they are not marked there."""
     yield from (metric.title, metric.group, metric.summary, metric.description)
     for parameter in metric.parameters:
         yield from (parameter.help, parameter.when_empty)

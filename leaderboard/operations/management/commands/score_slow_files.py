@@ -1,6 +1,6 @@
-"""`manage.py score_slow_files`: measure the files that take too long for the queue, one after the other.
+"""`manage.py score_slow_files`: score the files that take too long for the queue, one after the other.
 
-A worker starts it when there is one; the worker goes on with the files of others meanwhile.
+A worker starts it when there is such a file, and goes on with other files meanwhile.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from leaderboard.common import child_processes
 from leaderboard.competitions.scoring import queue, score
 
 NICENESS = 5
-"""On top of the worker's: the processor belongs to quick files first."""
+"""Added to the worker's niceness, so that quick files get the processor first."""
 
 
 class Command(BaseCommand):

@@ -1,4 +1,5 @@
-"""`manage.py setup_link`: a new one-time link for the first account, where no terminal shows the one of `up`."""
+"""`manage.py setup_link`: a new one-time link for the first account, for sites where no terminal shows the one of
+`up`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py sweep_files`: remove stored files that no row has spoken of for a day, and those of old invalid rows."""
+"""`manage.py sweep_files`: remove stored files that have had no row for a day, and those of old invalid submissions."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ...backup_manifest import BackupError
 
 log = logging.getLogger(__name__)
 
-# A row follows its file within seconds; restoring or moving a site takes hours.
+# A file gets its row within seconds, but restoring or moving a site takes hours.
 ORPHAN_LIFETIME = timedelta(hours=24)
 FOLDERS = ("submissions", "truths", "data", "checks", "page-tasks")
 FEW = 20
 
 
 def sweep_files(*, at: datetime, force: bool = False) -> int:
-    """Remove what was stored a day before `at` and has no row; the number of files. A web server that dies between a
-    file and its row leaves such a file.
+    """Remove files that were stored more than a day before `at` and have no row; returns their number. Such a file is
+    left when a web server dies between storing a file and its row.
 
-    Raises `BackupError` where most files would go, and removes nothing: then the database is not the right one.
+    Raises `BackupError` and removes nothing if most files would go: then it is probably the wrong database.
     """
     before = (at - ORPHAN_LIFETIME).timestamp()
-    # The list first: what is stored after it may have its row already.
+    # List files before reading rows, so that every file in the list has had time to get its row.
     stored = [key for key, written in storage.list_stored() if key.partition("/")[0] in FOLDERS and written < before]
     named = database_dumps.named_files(database_dumps.read_live)
     orphans = [key for key in stored if key.endswith(".partial") or _root(key) not in named]
@@ -47,7 +47,7 @@ def sweep_files(*, at: datetime, force: bool = False) -> int:
 
 
 def _root(key: str) -> str:
-    """The file that a row names; files derived from it lie next to it under a longer name."""
+    """The key that a row names; files derived from it are next to it under a longer name."""
     return key.partition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""`up` for who reaches it through Django; `manage.py` itself goes to the supervisor without loading Django."""
+"""`up` as a Django command; `manage.py` itself calls the supervisor without loading Django."""
 
 from __future__ import annotations
 
