@@ -25,7 +25,7 @@ from leaderboard.competitions.services import competitions
 from leaderboard.notifications import emails
 from leaderboard.notifications.models import Notice
 from tests.conftest import enter, make_competition
-from tests.pages import signed_in, tidy
+from tests.pages import signed_in, tidy, upload
 
 # A day on which clocks are put forward, and one on which they are put back; Lord Howe moves by half an hour.
 CHANGES = {
@@ -71,7 +71,7 @@ def test_a_draft_begins_in_the_zone_of_its_host(ada: User) -> None:
     client = signed_in(ada)
 
     def zone_of_new_draft(**sent: str) -> str:
-        client.post("/host/new/", {"action": "empty", **sent})
+        client.post("/host/new/", {"files": upload("id,label\n1,cat\n"), **sent})
         return Competition.objects.latest("created_at").zone
 
     assert zone_of_new_draft() == zone_of_new_draft(zone="Europe/Atlantis") == "UTC"

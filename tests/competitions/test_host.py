@@ -118,8 +118,8 @@ def test_a_missing_title_is_one_mistake_and_not_two(hers: Client, pets: Competit
     assert "can't be derived from this title" not in text
 
 
-def test_an_address_in_use_is_told_in_our_words(hers: Client, pets: Competition) -> None:
-    hers.post("/host/new/", {"action": "empty"})
+def test_an_address_in_use_is_told_in_our_words(hers: Client, ada: User, pets: Competition) -> None:
+    copying.create_default_draft(user=ada, title="Other", slug="new-competition")
     text = hers.post("/host/new-competition/settings/", {**FILLED, "slug": "pets"}).content.decode()
     assert "Another competition has this address" in text
     assert "Slug" not in text
@@ -174,8 +174,8 @@ def test_a_drafts_page_has_no_numbers_that_are_all_zero(hers: Client, ada: User)
     assert 'id="pulse"' not in page
 
 
-def test_an_incomplete_draft_is_not_launched_and_says_what_is_missing(hers: Client) -> None:
-    hers.post("/host/new/", {"action": "empty"})
+def test_an_incomplete_draft_is_not_launched_and_says_what_is_missing(hers: Client, ada: User) -> None:
+    copying.create_default_draft(user=ada, title="Other", slug="new-competition")
     page = text_of(hers.post("/host/new-competition/launch/", follow=True))
     assert "Missing: The answers are ready." in page
     assert "Missing:" in page

@@ -21,7 +21,7 @@ from tests.pages import signed_in, text_of, upload
 
 def test_every_page_writes_who_it_was(ada: User, bo: User, cy: User, work: Callable[[], int]) -> None:
     client = signed_in(ada)
-    client.post("/host/new/", {"action": "empty"})
+    client.post("/host/new/", {"files": upload("id,label\n1,cat\n")})
     made = Competition.objects.get()
     client.post(f"/host/{made.slug}/settings/", {**FILLED, "slug": "pond-life"})
     made.refresh_from_db()

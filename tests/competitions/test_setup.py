@@ -99,12 +99,12 @@ def test_another_proposal_leaves_one_sample_as_the_first_baseline(hers: Client) 
     assert Submission.objects.get(baseline__isnull=False).pk != earlier.pk
 
 
-def test_a_draft_that_started_empty_gets_its_files_and_keeps_what_was_typed(hers: Client) -> None:
-    address = hers.post("/host/new/", {"action": "empty"})["Location"]
+def test_a_draft_without_files_gets_them_and_keeps_what_was_typed(hers: Client, pond: Competition) -> None:
+    address = f"/host/{pond.slug}/setup/"
     page = hers.get(address).content.decode()
     assert re.search(r'name="create" value="yes"\s+disabled', page)
     typed = {**filled_in(page), "title": "Bike rides", "files": upload(ONLY, "answers.csv")}
-    assert hers.post(address, typed)["Location"] == "/host/bike-rides/setup/#files"
+    assert hers.post(address, typed)["Location"] == "/host/pond/setup/#files"
     assert TruthDraft.objects.get().report["ok"]
     assert Competition.objects.get().title == "Bike rides"
 

@@ -96,15 +96,14 @@ def _imports_nothing(request: HttpRequest) -> bool:
 @open_page_to(SiteAudience.SITE_HOSTS)
 @answered_by_worker(gettext_lazy("Reading your files"), is_quick=_imports_nothing)
 def host_new(request: HttpRequest) -> HttpResponseBase:
-    """Drop files, start empty (`action=empty`) or import a competition (`action=import`)."""
+    """Drop files, or import a competition (`action=import`)."""
     if request.POST.get("action") == "import" or "folder" in request.FILES:
         return _import_zip(request)
     status = 200
     if request.method == "POST":
         try:
-            files = request.FILES.getlist("files")
-            if files or request.POST.get("action") == "empty":
-                return _start(request, files)
+            if request.FILES.getlist("files"):
+                return _start(request)
             messages.error(request, _("Choose one or more files."))
             status = 422
         except TooLarge as error:
@@ -113,14 +112,12 @@ def host_new(request: HttpRequest) -> HttpResponseBase:
     return render(request, "competitions/host_new.html", {"folder_form": FolderForm()}, status=status)
 
 
-def _start(request: HttpRequest, files: list[Any]) -> HttpResponseBase:
+def _start(request: HttpRequest) -> HttpResponseBase:
     """Make the draft at once, so that it is one however often a worker begins to read its files."""
     user, zone = signed_in_user(request.user), request.POST.get("zone", "")
     zone = viewer_zone(request) or (zone if zone in known_zones() else "UTC")
     title = copying.NEW_TITLE
     made = copying.create_default_draft(user=user, title=title, slug=copying.free_slug(title), zone=zone)
-    if not files:
-        return see_other("host_setup", slug=made.slug)
     return hand_over(request, path=reverse("host_setup", kwargs={"slug": made.slug}))
 
 
