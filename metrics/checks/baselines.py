@@ -192,7 +192,7 @@ def _constants(
 ) -> list[tuple[Message, list[str]]]:
     """Answers worth giving in each row, by name; none twice."""
     counts: Counter[tuple[str, ...]] = Counter(map(tuple, perfect))
-    found = [(Message("Sample submission"), truth.dull_cells)]
+    found = [(Message("Sample submission"), truth.constant_prediction)]
     commonest, times = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     numbers = [[to_decimal(cell) for cell in column] for column in columns]
     are_numbers = all(number is not None for column in numbers for number in column)
@@ -237,7 +237,7 @@ def _takes_quantities(truth: Truth, answers: set[float]) -> bool:
     """Whether a submission consists of quantities, of which a mean makes sense, and not of labels. A metric from
     outside does not say so: few whole numbers may be names of classes, but 0 and 1 have a probability."""
     if not truth.metric.is_custom:
-        return isinstance(reading_of(truth, [truth.dull_cells])[0], np.ndarray)
+        return isinstance(reading_of(truth, [truth.constant_prediction])[0], np.ndarray)
     are_whole = all(number.is_integer() for number in answers)
     return not are_whole or len(answers) > _MOST_CLASSES or answers == {0.0, 1.0}
 

@@ -31,7 +31,7 @@ class Columns:
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
         self.arrays = dict(arrays)
-        self._dull: dict[tuple[str, ...], list[str]] = {}
+        self._constants: dict[tuple[str, ...], list[str]] = {}
 
     def __len__(self) -> int:
         return len(next(iter(self.arrays.values()), ()))
@@ -43,12 +43,12 @@ class Columns:
         places = enumerate(names or self.arrays)
         return [self.arrays[name if name in self.arrays else rest[place % len(rest)]] for place, name in places]
 
-    def dull_cells(self, names: tuple[str, ...]) -> list[str]:
+    def constant_prediction(self, names: tuple[str, ...]) -> list[str]:
         """What the sample submission has in each of its columns; looked for once."""
-        if names not in self._dull:
+        if names not in self._constants:
             matching_answers = self.matching_answers(names)
-            self._dull[names] = [_dull(array, len(matching_answers)) for array in matching_answers]
-        return list(self._dull[names])
+            self._constants[names] = [_constant_answer(array, len(matching_answers)) for array in matching_answers]
+        return list(self._constants[names])
 
     def take(self, rows: np.ndarray) -> Columns:
         """The given rows."""
@@ -67,19 +67,19 @@ class AnyColumns(Kind):
         self.names = tuple(names)
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Columns:
-        dull = [] if truth is None else truth.dull_cells(self.names)
+        constant = [] if truth is None else truth.constant_prediction(self.names)
         for place, cells in enumerate(columns):
             if truth is None:
                 _check_truth(cells)
             else:
-                _check(cells, dull[place])
+                _check(cells, constant[place])
         return Columns({cells.column: cells.array for cells in columns})
 
     def fill(self, places: np.ndarray, values: Any) -> Any:
         return take(values, places)
 
     def sample(self, truth: Any) -> str | list[str]:
-        found: list[str] = truth.dull_cells(self.names)
+        found: list[str] = truth.constant_prediction(self.names)
         return found
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
@@ -97,16 +97,16 @@ def _check_truth(cells: Cells) -> None:
         cells.refuse("not_finite", NOT_FINITE, places)
 
 
-def _check(cells: Cells, dull: str) -> None:
+def _check(cells: Cells, constant: str) -> None:
     """A submission's column, beside what the sample submission has in it: what the truth has there is secret."""
-    if dull:
+    if constant:
         cells.refuse_blank()
     numbers = _numbers(cells.array)
     if numbers is not None:
         places = np.flatnonzero(~np.isfinite(numbers))
         if len(large := np.flatnonzero(np.isfinite(numbers) & (np.abs(numbers) > LARGEST))):
             cells.refuse("too_large_values", TOO_LARGE, large, {"bound": f"{LARGEST:g}"})
-    elif to_decimal(dull) is not None:
+    elif to_decimal(constant) is not None:
         coded = cells.coded()
         bad = [code for code, text in enumerate(coded.values) if text.lower() in _NO_NUMBERS]
         places = np.flatnonzero(np.isin(coded.codes, bad))
@@ -116,9 +116,10 @@ def _check(cells: Cells, dull: str) -> None:
         cells.refuse("not_finite", _NO_FINITE_NUMBER, places)
 
 
-def stand_in_cells(names: Sequence[str], roles: Collection[str], dull: Mapping[str, str]) -> list[list[str]]:
-    """Answers that tell nothing for the columns of a truth, each as cells to be repeated: they follow from the ``dull``
-    cells of the sample submission. Numbers take turns, because many metrics need two different answers."""
+def stand_in_cells(names: Sequence[str], roles: Collection[str], constant: Mapping[str, str]) -> list[list[str]]:
+    """Answers that tell nothing for the columns of a truth, each as cells to be repeated: they follow from the
+    ``constant`` prediction of the sample submission. Numbers take turns, because many metrics need two different
+    answers."""
     targets = [name for name in names if name not in roles]
     found = []
     for name in names:
@@ -126,7 +127,7 @@ def stand_in_cells(names: Sequence[str], roles: Collection[str], dull: Mapping[s
             found.append(["1"])
             continue
         place = targets.index(name)
-        cell = dull.get(name, list(dull.values())[place % len(dull)])
+        cell = constant.get(name, list(constant.values())[place % len(constant)])
         number = to_decimal(cell)
         if number is None:
             found.append([cell])
@@ -156,7 +157,7 @@ def _numbers(array: Any) -> np.ndarray | None:
     return np.frombuffer(numbers.buffers()[1], np.float64)[numbers.offset : numbers.offset + len(numbers)]
 
 
-def _dull(array: Any, width: int) -> str:
+def _constant_answer(array: Any, width: int) -> str:
     """The same answer for every row: the first text in order or the least whole number, which may be a class; equal
     parts of 1 where the answers look like probabilities."""
     numbers = _numbers(array)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .truth import Truth
 
 MAX_SHOWN_CHARACTERS = 500
-_MAX_WORDS = 2000
+_MAX_TEXT_CHARACTERS = 2000
 
 _SAMPLED = 100
 _REFUSED_WITHOUT_WORDS = Message("The metric refuses this file, and what it says about it cannot be shown here.")
@@ -72,7 +72,7 @@ def error_facts(error: BaseException, key: str) -> dict[str, Any]:
     return {
         "kind": "participant" if for_participants else kind,
         "class": name[:100],
-        "words": words[:_MAX_WORDS],
+        "words": words[:_MAX_TEXT_CHARACTERS],
         "line": line,
         "missing": error.name if isinstance(error, ModuleNotFoundError) else None,
     }
@@ -239,13 +239,13 @@ def _stand_in(truth: Truth, table: Table) -> tuple[bytes, bytes, bytes]:
     ids = table.column(truth.id_column)
     whole = [table.column(truth.name_in(table, name)) for name in wanted]
     few = ids[:_SAMPLED]
-    dull = [cycled([cell], len(few)) for cell in truth.dull_cells]
+    constant = dict(zip(wanted, truth.constant_prediction, strict=True))
     names = [name for name in truth.table.names if name not in (truth.id_column, USAGE if truth.has_split else "")]
-    cells = stand_in_cells(names, set(truth.role_columns.values()), dict(zip(wanted, truth.dull_cells, strict=True)))
+    cells = stand_in_cells(names, set(truth.role_columns.values()), constant)
     return (
         _csv([truth.id_column, *names], [ids, *(cycled(one, len(ids)) for one in cells)]),
         _csv([truth.id_column, *wanted], [ids, *whole]),
-        _csv([truth.id_column, *wanted], [few, *dull]),
+        _csv([truth.id_column, *wanted], [few, *(cycled([cell], len(few)) for cell in constant.values())]),
     )
 
 

@@ -229,7 +229,7 @@ class Truth:
 
     def _warnings(self, prediction: Any) -> tuple[Problem, ...]:
         return warn_of_foreign_labels(
-            self.metric.submission, self.dull_cells[0], self.submission_columns[-1], prediction
+            self.metric.submission, self.constant_prediction[0], self.submission_columns[-1], prediction
         )
 
     def read_submission(self, submission: Source) -> tuple[Any, Table, np.ndarray]:
@@ -279,30 +279,30 @@ class Truth:
         return name if name in table.names else next(a for a in self.metric.format.aliases if a in table.names)
 
     def sample_submission(self) -> bytes:
-        """A valid submission with the same dull answer in each row, sorted by id so that it tells nothing."""
-        cells = [*self.dull_cells, *self._unscored_cells]
+        """A valid submission with the same answer in each row, sorted by id so that it tells nothing."""
+        cells = [*self.constant_prediction, *self._unscored_cells]
         return csv_bytes(self.submission_columns, ([name, *cells] for name in self.ids.in_order))
 
     @property
-    def dull_cells(self) -> list[str]:
+    def constant_prediction(self) -> list[str]:
         """The scored cells in each row of the sample."""
         cell = self.metric.submission.sample(self.target)
         return [cell] * len(self.scored_columns) if isinstance(cell, str) else cell
 
     @property
     def _unscored_cells(self) -> list[str]:
-        return self.dull_cells[-1:] * len(self.unscored_columns)
+        return self.constant_prediction[-1:] * len(self.unscored_columns)
 
     def perfect_submission(self) -> bytes:
         """A submission made of the answers themselves; ignored rows get the sample's answer."""
         names, columns = self.ids.texts, self.perfect_columns()
         if len(self.scored) < len(names):
-            columns = [self._in_all_rows(*pair) for pair in zip(columns, self.dull_cells, strict=True)]
+            columns = [self._in_all_rows(*pair) for pair in zip(columns, self.constant_prediction, strict=True)]
         columns += [[cell] * len(names) for cell in self._unscored_cells]
         return csv_bytes(self.submission_columns, zip(names, *columns, strict=True))
 
-    def _in_all_rows(self, cells: Sequence[str], dull: str) -> list[str]:
-        found = np.full(self.table.rows, dull, object)
+    def _in_all_rows(self, cells: Sequence[str], constant: str) -> list[str]:
+        found = np.full(self.table.rows, constant, object)
         found[self.scored] = cells
         listed: list[str] = found.tolist()
         return listed
