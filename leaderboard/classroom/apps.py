@@ -1,4 +1,4 @@
-"""What the classroom adds to the apps below it."""
+"""App configuration: registers the hooks of the classroom with the apps below."""
 
 from __future__ import annotations
 

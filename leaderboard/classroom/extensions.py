@@ -1,4 +1,4 @@
-"""For one team: more attempts, more time, disqualification and its end."""
+"""Services for one team: extra attempts, a later deadline, disqualification and readmission."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def grant_extension(
     extra_attempts: int = 0,
     closes_at: datetime | None = None,
 ) -> Extension:
-    """Give a team more attempts every day, a later deadline, or both.
+    """Grant a team more attempts per day, a later deadline, or both.
 
-    Raises `ValidationError` for what makes no grant, `CannotHost` for an extension once the private board is open.
+    Raises `ValidationError` for an invalid extension, `CannotHost` for a later deadline after the reveal.
     """
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
@@ -60,7 +60,10 @@ def grant_extension(
 
 
 def opens_final_ranking(extension: Extension) -> bool:
-    """Whether taking this back would open the final ranking: the deadline has passed, and nobody else has time."""
+    """Whether revoking this extension would reveal the final ranking at once.
+
+    True if the ranking reveals itself, the deadline has passed, and no other team still has time.
+    """
     competition, now = extension.team.competition, database_now()
     if (
         extension.closes_at is None
@@ -76,7 +79,10 @@ def opens_final_ranking(extension: Extension) -> bool:
 
 
 def revoke_extension(*, extension: Extension, user: User | None) -> None:
-    """Take a grant back. Attempts already used stay used; files that only its deadline made good become late."""
+    """Revoke an extension. Used attempts stay used; files that were on time only through it become late.
+
+    Raises `CannotHost` for a later deadline after the reveal.
+    """
     with transaction.atomic():
         competition = lock_competition(extension.team.competition_id)
         if extension.closes_at is not None and competition.revealed_at is not None:
@@ -100,7 +106,10 @@ def revoke_extension(*, extension: Extension, user: User | None) -> None:
 
 
 def disqualify_team(*, team: Team, user: User | None, reason: str) -> None:
-    """Take a team from the boards and let it hand in nothing more; its files and scores stay, and it reads why."""
+    """Remove a team from the boards and stop its submissions; files and scores stay. The team is told the reason.
+
+    Raises `CannotHost` without a reason, or if the team is disqualified already.
+    """
     reason = require_reason(reason)
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
@@ -118,7 +127,10 @@ def disqualify_team(*, team: Team, user: User | None, reason: str) -> None:
 
 
 def readmit_team(*, team: Team, user: User | None) -> None:
-    """End a disqualification: the team stands where its scores put it. Raises `CannotHost`."""
+    """End a disqualification: the team is ranked by its scores again.
+
+    Raises `CannotHost` if the team has an extension beyond the reveal: it would see private scores and still submit.
+    """
     with transaction.atomic():
         competition = lock_competition(team.competition_id)
         team = Team.objects.get(pk=team.pk)

@@ -1,4 +1,4 @@
-"""What hosts fill in about people."""
+"""Hosts' forms about people: roles, admission, the class list, account matching, extensions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DOMAIN = re.compile(r"@[^@\s*?/:<>\"()]+\.[^@\s.*?/:<>\"()]{2,}")
 
 
 def posted_number(text: str) -> int:
-    """The number that a form sends about a row; 0, which is no row's, where it is none."""
+    """The primary key in a posted field; 0, which no row has, for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
 
 
@@ -53,7 +53,7 @@ class RoleForm(forms.Form):
 
 
 class AdmissionForm(forms.Form):
-    """Who may join, what peers read, what assistants may do."""
+    """Settings for admission, for names shown to other students, and for the rights of assistants."""
 
     admission = setting_field("admission", label=gettext_lazy("Who can join"), widget=forms.RadioSelect)
     allowed_addresses = setting_field(
@@ -69,7 +69,7 @@ class AdmissionForm(forms.Form):
         super().__init__(data, initial={name: read_setting(competition, name) for name in self.base_fields})
 
     def clean_allowed_addresses(self) -> str:
-        """One address or `@domain` per line, small letters, each once."""
+        """One address or `@domain` per line, in lower case, without duplicates."""
         found: dict[str, None] = {}
         for word in re.split(r"[\s,;]+", self.cleaned_data["allowed_addresses"].casefold()):
             if word:
@@ -97,7 +97,7 @@ class AdmissionForm(forms.Form):
 
 
 class RosterForm(forms.Form):
-    """A file, or the same as pasted text."""
+    """A class list as a file or as pasted text."""
 
     file = forms.FileField(
         label=gettext_lazy("Class list"),
@@ -130,14 +130,17 @@ class RosterForm(forms.Form):
 
     @property
     def list_given(self) -> tuple[str, bytes | str]:
-        """Its name and what is in it."""
+        """(file name, content); the name is "" for pasted text."""
         if file := self.cleaned_data["file"]:
             return file.name or "", file.read()
         return "", self.cleaned_data["text"]
 
 
 class LinkAccountsForm(forms.Form):
-    """A field for each account: who it is on the roster, as one of its lines, an address, a number or a name."""
+    """One field per account for its student on the roster, typed as a proposed line, address, number or name.
+
+    After validation `pairs` maps memberships to roster entries.
+    """
 
     def __init__(self, guests: Iterable[people.UnlinkedMember], waiting: people.UnlinkedEntries, *args: Any) -> None:
         super().__init__(*args)
@@ -168,7 +171,7 @@ class LinkAccountsForm(forms.Form):
 
 
 class ExtensionForm(forms.Form):
-    """More attempts, more time. The deadline is meant in the competition's zone."""
+    """Extra attempts and a later deadline, which is entered in the competition's time zone."""
 
     extra_attempts = forms.IntegerField(
         label=gettext_lazy("Extra attempts"),

@@ -1,4 +1,4 @@
-"""What apps above add to the pages of a class. An app appends its functions in `AppConfig.ready()`."""
+"""Hooks by which other apps add to the pages of a class; they append functions in `AppConfig.ready()`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaderboard.competitions.models import Competition
 
 @dataclass(frozen=True)
 class StudentFact:
-    """A figure about a student, for those who may export grades."""
+    """A figure on a student's page, shown to people who may export grades."""
 
     label: str
     figure: str
@@ -20,5 +20,5 @@ class StudentFact:
 
 @Hook
 def student_facts(*, competition: Competition, user: User) -> StudentFact | None:
-    """What an app knows of one student."""
+    """An app's figure about one student, or None."""
     raise NotImplementedError

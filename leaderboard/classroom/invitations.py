@@ -1,7 +1,7 @@
-"""Invitations by mail to people of a roster, each with a one-time link for one person.
+"""Invitations by e-mail to students on the roster, each with a one-time link.
 
-The outbox asks for the e-mail when it sends it. The link is made then and only its digest is stored, so a second
-e-mail ends the link of the first.
+The outbox calls `build_invitation` when it sends an e-mail. The link is made then, and only its digest is stored, so a
+second e-mail invalidates the link of the first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ KIND = "invitation"
 
 
 def why_no_emails() -> str:
-    """Why this site cannot send invitations, in words for a host; empty where it can."""
+    """The reason why this site cannot send invitations, for a host; "" if it can."""
     if not sends_mail():
         return _("This site has no mail server, so it can't send e-mail.")
     if not settings.SITE_URL:
@@ -47,22 +47,22 @@ def why_no_emails() -> str:
 
 
 def build_invitation(entry_id: int) -> EmailMessage | None:
-    """The e-mail with a new link to one person; None for one who shall not be invited any more."""
+    """The e-mail with a new link for one student; None if the invitation is not wanted any more or cannot be sent."""
     asked = RosterEntry.objects.filter(pk=entry_id, mail_asked_at__isnull=False)
     entry = asked.select_related("competition", "mail_asked_by").first()
     if entry is None:
-        return None  # joined, or got a printed join card
+        return None  # has joined, or got a printed join card
     if (obstacle := _obstacle_to_sending(entry)) is not None:
         asked.update(mail_asked_at=None, mail_problem=obstacle)
         return None
     code = entry.new_join_card_code(database_now())
-    # Only while nobody has joined by the link before.
+    # `asked` filters again: the student may have joined by the earlier link meanwhile.
     asked.update(join_card_digest=entry.join_card_digest, join_card_expires_at=entry.join_card_expires_at)
     return _build_email(entry, code)
 
 
 def note_outcome(entry_id: int, outcome: Outcome) -> None:
-    """Tell the host what became of an invitation."""
+    """Store the outcome of an invitation on the entry, where the host sees it."""
     asked = RosterEntry.objects.filter(pk=entry_id, mail_asked_at__isnull=False)
     if outcome is Outcome.SENT:
         asked.update(mail_asked_at=None, mail_problem="", invited_at=Now())
@@ -76,8 +76,10 @@ def note_outcome(entry_id: int, outcome: Outcome) -> None:
 
 
 def _obstacle_to_sending(entry: RosterEntry) -> str | None:
-    """Why a requested invitation is not sent any more, as `RosterEntry` stores it for the host; empty where it is
-    sent."""
+    """The reason not to send a requested invitation, as `RosterEntry.mail_problem` stores it; None to send it.
+
+    "" for a student who has joined or left: no e-mail, and no problem to report.
+    """
     if entry.user_id or entry.left_at:
         return ""
     if not entry.email:
@@ -88,7 +90,7 @@ def _obstacle_to_sending(entry: RosterEntry) -> str | None:
 
 
 def _build_email(entry: RosterEntry, code: str) -> EmailMessage:
-    """The e-mail with a person's own link, in plain text; nothing else in it is about them but their name."""
+    """The e-mail with a student's link, in plain text. Of personal data it holds only the name."""
     link = settings.SITE_URL + reverse("join_card", kwargs={"code": code})
     host = entry.mail_asked_by.signature if entry.mail_asked_by else ""
     subject, text = invitation_text(
@@ -99,8 +101,10 @@ def _build_email(entry: RosterEntry, code: str) -> EmailMessage:
 
 
 def invitation_text(competition: Competition, *, name: str, link: str, host: str, language: str) -> tuple[str, str]:
-    """Subject and text of an invitation to one person, signed by the host who asks for it and in that host's language:
-    nobody knows theirs yet, and a class reads what its teacher writes."""
+    """(subject, text) of an invitation, signed by the host who requested it.
+
+    In the host's language, because the student's is not known before there is an account.
+    """
     title = f"{competition.title} ({competition.course})" if competition.course else competition.title
     with translation.override(language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
         text = _(
@@ -119,12 +123,12 @@ def invitation_text(competition: Competition, *, name: str, link: str, host: str
         return " ".join((_("Invitation: %(title)s") % {"title": title}).split()), text
 
 
-# Of one host and UTC day: several large classes, and no way to flood strangers.
+# For one host per UTC day: enough for several large classes, too few to flood strangers with mail.
 MAX_INVITATIONS_PER_DAY = 1_000
 
 
 def not_invited(competition: Competition) -> QuerySet[RosterEntry]:
-    """Entries that can get a first invitation: with an address, and not joined, left or invited yet."""
+    """Entries for a first invitation: with an e-mail address, and not joined, left or invited yet."""
     return _invitable_entries(competition).filter(invited_at=None)
 
 
@@ -133,7 +137,7 @@ def _invitable_entries(competition: Competition) -> QuerySet[RosterEntry]:
 
 
 def invitations_left(user: User) -> int:
-    """How many invitations a host may still send today."""
+    """Number of invitations that a host may still send today (UTC)."""
     today = database_now().replace(hour=0, minute=0, second=0, microsecond=0)
     asked = AuditEntry.objects.filter(by=user.pk, event=AuditEvent.INVITED.value, at__gte=today)
     sent: int = sum(after.get("emails", 0) for after in asked.values_list("after", flat=True))
@@ -141,7 +145,7 @@ def invitations_left(user: User) -> int:
 
 
 def why_nobody_is_invited(competition: Competition) -> str:
-    """Why no invitations can be sent for this competition now, for its host; empty where they can."""
+    """The reason why no invitations can be sent for this competition now, for its host; "" if they can."""
     if obstacle := why_no_emails():
         return obstacle
     if competition.launched_at is None:
@@ -152,9 +156,9 @@ def why_nobody_is_invited(competition: Competition) -> str:
 
 
 def invite_entries(*, competition: Competition, entries: Sequence[int], user: User) -> int:
-    """Queue an invitation with a new one-time link for each chosen person who has not joined; gives how many.
+    """Queue an e-mail with a new one-time link for each chosen student who has not joined; returns how many.
 
-    A second invitation ends the link of the first. Raises `CannotHost`.
+    A second invitation invalidates the link of the first. Raises `CannotHost`.
     """
     if obstacle := why_nobody_is_invited(competition):
         raise CannotHost(obstacle)

@@ -1,7 +1,7 @@
-"""A student enters a competition or a team, and accepts the rules.
+"""Services for joining a competition or a team, and for accepting the rules.
 
-Who may join: whoever has the code, whoever is on the roster, or whoever has one of certain addresses. An address counts
-only once its owner has confirmed it; anybody can sign up with somebody else's.
+A competition admits students by a join code, by its roster, or by certain e-mail addresses. Only confirmed addresses
+count, because anybody can sign up with somebody else's address.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def confirmed_addresses(user: User) -> set[str]:
 
 
 def roster_entry_of(competition: Competition, user: User) -> RosterEntry | None:
-    """The entry of the roster that is this person, or is theirs to take by the student number that their institution
-    named, else by a confirmed address."""
+    """The person's roster entry; else an entry without account that has the student number sent by their institution,
+    or one of their confirmed addresses; else None."""
     if (own := competition.roster.filter(user=user).first()) is not None:
         return own
     waiting = competition.roster.filter(user=None, left_at=None)
@@ -48,7 +48,7 @@ def roster_entry_of(competition: Competition, user: User) -> RosterEntry | None:
 
 
 def obstacle_to_joining(competition: Competition, user: User) -> str:
-    """Why this person may not join, in words for them; empty when they may. A one-time link asks nobody."""
+    """The reason why this person may not join, shown to them; "" if they may. Not asked for one-time links."""
     kind = competition.admission.kind
     if kind == Admission.Kind.CODE:
         return ""
@@ -79,14 +79,14 @@ def obstacle_to_joining(competition: Competition, user: User) -> str:
 
 
 def competition_by_code(code: str) -> Competition | None:
-    """The launched competition of a join code, however it was typed."""
+    """The launched competition with this join code, in any case and with any separators; None without one."""
     named = Competition.objects.outside_bin().filter(admission__join_code__iexact=normalize_code(code))
     return named.filter(launched_at__isnull=False).first()
 
 
 def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = "") -> bool:
-    """Whether a join code, a team's invitation or a one-time link (its digest) leads into a competition that still
-    takes people."""
+    """Whether a join code, a team's invitation or a one-time link (by its digest, `join_card`) belongs to a competition
+    that students can still join."""
     if join_card:
         entry = RosterEntry.find_by_join_card(join_card, database_now())
         competition = entry.competition if entry and entry.competition.launched_at else None
@@ -99,7 +99,7 @@ def is_valid_way_in(*, code: str = "", invitation: str = "", join_card: str = ""
 
 
 def join_by_code(*, user: User, code: str) -> Membership:
-    """Join the competition of a code, as a team of one."""
+    """Join the competition of a code, in a new team of one. Raises `CannotJoin`."""
     competition = competition_by_code(code)
     if competition is None:
         raise CannotJoin(_("This code doesn't match a launched competition. Check it with your teacher."))
@@ -107,14 +107,17 @@ def join_by_code(*, user: User, code: str) -> Membership:
 
 
 def join_openly(*, user: User, competition: Competition) -> Membership:
-    """Join a listed competition that asks for no code."""
+    """Join a listed competition that needs no code. Raises `CannotJoin`."""
     if competition.admission.needs_code or not competition.admission.is_listed or competition.launched_at is None:
         raise CannotJoin(_("This competition needs a join code."))
     return enter_competition(user=user, competition=competition)
 
 
 def join_by_card(*, user: User, digest: str) -> Membership:
-    """Join as exactly the person of a one-time link, which is used up by it. Who has joined before is linked."""
+    """Join as the student of a one-time link, which then stops working. An existing member is linked to the entry.
+
+    Raises `CannotJoin`.
+    """
     with transaction.atomic():
         for competition_id in RosterEntry.objects.filter(join_card_digest=digest).values_list("competition", flat=True):
             lock_teams(competition_id)
@@ -132,9 +135,9 @@ def join_by_card(*, user: User, digest: str) -> Membership:
 
 
 def enter_competition(*, user: User, competition: Competition, entry: RosterEntry | None = None) -> Membership:
-    """Make a person a member, in a team of one; joining twice gives the first membership. Links them to the roster.
+    """Make a person a member in a team of one, and link them to the roster. Returns an existing membership unchanged.
 
-    `entry` is who they are on the roster where a one-time link says so; it asks no further.
+    `entry` is the roster entry of a one-time link, which admits without further conditions. Raises `CannotJoin`.
     """
     try:
         with transaction.atomic():
@@ -142,12 +145,12 @@ def enter_competition(*, user: User, competition: Competition, entry: RosterEntr
             return _create_membership(user, competition, entry)
     except IntegrityError:
         joined = Membership.objects.filter(competition=competition, user=user).first()
-        # Else somebody else's team took the name of this one in the same moment.
+        # No membership: another new team has just taken this team's name, so try again.
         return joined or enter_competition(user=user, competition=competition, entry=entry)
 
 
 def _create_membership(user: User, competition: Competition, entry: RosterEntry | None) -> Membership:
-    """Takes the lock of role changes too, because hosts must not compete."""
+    """The membership, new or existing. The caller holds the lock of `lock_teams`, which also blocks new hosts."""
     held = Membership.objects.filter(competition=competition, user=user).first()
     if held is None:
         if competition.is_in_bin:
@@ -163,7 +166,7 @@ def _create_membership(user: User, competition: Competition, entry: RosterEntry 
 
 
 def join_by_invitation(*, user: User, invitation: str) -> Membership:
-    """Join the team of an invitation link. A team of one without submissions is given up for it."""
+    """Join the team of an invitation link; a previous team without submissions is left. Raises `CannotJoin`."""
     wanted = Team.objects.filter(invitation=invitation)
     with transaction.atomic():
         for competition_id in wanted.values_list("competition", flat=True):
@@ -185,7 +188,7 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
             held = Membership.objects.create(team=team, competition=competition, user=user)
             _link_to_roster(held, None)
         competition.touch_board()
-        # The link may have gone further than they meant.
+        # Notify the team: the link may have reached people it was not meant for.
         words = gettext_lazy(
             "“%(name)s” joined “%(team)s” with the invitation link and sees its submissions. A mistake? The "
             "captain can remove members and create a new link."
@@ -202,7 +205,7 @@ def join_by_invitation(*, user: User, invitation: str) -> Membership:
 
 
 def obstacle_to_moving(team: Team, held: Membership | None) -> str:
-    """Why the holder of this membership (or of none) cannot move into a team; empty when they can."""
+    """The reason why a person with this membership (None: not joined yet) cannot move into a team; "" if they can."""
     if obstacle := _obstacle_of_team(team, held):
         return obstacle
     if held and held.team.submissions.exists():
@@ -211,7 +214,7 @@ def obstacle_to_moving(team: Team, held: Membership | None) -> str:
 
 
 def _obstacle_of_team(team: Team, held: Membership | None) -> str:
-    """What keeps everybody out of a team: the deadline, its size, a disqualification of either team."""
+    """The reason why even hosts cannot move somebody into a team: deadline, size, a disqualification; "" if none."""
     competition = team.competition
     if reason := competition.why_teams_are_closed(database_now()):
         return reason
@@ -224,9 +227,9 @@ def _obstacle_of_team(team: Team, held: Membership | None) -> str:
 
 
 def move_student(*, membership: Membership, team: Team, user: User) -> None:
-    """Let a host put a student into another team. Raises `CannotJoin`.
+    """Move a student into another team, by a host. Raises `CannotJoin`.
 
-    Submissions stay with the team that the student leaves; where nobody is left in it, it stands on no board.
+    Submissions stay with the old team. Without members left, that team is disqualified, or deleted if it has none.
     """
     with transaction.atomic():
         lock_teams(membership.competition_id)
@@ -267,7 +270,7 @@ def move_student(*, membership: Membership, team: Team, user: User) -> None:
 
 
 def link_by_student_number(*, account: User) -> None:
-    """Say on the rosters of all competitions that the person is in who they are."""
+    """Link a person to the rosters of all competitions that they have joined."""
     unknown = Membership.objects.filter(user=account).exclude(competition__roster__user=account)
     for membership in unknown.select_related("competition", "user"):
         with transaction.atomic():
@@ -276,7 +279,7 @@ def link_by_student_number(*, account: User) -> None:
 
 
 def accept_rules(*, membership: Membership) -> None:
-    """Store that a member accepted the rules as they are now."""
+    """Store that a member accepted the current version of the rules."""
     Membership.objects.filter(pk=membership.pk).update(
         rules_version=membership.competition.rules_version, rules_accepted_at=timezone.now()
     )
@@ -287,7 +290,8 @@ def _refuse_hosts(competition: Competition, user: User) -> None:
         raise CannotJoin(_("You host this competition and see its private scores, so you can't compete."))
     if competition.assistants.filter(pk=user.pk).exists():
         raise CannotJoin(_("You're an assistant here and see the private scores, so you can't compete."))
-    # Who took the role from somebody knows whether they may compete; who gave it up to compete asks nobody.
+    # A role given up by the person themselves: otherwise they could read the answers, leave and compete. If another
+    # host removed it, that host decides.
     lost = AuditEntry.objects.filter(competition=competition.pk, account=user.pk, event__in=ROLE_LOST).first()
     if lost is not None and lost.by == user.pk:
         raise CannotJoin(_("You had a role here and have seen the answers, so you can't compete."))
@@ -299,11 +303,11 @@ def _refuse_uninvited(competition: Competition, user: User) -> None:
 
 
 def _link_to_roster(membership: Membership, entry: RosterEntry | None) -> None:
-    """Say on the roster who this is: the person of the link, else whose confirmed address is there. Once is enough."""
+    """Link a member to an entry of the roster: that of the one-time link, else the one `roster_entry_of` finds."""
     entry = entry or roster_entry_of(membership.competition, membership.user)
     if entry is not None and entry.user_id is None:
         RosterEntry.objects.filter(pk=entry.pk, user=None).update(**joined_values(membership.user_id, database_now()))
-        # The team is of this section now.
+        # The board can be filtered by section, and the team has one now.
         membership.competition.touch_board()
 
 

@@ -1,7 +1,4 @@
-"""Who belongs to the class: the list that a teacher has from the course, with the one-time link of each line.
-
-A role offered to an e-mail address until an account confirms that address.
-"""
+"""The roster (the course's class list) with a one-time link per entry, and roles offered to e-mail addresses."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ LONGEST_SECTION = 200
 
 
 class RosterList(models.Model):
-    """A class list that was taken over: which people came with it, so that a wrong one can be taken back."""
+    """An imported class list; its entries can be removed again if it was the wrong one."""
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="roster_lists")
     file_name = models.CharField(max_length=200, blank=True)
@@ -43,11 +40,14 @@ class RosterList(models.Model):
 
 
 class RosterEntry(models.Model):
-    """One person of the class. Linked to an account once that joins: with a confirmed e-mail address of this entry, or
-    by its one-time link. Of the link only the digest is stored."""
+    """One student of the class.
+
+    Linked to an account when it joins: by the one-time link of this entry, by the student number that an institution
+    sends, or by a confirmed e-mail address. Only the digest of the link is stored.
+    """
 
     class State(models.TextChoices):
-        """Where a person is on the way in; computed, never stored."""
+        """State of an entry, from invitation to membership; computed, never stored."""
 
         NEW = "new", _("Not invited")
         ASKED = "asked", _("Sending")
@@ -65,16 +65,16 @@ class RosterEntry(models.Model):
     login = models.CharField(max_length=150, blank=True)
     section = models.CharField(max_length=LONGEST_SECTION, blank=True)
     added_at = models.DateTimeField(default=timezone.now, editable=False)
-    # Nothing: from before lists were remembered.
+    # None: imported before lists were stored.
     roster_list = models.ForeignKey(RosterList, null=True, on_delete=models.SET_NULL, related_name="people")
     joined_at = models.DateTimeField(null=True, editable=False)
     left_at = models.DateTimeField(null=True, editable=False)
 
     join_card_digest = models.CharField(max_length=64, blank=True, editable=False)
     join_card_expires_at = models.DateTimeField(null=True, editable=False)
-    # While an e-mail waits in the outbox.
+    # Set while an e-mail waits in the outbox.
     mail_asked_at = models.DateTimeField(null=True, editable=False)
-    # English, as a constant that `mail_problem_words` says in the reader's language.
+    # In English; `mail_problem_words` translates it for the reader.
     mail_problem = models.CharField(max_length=200, blank=True, editable=False)
     # The host who asked for the invitation, and their language.
     mail_asked_by = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
@@ -100,7 +100,7 @@ class RosterEntry(models.Model):
 
     @property
     def student_number(self) -> str:
-        """The number that the institution knows. Where there are two, `student_id` is the learning platform's own."""
+        """The institution's student number. If there are two numbers, `student_id` is the learning platform's ID."""
         return self.sis_user_id or self.student_id
 
     @property
@@ -119,7 +119,7 @@ class RosterEntry(models.Model):
 
     @property
     def moment(self) -> datetime | None:
-        """Since when the entry is in its state."""
+        """The time at which the entry got its state; None for new and failed ones."""
         return {
             self.State.LEFT: self.left_at,
             self.State.JOINED: self.joined_at,
@@ -128,14 +128,17 @@ class RosterEntry(models.Model):
         }.get(self.state)
 
     def new_join_card_code(self, at: datetime) -> str:
-        """The code of a new one-time link, which cannot be read again; the one before stops working. Not saved."""
+        """The code of a new one-time link; the earlier one stops working. The caller saves the entry.
+
+        Only the digest is stored, so the code cannot be read again.
+        """
         code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(JOIN_CARD_CODE_LENGTH))
         self.join_card_digest, self.join_card_expires_at = token_digest(code), at + JOIN_CARD_LIFETIME
         return code
 
     @classmethod
     def find_by_join_card(cls, digest: str, at: datetime) -> RosterEntry | None:
-        """The entry that waits behind a one-time link that still works."""
+        """The entry of a one-time link that still works, or None."""
         return (
             cls.objects.select_related("competition")
             .filter(join_card_digest=digest, join_card_expires_at__gt=at, user=None, left_at=None)
@@ -145,29 +148,29 @@ class RosterEntry(models.Model):
 
 
 def has_student_number(numbers: Collection[str]) -> Q:
-    """Entries with one of these as their `student_number`."""
+    """Condition for entries with one of these as their `student_number`."""
     return Q(sis_user_id__in=numbers) | Q(sis_user_id="", student_id__in=numbers)
 
 
 def joined_values(user_id: int, at: datetime) -> dict[str, Any]:
-    """The values of an entry that an account has joined with: its link and its invitation end."""
+    """Values to save on an entry when an account joins as its student: one-time link and invitation end."""
     ended = {"join_card_digest": "", "join_card_expires_at": None, "mail_asked_at": None}
     return {"user": user_id, "joined_at": at, **ended}
 
 
 def join_card_digest(code: str) -> str:
-    """What is stored of a one-time code, however it was typed."""
+    """Digest of a one-time code, the same for any case and separators that it was typed with."""
     return token_digest(normalize_code(code))
 
 
 def section_names(competition: Competition) -> list[str]:
-    """The sections that people of the roster are in, sorted."""
+    """The sections on the roster, sorted."""
     named = RosterEntry.objects.filter(competition=competition).exclude(section="")
     return sorted(set(named.order_by().values_list("section", flat=True)))
 
 
 def teams_of_section(competition: Competition, section: str) -> models.QuerySet[RosterEntry, int | None]:
-    """The teams that somebody of a section is in, for a query."""
+    """Subquery of the teams with a member in this section."""
     people = RosterEntry.objects.filter(
         competition=competition, section=section, user__memberships__competition=competition
     )
@@ -175,32 +178,32 @@ def teams_of_section(competition: Competition, section: str) -> models.QuerySet[
 
 
 def section_of_member() -> Subquery:
-    """For rows with a `user` and a `competition`: the section of the user; empty or null where there is none."""
+    """Annotation for rows with a `user` and a `competition`: the user's section; "" or NULL without one."""
     entries = RosterEntry.objects.filter(competition=OuterRef("competition"), user=OuterRef("user"))
     return Subquery(entries.order_by().values("section")[:1])
 
 
 def names_and_ids(competition: Competition) -> dict[int, tuple[str, str]]:
-    """User → name and student id, of those who have joined."""
+    """User → (name, student ID) for roster entries with an account."""
     joined = competition.roster.filter(user__isnull=False)
     return {entry.user_id: (str(entry), entry.student_id) for entry in joined if entry.user_id is not None}
 
 
 def section_sizes(*, competition: Competition) -> dict[str, int]:
-    """Section → how many people who compete are in it; one query."""
+    """Section → number of its active members; one query."""
     members = Membership.objects.filter(competition=competition, user__is_active=True).values("user")
     there = RosterEntry.objects.filter(competition=competition, left_at=None, user__in=members).exclude(section="")
     return dict(there.order_by("section").values_list("section").annotate(Count("user", distinct=True)))
 
 
 def people_of_section(*, competition: Competition, section: str) -> QuerySet[RosterEntry, Any]:
-    """The accounts of a section, for a query."""
+    """Subquery of the accounts in a section."""
     there = RosterEntry.objects.filter(competition=competition, section=section, left_at=None)
     return there.exclude(section="").values("user")
 
 
 class RosterDraft(models.Model):
-    """A roster file that was looked at and not yet taken over: its text, stored until the host decides."""
+    """The text of a class list in preview, until the host imports or discards it."""
 
     competition = models.OneToOneField(Competition, on_delete=models.CASCADE, related_name="roster_draft")
     file_name = models.CharField(max_length=200, blank=True)
@@ -213,14 +216,16 @@ class RosterDraft(models.Model):
 
 
 def name_on_roster() -> Subquery:
-    """For rows with a `user` and a `competition`: the name that the class list knows; nothing where it knows none."""
+    """Annotation for rows with a `user` and a `competition`: the name on the roster; NULL without one."""
     entries = RosterEntry.objects.filter(competition=OuterRef("competition"), user=OuterRef("user")).exclude(name="")
     return Subquery(entries.order_by().values("name")[:1])
 
 
 def people_called(competition: Competition, text: str) -> QuerySet[User]:
-    """Whose username or name on the class list has a text in it. Names are looked through here, because SQLite takes
-    `É` and `é` for two letters."""
+    """Accounts whose user name, or name on the roster, contains a text.
+
+    Names are compared in Python, because SQLite ignores case only for ASCII letters.
+    """
     joined = competition.roster.filter(user__isnull=False).order_by().values_list("user", "name")
     listed = [user for user, name in joined if text.casefold() in name.casefold()]
     return User.objects.filter(Q(username__icontains=text) | Q(pk__in=listed))
@@ -232,8 +237,10 @@ class HostingRole(StrEnum):
 
 
 class RoleInvitation(models.Model):
-    """An offer is deleted when it is taken up or withdrawn; the audit log records it. It lapses when the host who made
-    it hosts no longer."""
+    """A role offered to an e-mail address, until an account confirms that address.
+
+    Deleted when it is taken up or withdrawn; the audit log records both. Void if its maker no longer hosts.
+    """
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="role_invitations")
     email = models.CharField(max_length=254)

@@ -1,6 +1,6 @@
-"""Everybody of a class: people on the roster, members of teams, or both.
+"""The people of a class, from the roster, from teams, or from both; and links between accounts and roster entries.
 
-A host links an account to a roster entry, where neither a confirmed address nor a join card did.
+Hosts make such a link where neither a student number, a confirmed address nor a join card did.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from leaderboard.competitions.services.competitions import CannotHost
 from .models import RosterEntry, joined_values
 
 State = RosterEntry.State
-# What is read of members of whom there may be hundreds.
+# Columns to load for members, of whom there may be hundreds.
 MEMBER_FACTS = (
     "competition",
     "joined_at",
@@ -33,7 +33,7 @@ MEMBER_FACTS = (
     "team__name",
     "team__pseudonym",
 )
-# What nobody reads of an entry before it is invited.
+# Columns of entries that the list of people does not need.
 UNREAD = (
     "added_at",
     "roster_list",
@@ -46,7 +46,7 @@ UNREAD = (
 
 @dataclass(frozen=True)
 class ClassPerson:
-    """One person, from the roster, from a team, or both."""
+    """One person of a class: on the roster (`entry`), in a team (`membership`), or both."""
 
     entry: RosterEntry | None
     membership: Membership | None
@@ -85,7 +85,7 @@ class ClassPerson:
 
 
 def people_of(competition: Competition) -> list[ClassPerson]:
-    """Everybody, by name. Two queries, whatever the size of the class."""
+    """Everybody, sorted by name; two queries."""
     memberships = competition.memberships.select_related("user", "team").only(*MEMBER_FACTS).order_by()
     memberships = memberships.annotate(extended_to=extended_deadline())
     members = {held.user_id: held for held in memberships}
@@ -106,7 +106,10 @@ def filter_people(
     text: str = "",
     only_guests: bool = False,
 ) -> list[ClassPerson]:
-    """Those of a section (`""` is those without one), in a state, with a text in name, address or team."""
+    """The people of a section ("" for no section), in a state, with a text in name, address, number or team.
+
+    `only_guests`: members that are not on the roster.
+    """
     wanted = text.casefold()
     return [
         person
@@ -126,14 +129,14 @@ def _searchable_text(person: ClassPerson) -> list[str]:
 
 @dataclass(frozen=True)
 class UnlinkedMember:
-    """A member whom nobody on the roster is, and who on it has the same address, name or login: a guess."""
+    """A member without a roster entry. `guess` is an entry with the same address, name or login, or None."""
 
     membership: Membership
     guess: RosterEntry | None
 
 
 def entry_label(entry: RosterEntry) -> str:
-    """One person of the roster in one line, as it is shown and typed."""
+    """An entry as one line of text for the list of proposals: name and address, else a number."""
     number = entry.email or entry.student_id or entry.login or entry.sis_user_id
     return f"{entry} · {number}" if number and number != str(entry) else str(entry)
 
@@ -143,7 +146,7 @@ def _tidy(text: str) -> str:
 
 
 class UnlinkedEntries:
-    """Who on the roster has no account, to be found by line, address, number, login or name."""
+    """Index of roster entries without an account, by proposed line, address, number, login and name."""
 
     def __init__(self, entries: Sequence[RosterEntry]) -> None:
         self.entries = entries
@@ -154,13 +157,13 @@ class UnlinkedEntries:
                 self._by.setdefault(_tidy(one), set()).add(entry)
 
     def found(self, text: str) -> RosterEntry | None:
-        """The only one whom these words are about."""
+        """The entry that this text identifies; None if there is none or more than one."""
         entries = self._by.get(_tidy(text), set())
         return next(iter(entries)) if len(entries) == 1 else None
 
 
 def unlinked_members(competition: Competition) -> tuple[list[UnlinkedMember], UnlinkedEntries]:
-    """Members not on the roster by username, and who on the roster has no account. Two queries."""
+    """(members without an entry, sorted by user name; entries without an account). Two queries."""
     waiting = UnlinkedEntries(list(competition.roster.filter(user=None, left_at=None)))
     members = competition.memberships.exclude(user__roster_entries__competition=competition)
     guests: list[UnlinkedMember] = []
@@ -175,10 +178,10 @@ def unlinked_members(competition: Competition) -> tuple[list[UnlinkedMember], Un
 
 
 def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: User | None) -> int:
-    """Membership → entry: these accounts are these people. One-time links and waiting invitations of the entries end.
-    Gives how many.
+    """Link accounts to roster entries (`pairs`: membership → entry); returns how many.
 
-    All or nothing. Raises `CannotHost` where an account or a person was taken meanwhile.
+    One-time links and waiting invitations of the entries end. All or nothing: raises `CannotHost` if an account or an
+    entry was linked meanwhile.
     """
     with transaction.atomic():
         Competition.objects.select_for_update().get(pk=competition.pk)
@@ -198,7 +201,7 @@ def link_accounts(*, competition: Competition, pairs: Mapping[int, int], user: U
 
 
 def unlink_accounts(*, competition: Competition, entries: Sequence[int], user: User | None) -> int:
-    """Take the accounts off these people of the roster; teams, files and scores stay the accounts'. Gives how many."""
+    """Remove the links from roster entries to accounts; returns how many. The accounts keep teams, files and scores."""
     with transaction.atomic():
         linked = competition.roster.select_for_update().filter(pk__in=entries).exclude(user=None)
         who = {str(pk): account for pk, account in linked.values_list("pk", "user")}

@@ -1,4 +1,4 @@
-"""What a class knows about a person: their roster entries, a list that waits, roles that wait for their address."""
+"""Hooks for export and deletion of a person's data: roster entries, class lists in preview, roles offered to them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def export(*, account: User, at: datetime) -> PersonalData:
 
 
 def leave(*, leaving: Leaving) -> None:
-    """Note where hosts list the person."""
+    """Note the competitions that have the person on their roster."""
     leaving.competitions |= set(leaving.account.roster_entries.values_list("competition", flat=True))
 
 
 def forget(*, leaving: Leaving) -> None:
-    # A list that waits for a host's decision has to be read again.
+    # Class lists in preview that contain the person are deleted; the host has to upload them again.
     entries = leaving.account.roster_entries.values_list("name", "email", "login", "student_id")
     known = [name.casefold() for names in (*entries, leaving.addresses) for name in names if name]
     for draft in RosterDraft.objects.filter(competition__in=leaving.competitions):
         text = draft.text.casefold()
         if any(name in text for name in known):
             draft.delete()
-    # A role that a host keeps for an address of theirs.
+    # Roles offered to an address of the person.
     for address in leaving.addresses:
         for offer in RoleInvitation.objects.filter(email=address.casefold()).select_related("competition"):
             before = {"invitation": offer.pk, "role": offer.role}
@@ -42,5 +42,5 @@ def forget(*, leaving: Leaving) -> None:
 
 
 def delete(*, leaving: Leaving) -> None:
-    """The list of the course has them again when it is read again; until then nothing here tells who they were."""
+    """Delete the person's roster entries. Importing the course's list again brings them back."""
     leaving.account.roster_entries.all().delete()

@@ -1,6 +1,6 @@
-"""Who runs a competition: its hosts, and assistants, who help and decide nothing that counts.
+"""Services for the roles of a competition: hosts, and assistants, who see everything and help but do not decide.
 
-What each role opens is declared at the views (`leaderboard/competitions/access.py`).
+The pages that each role may open are declared at the views (`leaderboard/competitions/access.py`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from leaderboard.notifications.notices import mark_mention
 from . import invitations
 from .models import HostingRole, RoleInvitation
 
-# Of one competition, at a time.
+# Pending offers of one competition.
 MOST_OFFERS = 50
 
 _ADDED = {HostingRole.HOST: AuditEvent.HOST_ADDED, HostingRole.ASSISTANT: AuditEvent.ASSISTANT_ADDED}
@@ -36,14 +36,14 @@ _REMOVED = {HostingRole.HOST: AuditEvent.HOST_REMOVED, HostingRole.ASSISTANT: Au
 
 
 class UnknownAddress(CannotHost):
-    """No account has confirmed this address yet; a role can be offered to it (`offer_role`)."""
+    """No account has confirmed this address; the role can be offered to it instead (`offer_role`)."""
 
 
 def give_role(*, competition: Competition, name: str, role: HostingRole, user: User | None = None) -> User:
-    """Let another person run the competition too, found by user name or confirmed e-mail address. Raises `CannotHost`.
+    """Give a role to a person, found by user name or confirmed e-mail address. Raises `CannotHost`.
 
-    Anybody can sign up with somebody else's address, as address or as user name, so an unconfirmed one finds nobody.
-    A person has one role: an assistant who becomes a host is an assistant no longer.
+    Unconfirmed addresses do not count, because anybody can sign up with somebody else's. A person has one role: an
+    assistant who becomes a host stops being an assistant.
     """
     found = _find_account(name.strip())
     with transaction.atomic():
@@ -68,9 +68,9 @@ def give_role(*, competition: Competition, name: str, role: HostingRole, user: U
 
 
 def take_role(*, competition: Competition, name: str, role: HostingRole, user: User | None = None) -> None:
-    """Take a person from the hosts or the assistants; one host always remains. Raises `CannotHost`.
+    """Remove a person from the hosts or the assistants. Raises `CannotHost` for the last host.
 
-    Where a person gives up their own role (`user` is the person), the hosts are notified.
+    The person is notified; if they give up the role themselves (`user` is the person), the hosts are.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
@@ -86,7 +86,7 @@ def take_role(*, competition: Competition, name: str, role: HostingRole, user: U
 
 
 def _notify_role_given(person: User, role: HostingRole, competition: Competition) -> None:
-    """Notify a person of new rights, so that they do not learn of them from changed pages."""
+    """Notify a person of their new role."""
     title = gettext_lazy("You're now an assistant in “%(title)s”")
     text = gettext_lazy("You can help its hosts and see names and private scores, but not make decisions.")
     if role is HostingRole.HOST:
@@ -132,9 +132,9 @@ def _notify_role_given_up(person: User, role: HostingRole, competition: Competit
 
 
 def offer_role(*, competition: Competition, address: str, role: HostingRole, user: User) -> RoleInvitation:
-    """Offer a role to the person who confirms an address; another offer to it replaces the first. Raises `CannotHost`.
+    """Offer a role to the account that will confirm an address; replaces an earlier offer to it. Raises `CannotHost`.
 
-    Only where addresses are confirmed by e-mail: elsewhere ownership cannot be shown.
+    Needs a site that sends e-mail, because addresses cannot be confirmed otherwise.
     """
     if obstacle := invitations.why_no_emails():
         raise CannotHost(obstacle + " " + _("Addresses can't be confirmed here. Enter the person's username instead."))
@@ -164,7 +164,7 @@ def offer_role(*, competition: Competition, address: str, role: HostingRole, use
 
 
 def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
-    """Keep a role for an address no longer; gives the address, empty where it was taken up or back meanwhile."""
+    """Withdraw an offer; returns its address, or "" if the offer was taken up or withdrawn meanwhile."""
     with transaction.atomic():
         offer = competition.role_invitations.select_for_update().filter(pk=number).first()
         if offer is None:
@@ -185,7 +185,7 @@ def withdraw_offer(*, competition: Competition, number: int, user: User) -> str:
 
 
 def _notify_unconfirmed_accounts(address: str, title: Callable[[], str], text: Callable[[], str]) -> None:
-    """Notify accounts with this unconfirmed address. Ownership is not shown, so no competition and no host is named."""
+    """Notify accounts with this unconfirmed address, without naming competition or host: it may not be theirs."""
     has_address = Q(email__iexact=address) | Q(emailaddress__email__iexact=address)
     people = User.objects.filter(has_address, is_active=True).distinct()
     notices.notify(
@@ -194,14 +194,16 @@ def _notify_unconfirmed_accounts(address: str, title: Callable[[], str], text: C
 
 
 def take_up_roles(*, address: str) -> int:
-    """Give the roles offered to an address that was just confirmed; gives how many. Offers that cannot be given any
-    more are deleted, and the host who made them is notified."""
+    """Give the roles offered to an address that was just confirmed; returns how many.
+
+    Void offers are deleted too. The host who made an offer is notified of either outcome.
+    """
     taken = 0
     for number, competition_id in RoleInvitation.objects.filter(email=address.casefold()).values_list(
         "pk", "competition"
     ):
         with transaction.atomic():
-            # The lock comes first, as everywhere; the offers may change until it is held.
+            # Lock the competition first, as everywhere; the offer is read after that, because it may have changed.
             Competition.objects.select_for_update().get(pk=competition_id)
             invitations = RoleInvitation.objects.select_for_update(of=("self",)).select_related(
                 "competition", "made_by"
@@ -219,7 +221,7 @@ def take_up_roles(*, address: str) -> int:
 
 
 def _take_up_role(offer: RoleInvitation) -> str:
-    """Why a role is not given; empty when it is."""
+    """Give the offered role; returns the reason if that is not possible, else ""."""
     if not offer.competition.is_hosted_by(offer.made_by):
         return _("You no longer host this competition.")
     try:

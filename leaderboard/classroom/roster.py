@@ -1,6 +1,6 @@
-"""The roster: look at a file before anything is stored, take it over, invite, print join cards, mark people who left.
+"""Services for the roster: preview and import a class list, link members, make join cards, mark people who left.
 
-People are never deleted by a file: those who are missing from it are listed, and a host may mark them.
+An import deletes no entry: people missing from the list are shown, and the host may mark them as having left.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from metrics.reading.containers import READERS, container_of
 from . import roster_files
 from .models import RosterDraft, RosterEntry, RosterList, joined_values
 
-# In this order a line finds its entry; whoever has none of them is found by name and section.
+# Fields by which a line is matched with an entry; without any of them, name and section are used.
 MATCHING_FIELDS = ("student_id", "sis_user_id", "email", "login")
 FIELD_LABELS = {
     "name": gettext_lazy("Name"),
@@ -41,17 +41,17 @@ FIELD_LABELS = {
 
 @dataclass(frozen=True)
 class RosterChange:
-    """A person of the file: a new one, or an entry with what would differ, as (field, before, after)."""
+    """A line of the class list, with its entry (None: new) and the differences as (field, before, after)."""
 
     line: roster_files.RosterLine
     entry: RosterEntry | None = None
     differences: tuple[tuple[str, str, str], ...] = ()
     has_joined: bool = False
-    """Whether somebody who competes is this person, or will be by a confirmed address."""
+    """Whether a member is linked to this entry, or will be by a confirmed address or student number."""
 
     @property
     def named_differences(self) -> list[tuple[str, str, str]]:
-        """The differences as a host reads them."""
+        """The differences with the names of the fields as shown to hosts."""
         return [(str(FIELD_LABELS[name]), before, after) for name, before, after in self.differences]
 
     @property
@@ -62,7 +62,7 @@ class RosterChange:
 
 @dataclass
 class RosterPreview:
-    """What taking a file over would do."""
+    """The changes that importing a class list would make."""
 
     new: list[RosterChange] = field(default_factory=list)
     changed: list[RosterChange] = field(default_factory=list)
@@ -78,7 +78,7 @@ class RosterPreview:
 
 
 def save_roster_draft(*, competition: Competition, user: User | None, file_name: str, data: bytes | str) -> RosterDraft:
-    """Keep a class list until the host has looked at it; nothing on the roster changes. Raises `CannotHost`."""
+    """Store a class list for the preview; the roster does not change. Raises `CannotHost` for an unreadable file."""
     if isinstance(data, bytes) and container_of(data[:4096]) in READERS:
         data = table_jobs.csv_of(data)
         if not data:
@@ -95,12 +95,12 @@ def save_roster_draft(*, competition: Competition, user: User | None, file_name:
 
 
 def discard_roster_draft(*, competition: Competition) -> None:
-    """Forget the class list that was looked at."""
+    """Delete the class list in preview."""
     RosterDraft.objects.filter(competition=competition).delete()
 
 
 def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPreview:
-    """What taking the list over would do now."""
+    """The changes that importing the draft would make to the roster as it is now."""
     reading = roster_files.read_roster(draft.text)
     held = list(competition.roster.all())
     found = RosterPreview(columns=reading.columns, left_out=[one for one in reading.skipped if not one.is_bad])
@@ -131,7 +131,7 @@ def preview_roster(competition: Competition, draft: RosterDraft) -> RosterPrevie
 
 
 def _confirmed_keys(competition: Competition) -> set[str]:
-    """The addresses and numbers by which members are found on the roster (`link_members`)."""
+    """Members' confirmed addresses (in lower case) and student numbers, by which `link_members` finds their entries."""
     members = Membership.objects.filter(competition=competition).order_by()
     confirmed = members.filter(user__emailaddress__verified=True).values_list("user__emailaddress__email", flat=True)
     numbers = [number for _user, number in student_numbers_of(members.values_list("user", flat=True))]
@@ -145,7 +145,7 @@ def _change_of(line: roster_files.RosterLine, entry: RosterEntry | None, confirm
     )
     if entry is None:
         return RosterChange(line, has_joined=has_joined)
-    # An empty cell says nothing: the value of an earlier file stays.
+    # An empty cell does not delete the value of an earlier list.
     differing = [(name, getattr(entry, name), value) for name, value in line.values.items() if value]
     return RosterChange(line, entry, tuple(one for one in differing if one[1] != one[2]), has_joined)
 
@@ -155,7 +155,10 @@ def _bad_line(line: roster_files.RosterLine, reason: str) -> roster_files.Skippe
 
 
 def _duplicate_line(line: roster_files.RosterLine, earlier: roster_files.RosterLine) -> str:
-    """Two names at one address are two people, of whom somebody has to look which one it belongs to."""
+    """The reason to skip a line with the address or number of an earlier one.
+
+    With different names it names the other person, because the host has to find out whose address it is.
+    """
     name = RosterChange(earlier).name
     if RosterChange(line).name.casefold() == name.casefold():
         return _("same person as in row {number}").format(number=earlier.number)
@@ -166,7 +169,7 @@ def _duplicate_line(line: roster_files.RosterLine, earlier: roster_files.RosterL
 def _earlier(
     line: roster_files.RosterLine, lines: dict[tuple[str, str], roster_files.RosterLine]
 ) -> roster_files.RosterLine | None:
-    """The line before that is the same person; notes this one."""
+    """An earlier line of the same person, or None. Adds this line to `lines`."""
     keys = [(name, line.values[name].casefold()) for name in MATCHING_FIELDS if line.values.get(name)]
     keys = keys or [("name", f"{line.values.get('name', '')}\n{line.values.get('section', '')}".casefold())]
     earlier = next((lines[key] for key in keys if key in lines), None)
@@ -176,7 +179,7 @@ def _earlier(
 
 
 class _EntryIndex:
-    """Entries by each of their numbers and addresses, and by name and section where they have none."""
+    """Index of entries by number, address, login and name."""
 
     def __init__(self, entries: Iterable[RosterEntry]) -> None:
         self._by: dict[tuple[str, str], list[RosterEntry]] = {}
@@ -187,7 +190,7 @@ class _EntryIndex:
             self._by.setdefault(("name", entry.name.casefold()), []).append(entry)
 
     def of(self, values: dict[str, str]) -> list[RosterEntry]:
-        """The entries that a line may mean: one, none, or several when its keys contradict each other."""
+        """The entries that match a line: one, none, or several if its numbers and addresses contradict each other."""
         keyed = {
             entry.pk: entry
             for name in MATCHING_FIELDS
@@ -196,7 +199,7 @@ class _EntryIndex:
         }
         if keyed:
             return list(keyed.values())
-        # By name only where neither has a value that would distinguish two people of one name.
+        # By name only if line and entry have no field in common that would tell apart two people of the same name.
         named = self._by.get(("name", values.get("name", "").casefold()), []) if values.get("name") else []
         candidates = [
             entry for entry in named if not any(values.get(name) and getattr(entry, name) for name in MATCHING_FIELDS)
@@ -207,9 +210,9 @@ class _EntryIndex:
 
 
 def apply_roster(*, competition: Competition, user: User | None) -> RosterPreview:
-    """Store the list that was looked at: new people are added, changed ones changed, nobody is removed.
+    """Import the class list in preview: add new entries, update changed ones, delete none. Raises `CannotHost`.
 
-    Members whose confirmed address is on the list are linked to it at once. Raises `CannotHost`.
+    Members whose confirmed address or student number is on the list are linked to it.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
@@ -235,8 +238,8 @@ def apply_roster(*, competition: Competition, user: User | None) -> RosterPrevie
 
 
 def roster_lists(competition: Competition) -> list[RosterList]:
-    """The lists that people of the roster came with, newest first: `number` of them, `removable` of whom nobody has
-    joined."""
+    """Imported lists with entries on the roster, newest first; each has the `number` of its entries, and how many are
+    `removable` because they have no account."""
     counted = competition.roster_lists.annotate(
         number=Count("people"), removable=Count("people", filter=Q(people__user=None))
     )
@@ -244,10 +247,9 @@ def roster_lists(competition: Competition) -> list[RosterList]:
 
 
 def remove_roster_list(*, competition: Competition, number: int, user: User | None) -> int:
-    """Remove the people who came with a list and have not joined, as if it had not been read; gives how many.
+    """Delete the entries that a list added and that have no account, with their invitations; returns how many.
 
-    Their invitations stop working. Who has joined stays, and what the list changed about others stays changed.
-    Raises `CannotHost` where there is nobody to remove.
+    Changes that the list made to other entries stay. Raises `CannotHost` if there is no entry to delete.
     """
     with transaction.atomic():
         held = Competition.objects.select_for_update().get(pk=competition.pk)
@@ -283,8 +285,10 @@ def _apply_change(change: RosterChange) -> None:
 
 
 def link_members(competition: Competition) -> int:
-    """Link entries to members whose student number, named by their institution, or confirmed e-mail address they hold;
-    gives how many were linked."""
+    """Link entries to members by the student number that an institution sent, else by a confirmed address.
+
+    Returns how many were linked.
+    """
     waiting = list(competition.roster.filter(user=None, left_at=None))
     numbers = Counter(entry.student_number for entry in waiting)
     by_number = {entry.student_number: entry for entry in waiting if numbers[entry.student_number] == 1}
@@ -307,7 +311,7 @@ def link_members(competition: Competition) -> int:
 
 
 def mark_left(*, competition: Competition, entries: Sequence[int], user: User | None, left: bool = True) -> int:
-    """Say that people left the course, or that they are back; who has joined stays a member. Gives how many."""
+    """Mark entries as having left the course, or as back (`left=False`); memberships stay. Returns how many."""
     with transaction.atomic():
         waiting = competition.roster.filter(pk__in=entries, left_at__isnull=left)
         numbers = sorted(waiting.values_list("pk", flat=True))
@@ -323,7 +327,7 @@ def mark_left(*, competition: Competition, entries: Sequence[int], user: User | 
 
 
 def move_to_section(*, competition: Competition, entries: Sequence[int], section: str, user: User | None) -> int:
-    """Put people of the roster into a section; without a name they are in none. Gives how many."""
+    """Set the section of entries ("" for none); returns how many."""
     with transaction.atomic():
         numbers = sorted(competition.roster.filter(pk__in=entries).values_list("pk", flat=True))
         if numbers:
@@ -341,9 +345,9 @@ def move_to_section(*, competition: Competition, entries: Sequence[int], section
 def make_join_cards(
     *, competition: Competition, entries: Sequence[int], user: User | None
 ) -> list[tuple[RosterEntry, str]]:
-    """A new one-time code for each chosen person who has not joined; the code before stops working.
+    """(entry, new one-time code) for each chosen student who has not joined; earlier codes stop working.
 
-    The codes are in the answer and nowhere else: only their digests are stored.
+    Only digests are stored, so the caller must show the codes now. Raises `CannotHost` if all have joined or left.
     """
     at = database_now()
     with transaction.atomic():

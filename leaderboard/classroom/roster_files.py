@@ -1,7 +1,7 @@
-"""Class lists as Canvas, Moodle, Brightspace, Blackboard and spreadsheets write them: from bytes to people.
+"""Read class lists exported from Canvas, Moodle, Brightspace, Blackboard and spreadsheets.
 
-Columns are found by the names that these systems give them, in the languages we know; the order does not matter and
-whatever else a file holds is left alone. Nothing here knows the site.
+Columns are found by their titles in these systems, in several languages and in any order; other columns are ignored.
+This module does not use the database.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIELD_NAMES = {
 FIELDS = tuple(FIELD_NAMES)
 LONGEST = {"name": 200, "email": 254, "student_id": 100, "sis_user_id": 100, "login": 150, "section": 200}
 
-# Small letters and digits alone: "SIS User ID", "sis_user_id" and "SIS-User-ID" are one.
+# Titles reduced to lower-case letters and digits: "SIS User ID", "sis_user_id" and "SIS-User-ID" are the same.
 _ALIASES = {
     "name": "name student studentname fullname displayname participant person nameofstudent vollername nomcomplet "
     "nombrecompleto studierende teilnehmer sortablename",
@@ -53,33 +53,33 @@ _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "phd", "md"}
 
 
 class UnreadableRoster(Exception):
-    """Why a file as a whole is no class list; the text is for the host."""
+    """A file that is no class list; the message is shown to the host."""
 
 
 @dataclass(frozen=True)
 class RosterLine:
-    """One person of a file."""
+    """One person of a class list."""
 
     number: int
-    """Of the line in the file, from 1, as a spreadsheet counts."""
+    """Row number, from 1 as in a spreadsheet."""
     values: dict[str, str]
-    """Only the fields whose column the file has; empty where the cell is."""
+    """Field → text, "" for an empty cell; only fields that the list has a column for."""
 
 
 @dataclass(frozen=True)
 class SkippedLine:
-    """A line that is nobody, or nobody we can take: why, in words for the host."""
+    """A roster line that was skipped, with the reason shown to the host."""
 
     number: int
     text: str
     reason: str
     is_bad: bool = True
-    """False for lines that every such file holds in addition to people, as Canvas' row of points."""
+    """False for lines that such exports always contain besides people, like Canvas's row of points."""
 
 
 @dataclass
 class RosterReading:
-    """What a file says: people, lines left out, which columns were understood as what."""
+    """The content of a class list: people, skipped lines, and the recognised columns as (title, field)."""
 
     lines: list[RosterLine] = field(default_factory=list)
     skipped: list[SkippedLine] = field(default_factory=list)
@@ -87,7 +87,10 @@ class RosterReading:
 
 
 def decode_roster(data: bytes) -> str:
-    """The text of a file: UTF-8 or UTF-16 with or without its mark, else the Western code page of old spreadsheets."""
+    """The text of a file in UTF-8 or UTF-16, with or without byte order mark, else in Windows-1252.
+
+    Raises `UnreadableRoster`.
+    """
     if len(data) > MOST_BYTES:
         raise UnreadableRoster(
             _("This file is larger than %(number)s MB, the limit for a class list.")
@@ -112,7 +115,7 @@ def _decode(data: bytes, encoding: str) -> str:
 
 
 def read_roster(text: str) -> RosterReading:
-    """The people of a class list. Raises `UnreadableRoster` when it is none."""
+    """The content of a class list. Raises `UnreadableRoster` if the text is no class list."""
     if "\0" in text or text.startswith("PK\x03\x04"):
         raise UnreadableRoster(_("This isn't a text file. Save the list as CSV; Excel files can't be read."))
     rows = _rows(text.removeprefix("\ufeff"))
@@ -120,7 +123,7 @@ def read_roster(text: str) -> RosterReading:
     if header is None:
         raise UnreadableRoster(_("The list is empty."))
     _number, titles = header
-    # For each column the field that it is, each field once; empty for the others.
+    # The field of each column, each field at most once; "" for columns that are ignored.
     fields: list[str] = []
     for title in titles:
         name = _FIELD_OF.get(_header_key(title), "")
@@ -155,7 +158,7 @@ def read_roster(text: str) -> RosterReading:
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Lines with anything in them, each with its number."""
+    """(row number, cells) for each line that is not empty. Raises `UnreadableRoster`."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     while True:
         number = reader.line_num + 1
@@ -172,7 +175,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimiter(text: str) -> str:
-    """What parts the first line that says something: tabs, semicolons or commas, outside of quotes."""
+    """The delimiter of the first line that is not empty: comma, tab, semicolon or bar, whichever is most frequent."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     bare = re.sub(r'"[^"]*"', "", first)
     return max(",\t;|", key=bare.count) if any(mark in bare for mark in ",\t;|") else ","
@@ -184,7 +187,7 @@ def _header_key(cell: str) -> str:
 
 
 def _identifies_people(header: Sequence[str], fields: Sequence[str]) -> bool:
-    """Whether a column says who somebody is. "id" alone is what a file of answers or of data begins with."""
+    """Whether a column identifies people. A single column "id" does not: files of answers or data have one too."""
     known = [
         (_header_key(cell), name) for cell, name in zip(header, fields, strict=True) if name not in ("", "section")
     ]
@@ -192,7 +195,7 @@ def _identifies_people(header: Sequence[str], fields: Sequence[str]) -> bool:
 
 
 def _skip_reason(found: dict[str, str], shown: str) -> str:
-    """What a line is that belongs to the file and to nobody."""
+    """The reason to skip a line that is not about a person; "" for people."""
     if "points possible" in shown.casefold()[:40]:
         return _("Canvas's points row, not a person")
     who = found.get("name", "").casefold()
@@ -205,7 +208,7 @@ def _skip_reason(found: dict[str, str], shown: str) -> str:
 
 def _line_values(found: dict[str, str]) -> dict[str, str]:
     if number := found.get("university_id"):
-        # Brightspace and Moodle have the university's own, so it counts as the SIS ID that an earlier list gave, too.
+        # Brightspace and Moodle export the university's number, which is the SIS ID in a list from Canvas.
         found = {"student_id": number, "sis_user_id": number, **found}
     values = {name: " ".join(value.split()) for name, value in found.items() if name in FIELDS}
     if "name" in values:
@@ -214,7 +217,7 @@ def _line_values(found: dict[str, str]) -> dict[str, str]:
         values["name"] = " ".join(f"{found.get('first', '')} {found.get('last', '')}".split())
     for name in ("student_id", "sis_user_id", "login"):
         if name in values:
-            # Brightspace writes a mark before numbers so that no spreadsheet eats their zeros.
+            # Brightspace writes `#` before numbers, so that spreadsheets keep leading zeros.
             values[name] = values[name].removeprefix("#").removeprefix("'")
     if not values.get("email") and _EMAIL.fullmatch(values.get("login", "")):
         values["email"] = values["login"]
@@ -224,7 +227,7 @@ def _line_values(found: dict[str, str]) -> dict[str, str]:
 
 
 def plain_name(text: str) -> str:
-    """“Curie, Marie” as “Marie Curie”; whatever has no comma, or several, or “Jr.” behind it, as it is."""
+    """“Marie Curie” for “Curie, Marie”. Names with no comma, several commas, or “Jr.” after it are not changed."""
     last, comma, first = (part.strip() for part in text.partition(","))
     if not comma or not first or "," in first or first.casefold().rstrip(".") in _SUFFIXES:
         return text

@@ -1,4 +1,4 @@
-"""Team by team: what became of its files, also where the board is hidden, and what a host granted it."""
+"""Hosts' list of teams: counts of files by outcome, best public score even of a hidden board, extensions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Status = Submission.Status
 
 @dataclass(frozen=True)
 class TeamLine:
-    """A team, what became of its files, and what a host granted it. `best` is its best public score."""
+    """One team with counts of its files by outcome, its best public score (`best`) and its limits."""
 
     team: Team
     memberships: tuple[Membership, ...]
@@ -38,7 +38,7 @@ class TeamLine:
 
     @property
     def members(self) -> list[str]:
-        """Their names: those that the class list knows, with the account."""
+        """Names of the members: “name on the roster (user name)”, or the user name only."""
         names = [(one.user.get_username(), getattr(one, "listed_as", None)) for one in self.memberships]
         return [f"{listed_as} ({username})" if listed_as else username for username, listed_as in names]
 
@@ -54,12 +54,12 @@ class TeamsBelowBaseline:
 
     @property
     def key(self) -> str:
-        """Its name in addresses."""
+        """The value of `?show=` that lists these teams."""
         return f"below-{self.pk}"
 
 
 def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> list[TeamLine]:
-    """Lines of some teams, in their order. Four queries."""
+    """Lines for these teams, in their order. Four queries."""
     keys = [team.pk for team in teams]
     members: dict[int | None, list[Membership]] = defaultdict(list)
     held = Membership.objects.filter(team__in=keys).select_related("user").annotate(listed_as=name_on_roster())
@@ -95,7 +95,7 @@ def team_lines(teams: Sequence[Team], competition: Competition, day: date) -> li
 
 
 def best_public_scores(competition: Competition, teams: Sequence[int] | None = None) -> dict[int, float]:
-    """Team → best public score of its files that can be ranked."""
+    """Team → best public score among its files that can be ranked."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return {}
@@ -106,8 +106,10 @@ def best_public_scores(competition: Competition, teams: Sequence[int] | None = N
 def teams_below_baselines(
     competition: Competition, best: Mapping[int, float] | None = None
 ) -> list[TeamsBelowBaseline]:
-    """For each scored baseline, best first, who is worse than it. Teams without a score are not counted here. `best`
-    is what `best_public_scores` gives, where it is known."""
+    """For each scored baseline, best first, the teams that are worse; teams without a score are left out.
+
+    `best` is the result of `best_public_scores`, if the caller has it already.
+    """
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return []
@@ -125,6 +127,6 @@ def teams_below_baselines(
 
 
 def teams_without_valid_file(competition: Competition) -> QuerySet[Team]:
-    """Teams of which no file could be scored so far; what still waits may change that."""
+    """Teams without a scored file so far, disqualified ones left out; waiting files may still be scored."""
     scored = Submission.objects.filter(team=OuterRef("pk"), status=Status.SCORED)
     return competition.teams.filter(~Exists(scored), disqualified_at=None)

@@ -1,5 +1,4 @@
-"""What members may do about their team: rename it, renew its link, leave it; as its captain remove a member, or hand
-the team over."""
+"""Members' services for their team: rename it, renew its link, leave it; for captains remove a member, hand over."""
 
 from __future__ import annotations
 
@@ -27,11 +26,11 @@ from leaderboard.notifications.models import NoticeKind
 from leaderboard.notifications.notices import mark_mention, notify_team
 
 LEAVES_PER_DAY = 20
-"""Of one member: each is a notice to the team that was left."""
+"""For one member. Limited because the team that was left gets a notice each time."""
 
 
 class CannotJoin(Exception):
-    """Why a person did not get in, or teams did not change; the text is for them."""
+    """A refusal to join or to change teams; the message is shown to the person."""
 
 
 def refuse_when_teams_closed(competition: Competition) -> None:
@@ -45,14 +44,16 @@ def clean_team_name(name: str) -> str:
 
 
 def free_name(competition: Competition, user: User) -> str:
-    """What a new team of one is called: like its member, with a number where another team is. Under pseudonyms there
-    is no number, because a number would reveal that another team has the name."""
+    """The name of a new team of one: its member's user name, with a number if another team has it.
+
+    Without a number under pseudonyms, because the number would reveal that there is another team of this name.
+    """
     base = clean_team_name(user.get_username()) or "team"
     return base if competition.board.uses_pseudonyms else name_with_number(competition, base)
 
 
 def rename_team(*, membership: Membership, name: str) -> None:
-    """Give the team another name, unique in the competition. The deadline fixes names: grades go by them."""
+    """Rename a team; names are unique in a competition, and fixed after its deadline. Raises `CannotJoin`."""
     if database_now() >= membership.competition.closes_at:
         raise CannotJoin(_("The deadline has passed, so teams can't change any more."))
     cleaned = clean_team_name(name)
@@ -72,13 +73,16 @@ def rename_team(*, membership: Membership, name: str) -> None:
 
 
 def renew_invitation(*, membership: Membership) -> None:
-    """Make the old invitation link stop working."""
+    """Replace the invitation link; the old one stops working. Raises `CannotJoin` after the deadline."""
     refuse_when_teams_closed(membership.competition)
     Team.objects.filter(pk=membership.team_id).update(invitation=new_invitation())
 
 
 def leave_team(*, membership: Membership) -> Membership:
-    """Leave a team for a team of one; the team keeps its submissions. The last member cannot leave them behind."""
+    """Leave a team for a new team of one; submissions stay with the old team. Raises `CannotJoin`.
+
+    The last member cannot leave, so that submissions are not left without an owner.
+    """
     refuse_when_teams_closed(membership.competition)
     if count_tries("leave_team", membership.pk) >= LEAVES_PER_DAY:
         raise CannotJoin(
@@ -102,8 +106,8 @@ def leave_team(*, membership: Membership) -> Membership:
 
 
 def lock_teams(competition_id: int) -> None:
-    """Lock until the end of the transaction: no one joins or gets a role, no other team of the competition changes,
-    and no file is taken: one lock for all of it, taken first, so that nobody waits for each other."""
+    """Lock a competition until the end of the transaction, against changes of members, roles and teams, and against
+    new submissions. One lock for all of these, and always the first one taken, prevents deadlocks."""
     list(Competition.objects.select_for_update(no_key=True).filter(pk=competition_id).values_list("pk"))
 
 
@@ -119,7 +123,7 @@ def create_team_of_one(competition: Competition, user: User) -> Team:
 
 
 def note_departure(team: Team, left: Membership) -> None:
-    """Tell the members who stay. Where the captain left, the one who is longest in the team leads it."""
+    """Notify the members who stay. If the captain left, the member who joined first becomes captain."""
     words = gettext_lazy("“%(name)s” is no longer in “%(team)s”. Submissions so far stay with the team.")
     names = {"name": mark_mention(left.user), "team": mark_mention(team)}
     notify_team(
@@ -135,7 +139,7 @@ def note_departure(team: Team, left: Membership) -> None:
 
 
 def remove_member(*, captain: Membership, member_id: int) -> Membership:
-    """The captain sends somebody out: as `leave_team`, for another member, and noted."""
+    """Remove a member from the captain's team, as with `leave_team`; the person is notified. Raises `CannotJoin`."""
     with transaction.atomic():
         team = _lock_led_team(captain)
         membership = team.memberships.exclude(pk=captain.pk).select_related("competition", "user").filter(pk=member_id)
@@ -159,7 +163,7 @@ def remove_member(*, captain: Membership, member_id: int) -> Membership:
 
 
 def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
-    """Make another member the captain."""
+    """Make another member the captain. Raises `CannotJoin`."""
     with transaction.atomic():
         team = _lock_led_team(captain)
         heir = team.memberships.select_related("user").filter(pk=member_id).first()
@@ -176,7 +180,7 @@ def hand_over_captaincy(*, captain: Membership, member_id: int) -> None:
 
 
 def _lock_led_team(captain: Membership) -> Team:
-    """The team, if this member leads it and teams can still change; it stays so until the end of the transaction."""
+    """Lock and return the captain's team. Raises `CannotJoin` for other members, or once teams cannot change."""
     refuse_when_teams_closed(captain.competition)
     lock_teams(captain.competition_id)
     team = (

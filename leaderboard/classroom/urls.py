@@ -1,4 +1,4 @@
-"""Pages of a class and its teams. An address has the name of its view and of its template."""
+"""URLs of a class and its teams. Each has the name of its view and of its template."""
 
 from __future__ import annotations
 

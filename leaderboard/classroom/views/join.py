@@ -1,7 +1,4 @@
-"""Joining: by a code, an open competition, a team's invitation.
-
-The rules of a competition, and their acceptance.
-"""
+"""Pages for joining by code, one-time link, team invitation or from the list; and the page of the rules."""
 
 from __future__ import annotations
 
@@ -28,13 +25,13 @@ from ..joining import obstacle_to_joining
 from ..models import RosterEntry, join_card_digest
 
 WRONG_CODES_PER_PERSON = 10
-# A whole class may sit behind one address.
+# Higher, because a whole class may share one IP address.
 WRONG_CODES_PER_ADDRESS = 100
 
 
 @open_page_to(SiteAudience.ANYONE)
 def join(request: HttpRequest) -> HttpResponse:
-    """The box for a code. A link for one competition leads on where that needs no code."""
+    """The form for a join code. With `?competition=`, a redirect if that competition needs no code."""
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         code = form.cleaned_data["code"].replace("/", "").replace(" ", "")
@@ -49,7 +46,7 @@ def join(request: HttpRequest) -> HttpResponse:
 
 
 def note_wrong_code(request: HttpRequest) -> None:
-    """Count a wrong code or link: people by themselves, strangers by their address. A right one always opens."""
+    """Count a wrong code or link, by account or else by IP address. A right one always works."""
     is_known = request.user.is_authenticated
     sender = request.user.pk if is_known else client_address_of(request)
     free_tries = WRONG_CODES_PER_PERSON if is_known else WRONG_CODES_PER_ADDRESS
@@ -58,12 +55,12 @@ def note_wrong_code(request: HttpRequest) -> None:
 
 @open_page_to(SiteAudience.ANYONE)
 def join_code(request: HttpRequest, code: str) -> HttpResponse:
-    """Open without an account: a valid code allows signing up."""
+    """The page of a join code. Visitors without an account may open it: a valid code allows them to sign up."""
     competition = joining.competition_by_code(code)
     if competition is None and RosterEntry.find_by_join_card(join_card_digest(code), timezone.now()):
         return redirect("join_card", code=code)
     if competition is None:
-        # The code of a competition before its launch says when it opens; any other counts as a guess.
+        # The code of a competition before its launch opens a page about that; any other counts as a wrong try.
         early = (
             Competition.objects.outside_bin()
             .filter(admission__join_code__iexact=normalize_code(code), launched_at=None)
@@ -85,7 +82,7 @@ def join_code(request: HttpRequest, code: str) -> HttpResponse:
 
 @open_page_to(SiteAudience.ANYONE)
 def join_card(request: HttpRequest, code: str) -> HttpResponse:
-    """The one-time link of one person of the roster: an account for whoever has none, then join as that person."""
+    """The page of a student's one-time link: sign up if needed, then join as that student."""
     digest = join_card_digest(code)
     entry = RosterEntry.find_by_join_card(digest, timezone.now())
     if entry is None or entry.competition.launched_at is None:
@@ -107,7 +104,7 @@ def join_card(request: HttpRequest, code: str) -> HttpResponse:
 
 @open_to(Audience.VISITORS)
 def join_open(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Listed competitions that ask for no code."""
+    """The page for joining a listed competition that needs no code."""
     competition = page_context.competition
     if request.user.is_anonymous:
         return _signed_out_page(request, competition, has_way_in=False)
@@ -144,9 +141,9 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
 def _signed_out_page(
     request: HttpRequest, competition: Competition, *, has_way_in: bool = True, is_team: bool = False
 ) -> HttpResponse:
-    """What is joined and who invites, before anybody makes an account for it; of people of the class nothing.
+    """The page for visitors without an account: the competition and its hosts, and nothing about other students.
 
-    Whoever holds a way in that is valid may make one; without, the site's own setting says so.
+    It offers to sign up if the visitor came by a valid code or link (`has_way_in`), or if `OPEN_SIGN_UP` is set.
     """
     host = ""
     if has_way_in:
@@ -166,7 +163,7 @@ def _signed_out_page(
 def _join_page(
     request: HttpRequest, competition: Competition, template: str, enter: Callable[[], Membership]
 ) -> HttpResponse:
-    """Show what joining means and let people in."""
+    """The page that asks "join?"; a redirect for members, and a refusal for people who may not join."""
     if Membership.objects.filter(competition=competition, user=signed_in_user(request.user)).exists():
         messages.info(request, _("You've already joined “%(competition)s”.") % {"competition": competition})
         return redirect("overview", slug=competition.slug)
@@ -186,7 +183,10 @@ def _confirm_join(
     enter: Callable[[], Membership],
     context: dict[str, object],
 ) -> HttpResponse:
-    """The question “join?” with the rules; on yes, enter, accept and go to the competition."""
+    """The question "join?" with the rules; by POST join through `enter`, accept the rules, redirect.
+
+    `context["obstacle"]` is the reason why the person cannot join, or "".
+    """
     has_rules = bool(competition.rules.strip())
     form = RulesForm(request.POST if request.method == "POST" else None, has_rules=has_rules)
     if request.method == "POST" and form.is_valid() and not context["obstacle"]:
@@ -209,7 +209,7 @@ def _confirm_join(
 
 @open_to(Audience.VISITORS)
 def rules(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Read the rules; members accept them here, again after each change."""
+    """The page of the rules, where members accept them, again after each change."""
     if request.method == "POST":
         if page_context.membership is None:
             return redirect("join")

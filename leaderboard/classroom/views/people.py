@@ -1,4 +1,4 @@
-"""Who is in the class, who may join, who runs the competition."""
+"""Hosts' pages about people: the class, admission, roles, matching of accounts with the roster."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from ..forms import AdmissionForm, LinkAccountsForm, RoleForm, posted_number
 from ..models import HostingRole, RosterEntry
 
 PER_PAGE = 50
-# Of the people that the form about accounts proposes.
+# Entries that the form for matching accounts proposes.
 MOST_OFFERED = 500
-# In the address of the page; a section may be called anything but these.
+# Values of `?section=`: all people, and people without a section. No section has these names.
 ANY, NONE = "", "-"
 
 
@@ -46,7 +46,7 @@ PEOPLE_ORDERS: dict[str, Callable[[people_module.ClassPerson], Any]] = {
 
 @open_to(Audience.ASSISTANTS)
 def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Everybody on the roster and in a team, by section, state or words."""
+    """Everybody on the roster or in a team, filtered by section, state and text."""
     people = people_module.people_of(page_context.competition)
     section, state, text = filter_in(request.GET)
     name, is_backwards = sort_choice(request, PEOPLE_ORDERS, "name")
@@ -73,13 +73,13 @@ def host_people(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 
 def chosen_entries(request: HttpRequest) -> list[int]:
-    """The entries whose box is ticked."""
+    """The roster entries whose checkbox is ticked."""
     numbers = [posted_number(text) for text in request.POST.getlist("entry")[: roster_files.MOST_ROWS]]
     return [number for number in numbers if number]
 
 
 def filter_in(given: QueryDict) -> tuple[str, str, str]:
-    """Section, state and words, as the page of people or a form on it sends them."""
+    """(section, state, text) from the query string of the page of people, or from a form on it."""
     return given.get("section", ANY), given.get("state", ""), given.get("q", "").strip()[:60]
 
 
@@ -92,7 +92,7 @@ def filtered(
 
 @open_to(Audience.HOSTS)
 def host_admission(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Who may join, and what the others then see of them."""
+    """Settings for admission, and for the names that other students see."""
     form = AdmissionForm(page_context.competition, posted_data(request))
     if request.method == "POST" and form.is_valid():
         competitions.change_competition(
@@ -110,7 +110,7 @@ def host_admission(request: HttpRequest, page_context: PageContext) -> HttpRespo
 
 @open_to(Audience.HOSTS)
 def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Hosts and assistants: who they are, add, remove."""
+    """List, add and remove hosts and assistants."""
     name, role = request.POST.get("name", ""), request.POST.get("role", "")
     if request.POST.get("action") == "remove" and not is_confirmed(request) and role in list(HostingRole):
         held = page_context.competition.hosts if role == HostingRole.HOST else page_context.competition.assistants
@@ -140,7 +140,7 @@ def host_roles(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_to(Audience.ASSISTANTS)
 def host_leave(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """An assistant gives up the role; hosts have a page of their own for it."""
+    """Give up the role of an assistant; hosts are redirected to `host_roles`."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if page_context.is_host:
         return see_other("host_roles", slug=competition.slug)
@@ -154,13 +154,13 @@ def host_leave(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _redirect_after_leaving(page_context: PageContext) -> HttpResponse:
-    """To the list of what one still runs, if there can be anything on it."""
+    """Redirect to the list of hosted competitions if the person can have any, else to the home page."""
     user = signed_in_user(page_context.user)
     return see_other("host" if user.is_host or Competition.objects.run_by(user).exists() else "home")
 
 
 def _role_loss_text(page_context: PageContext, name: str) -> str:
-    """What somebody loses with a role, in words to whoever takes it."""
+    """The consequences of removing a role, for the confirmation; `name` may be the viewer."""
     user = signed_in_user(page_context.user)
     if name != user.username:
         return _(
@@ -183,7 +183,7 @@ def _role_loss_text(page_context: PageContext, name: str) -> str:
 
 
 def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleForm) -> str:
-    """Add or remove somebody; the words for it, empty when the form is not filled in."""
+    """Add or remove a person, or withdraw an offer; returns the message, or "". Raises `CannotHost`."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if request.POST.get("action") == "remove":
         name, role = request.POST.get("name", ""), request.POST.get("role", "")
@@ -212,7 +212,7 @@ def _change_roles(request: HttpRequest, page_context: PageContext, form: RoleFor
 
 @open_to(Audience.HOSTS)
 def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET lists the accounts that are nobody on the roster, each with a guess; POST says who they are."""
+    """Match accounts that are not on the roster with its entries; or unlink accounts (`action=part`)."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     if request.POST.get("action") == "part":
         number = people_module.unlink_accounts(competition=competition, entries=chosen_entries(request), user=user)
@@ -235,10 +235,10 @@ def host_who(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def accounts_to_match(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
-    """The form about the accounts that nobody on the roster has, each with a guess."""
+    """Context with the form for members without a roster entry, each with a guess."""
     guests, waiting = people_module.unlinked_members(page_context.competition)
     page = Paginator(guests, PER_PAGE).get_page(request.GET.get("page"))
-    # What was filled in counts, whatever the page would hold by now.
+    # Fields that were posted are kept, even if the page of the list has changed meanwhile.
     shown = [one for one in guests if f"who-{one.membership.pk}" in request.POST] or list(page)
     is_sent = any(name.startswith("who-") for name in request.POST) or "match" in request.POST
     form = LinkAccountsForm(shown, waiting, request.POST if is_sent else None)

@@ -1,4 +1,4 @@
-"""The roster: read a list, look at what it would do, take it over; join cards; who left the course."""
+"""Hosts' pages of the roster: preview and import a class list, join cards, invitations, people who left."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..forms import RosterForm, posted_number
 from ..models import LONGEST_SECTION, RosterDraft, RosterEntry
 from .people import accounts_to_match, chosen_entries, filter_in, filtered
 
-# Of each kind; the numbers are always of all.
+# Lines shown of each kind in a preview; the counts include all.
 MOST_SHOWN = 200
 PREVIEWED = ("bad", "new", "changed", "missing", "unchanged", "left_out")
 
@@ -37,7 +37,7 @@ def _brings_no_file(request: HttpRequest) -> bool:
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Reading your class list"), is_quick=_brings_no_file)
 def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET shows the form, or what the list that was chosen would do; POST chooses one, takes it over or forgets it."""
+    """GET: the form, or the preview of an uploaded list. POST: upload, import or discard a list, or undo an import."""
     if request.POST.get("action") in ("take", "discard", "take_back"):
         return _change_roster(request, page_context)
     competition = page_context.competition
@@ -73,7 +73,7 @@ def host_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse
 
 
 def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Take the list over or throw it away, or remove the people who came with an earlier one."""
+    """Import or discard the list in preview, or remove the entries of an earlier import."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     action = request.POST["action"]
     try:
@@ -83,7 +83,7 @@ def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpRespo
             numbers = {kind: len(getattr(done, kind)) for kind in ("new", "changed", "unchanged")}
             messages.success(request, words.format(**numbers))
             guests, _entries = people.unlinked_members(competition)
-            # Who joined before the list came may be on it.
+            # Members who joined before the import may be on the list under another address.
             following = "host_who" if any(guest.guess for guest in guests) else "host_people"
             return see_other(following, slug=competition.slug)
         if action == "discard":
@@ -101,13 +101,15 @@ def _change_roster(request: HttpRequest, page_context: PageContext) -> HttpRespo
 
 @open_to(Audience.HOSTS)
 def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Print join cards for the ticked people, or for those of the list shown who have no invitation. The codes are in
-    this answer alone."""
+    """Print join cards for the ticked people, else for all in the filtered list without an invitation.
+
+    The codes are only in this response, because only their digests are stored.
+    """
     if request.method != "POST":
         return redirect("host_people", slug=page_context.competition.slug)
     competition, chosen = page_context.competition, chosen_entries(request)
     if not chosen:
-        # Of the people whom the page showed, by its filter and on all its pages.
+        # All people of the filtered list, on all its pages.
         shown = filtered(people.people_of(competition), *filter_in(request.POST))
         chosen = [one.entry.pk for one in shown if one.entry and one.entry.state == RosterEntry.State.NEW]
         if not chosen:
@@ -128,7 +130,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
     context = {
         "page_context": page_context,
         "join_cards": rows,
-        # Where the code is typed in, as short as it can be said.
+        # The address for typing the code, without `https://`.
         "address": responses.absolute_url(request, "join").partition("://")[2].rstrip("/"),
         "opening_command": responses.opening_command(request),
         "expires_at": join_cards[0][0].join_card_expires_at,
@@ -138,7 +140,7 @@ def host_join_cards(request: HttpRequest, page_context: PageContext) -> HttpResp
 
 @open_to(Audience.HOSTS)
 def host_invite(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Shows who would get which invitation. POST sends it to those whose box is ticked, or to all not yet invited."""
+    """The text and number of invitations. POST sends them to the ticked people, else to all not invited yet."""
     competition, user = page_context.competition, signed_in_user(page_context.user)
     waiting = list(invitations.not_invited(competition).values_list("pk", flat=True))
     if request.method == "POST" and (chosen_entries(request) or "all" in request.POST):

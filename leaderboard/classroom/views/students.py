@@ -1,4 +1,4 @@
-"""All that a host does for one student."""
+"""Hosts' page of one student."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DeadlineForm(forms.Form):
 
 
 class TeamForm(forms.Form):
-    """The other teams that have room for one more."""
+    """Choice among the other teams that have room for one more member."""
 
     team = forms.ModelChoiceField(label=gettext_lazy("Other team"), queryset=Team.objects.none())
 
@@ -68,8 +68,7 @@ class TeamForm(forms.Form):
 
 @open_to(Audience.ASSISTANTS)
 def host_student(request: HttpRequest, page_context: PageContext, user_id: int) -> HttpResponse:
-    """A student's place, files, team and deadline; POST gives more time, changes the section or the team, or makes a
-    password link."""
+    """A student's rank, files, team and deadline. POST: extend it, change section or team, make a password link."""
     mates = _team_of(page_context.competition, user_id)
     member = next((mate for mate in mates if mate.user_id == user_id), None)
     if member is None:
@@ -100,7 +99,7 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
         "form": form,
         "team_form": team_form,
         "can_move": can_move,
-        # Asked for by a link: a list of all teams is longer than the rest of the page.
+        # Shown only after a click, because the list of all teams is longer than the rest of the page.
         "is_moving": can_move and "move" in request.GET,
         "refusal": refusal,
         "password_link": link,
@@ -111,7 +110,7 @@ def host_student(request: HttpRequest, page_context: PageContext, user_id: int) 
 
 
 def _team_of(competition: Competition, user_id: int) -> list[Membership]:
-    """The members of a student's team, with their names and the deadline that it was granted."""
+    """The members of a student's team, with `listed_as` (name on the roster) and `extended_to` (deadline)."""
     team = competition.memberships.filter(user=user_id).values("team")[:1]
     found = competition.memberships.filter(team__in=team).select_related("user", "team")
     return list(found.annotate(listed_as=name_on_roster(), extended_to=extended_deadline()))
@@ -161,7 +160,10 @@ def _files_of(member: Membership) -> QuerySet[Submission, Any]:
 
 
 def _give_time(page_context: PageContext, member: Membership, request: HttpRequest, form: DeadlineForm) -> bool:
-    """Move the team's deadline to a date, or by some days: from now on where it has passed."""
+    """Extend the team's deadline to a date, or by days, counted from now if it has passed. False if invalid.
+
+    Raises `ValidationError` or `CannotHost`.
+    """
     if request.POST.get("action") == "date":
         if not form.is_valid():
             return False
@@ -186,7 +188,7 @@ def _extension_words(competition: Competition, user_id: int) -> str:
 
 
 def _move(page_context: PageContext, member: Membership, request: HttpRequest, team_form: TeamForm) -> bool:
-    """Put the student into another team or section: hosts alone. False where the form says why not."""
+    """Move the student to another team or section; False with an error in the form. Raises `PermissionDenied`."""
     if not page_context.is_host:
         raise PermissionDenied(_("Only hosts can move a student to another team or section."))
     if request.POST["action"] == "section":
@@ -211,7 +213,8 @@ def _move_to_section(page_context: PageContext, member: Membership, section: str
 
 
 def _make_password_link(page_context: PageContext, member: Membership) -> str:
-    """Hosts alone, for those who only compete; the audit log says for whom."""
+    """The token of a password link for a student, logged. Raises `PermissionDenied` for assistants, or if the account
+    may not have one."""
     if not page_context.is_host or not password_links.may_have_password_link(member.user):
         raise PermissionDenied(_("You can't make a password link for this account."))
     with transaction.atomic():

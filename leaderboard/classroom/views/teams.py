@@ -1,4 +1,4 @@
-"""Teams: for hosts who needs help, who got more attempts or time, who is out; for members their own."""
+"""Pages of teams: for hosts the list and each team; for members their team."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ ORDERS: dict[str, Any] = {
     "invalid": Count("submissions", filter=Q(submissions__status=Submission.Status.INVALID)),
     "last": Max("submissions__received_at"),
 }
-"""What each column that the list can be sorted by is worth, but for the best public score."""
+"""Sort key of each column; the column of the best public score is sorted in Python."""
 
 
 @open_to(Audience.ASSISTANTS)
 def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """All teams, or those that a tile of the dashboard counts."""
+    """All teams, or with `?show=` those counted by a tile of the dashboard."""
     show, text = request.GET.get("show", ""), request.GET.get("q", "").strip()[:60]
     competition = page_context.competition
     below = team_lines.teams_below_baselines(competition)
@@ -46,7 +46,7 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
     if text:
         named = Q(name__icontains=text)
         if page_context.competition.board.uses_pseudonyms:
-            # A student who writes about another team knows this name of it.
+            # Students who ask a host about another team know only its pseudonym.
             named |= Q(pseudonym__icontains=text)
         found = found.filter(
             Exists(
@@ -68,7 +68,7 @@ def host_teams(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 @open_to(Audience.ASSISTANTS)
 def host_team(request: HttpRequest, page_context: PageContext, team_id: int) -> HttpResponse:
-    """One team: what it handed in, what it was granted, and the forms for more or less."""
+    """One team: its files and extensions, and the forms to extend, revoke, disqualify and readmit."""
     team = get_object_or_404(page_context.competition.teams, pk=team_id)
     action = request.POST.get("action", "")
     extension_form = ExtensionForm(page_context.competition, request.POST if action == "grant" else None)
@@ -135,7 +135,10 @@ def _filter_teams(page_context: PageContext, show: str, below: list[team_lines.T
 def _do_action(
     page_context: PageContext, team: Team, request: HttpRequest, extension_form: ExtensionForm, reason_form: ReasonForm
 ) -> str:
-    """Do what was asked for and say so; empty where a form has mistakes."""
+    """Do the posted action; returns the message, or "" if a form has errors.
+
+    Raises `CannotHost` or `ValidationError`.
+    """
     user, action = signed_in_user(page_context.user), request.POST.get("action", "")
     if action in ("disqualify", "readmit") and not page_context.is_host:
         raise competitions.CannotHost(_("Only hosts can disqualify teams. Ask one of them."))
@@ -205,9 +208,12 @@ def _team_facts(request: HttpRequest, page_context: PageContext, membership: Mem
 
 
 def _change_team(request: HttpRequest, membership: Membership, name: TeamNameForm) -> str:
-    """Do what the form's button says; the words for it, empty when there is no such button or a field is wrong."""
+    """Do the posted action; returns the message, or "" if the action is unknown or the form has errors.
+
+    Raises `CannotJoin`.
+    """
     action = request.POST.get("action", "")
-    # The member that a button without a field is about.
+    # The member to remove or to make captain.
     number = posted_number(request.POST.get("number", ""))
     if action == "rename" and name.is_valid():
         teams.rename_team(membership=membership, name=name.cleaned_data["name"])
