@@ -28,8 +28,8 @@ from .core.messages import Message
 from .numerics.cells import expand
 from .numerics.ranked_lists import LabelList, Lists, places_among, ranked_labels
 from .numerics.ranks import smaller_before
-from .numerics.tokens import codes_among
 from .reading.column_kinds import LabelSet
+from .reading.tables import codes_among
 
 _EVERY = 1 << 62
 

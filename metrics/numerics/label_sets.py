@@ -17,10 +17,10 @@ from ..core.arrays import Coded
 from ..core.contract import distinct_pairs
 from ..core.figures import Figure, Grid
 from ..core.lazy import cached_property
-from ..reading.tables import pick
+from ..reading.tables import codes_among, pick
 from .averages import Share, effects, mean_over_labels
 from .cells import blocks, expand, is_new, starts_by_owner
-from .tokens import codes_among, labels_in
+from .tokens import labels_in
 
 Separator = Annotated[str | None, "Text between two labels; empty means any white space."]
 

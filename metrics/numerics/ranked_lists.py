@@ -23,9 +23,10 @@ from ..core.messages import Message
 from ..core.parameters import Range
 from ..reading.column_kinds import LabelSet
 from ..reading.columns import WORDS, to_decimal
+from ..reading.tables import codes_among
 from .cells import blocks, expand, rank_within, starts_by_owner, starts_of
 from .label_sets import Separator as Separator
-from .tokens import Tokens, arrow_texts, codes_among, in_words, labels_in, stripped, tokens
+from .tokens import Tokens, arrow_texts, in_words, labels_in, stripped, tokens
 
 K = Annotated[int, Range(1, 10_000), "So many labels of each list count, from the best on."]
 

@@ -98,16 +98,6 @@ def labels_in(array: Any, separator: str | None) -> tuple[np.ndarray, np.ndarray
     return owner, codes, labels
 
 
-def codes_among(labels: Any, known: Any) -> np.ndarray:
-    """Where each text of an Arrow array is among the known ones, -1 for a text that is not."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    # `pc.fill_null` would import pandas.
-    unknown = pa.Array.from_buffers(pa.int32(), len(labels), [None, pa.py_buffer(np.full(len(labels), -1, np.int32))])
-    return plain(pc.coalesce(pc.index_in(labels, value_set=known), unknown), np.int32)
-
-
 Reader = Callable[[list[str]], tuple[list[str], list[int] | None]]
 """From raw pieces to the tokens they stand for, one piece after the other, and how many each stands for; no counts
 where each is one token."""

@@ -16,7 +16,7 @@ from ..core.lazy import cached_property
 from ..core.messages import EXAMPLES, Message, joined, listed
 from .explaining_reader import span
 from .headers import first_cell, other_separator
-from .tables import Table, blank_rows, line_breaks, pick, plain
+from .tables import Table, blank_rows, codes_among, line_breaks, pick
 
 _CANONICAL = r"^(0|-?[1-9][0-9]{0,14})$"
 _DIGITS = re.compile(r"([0-9]{1,300})")
@@ -71,9 +71,7 @@ class Ids:
         return found
 
     def _rows_of(self, texts: Any) -> np.ndarray:
-        import pyarrow.compute as pc
-
-        return plain(pc.fill_null(pc.index_in(texts, value_set=self.array), -1), np.int32).copy()
+        return codes_among(texts, self.array).copy()
 
     def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[Alignment, list[Problem]]:
         """Find every truth row in the submission; all complaints about ids, except that a file with faulty rows is

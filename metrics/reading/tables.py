@@ -317,6 +317,16 @@ def plain(array: Any, kind: type[np.generic]) -> np.ndarray:
     return found
 
 
+def codes_among(labels: Any, known: Any) -> np.ndarray:
+    """Where each text of an Arrow array is among the known ones, -1 for a text that is not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    # `pc.fill_null` would import pandas.
+    unknown = pa.Array.from_buffers(pa.int32(), len(labels), [None, pa.py_buffer(np.full(len(labels), -1, np.int32))])
+    return plain(pc.coalesce(pc.index_in(labels, value_set=known), unknown), np.int32)
+
+
 def raw_cells(array: Any) -> tuple[np.ndarray, np.ndarray]:
     """The offsets (rows + 1) and the bytes of an Arrow string array, without copying."""
     if not len(array):
