@@ -1,4 +1,4 @@
-"""Whom a host's action or a planned launch concerns, and the words for them; part of its transaction."""
+"""People whom a host's action concerns, and the words for them; part of its transaction."""
 
 from __future__ import annotations
 

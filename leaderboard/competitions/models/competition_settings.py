@@ -1,4 +1,4 @@
-"""What hosts set for a competition, in a row per subject: who gets in, its boards, its limits, its planned launch.
+"""What hosts set for a competition, in a row per subject: who gets in, its boards, its limits.
 
 `create_competition` makes all rows together with the competition. The competition's own row is the lock of them all:
 a service that changes one of them takes that lock first and reads the row after it.

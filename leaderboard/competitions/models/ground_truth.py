@@ -201,7 +201,7 @@ class StudentPreview(models.Model):
     failure = models.TextField(blank=True)
 
     def __str__(self) -> str:
-        return f"walk through {self.ground_truth}"
+        return f"sample of {self.ground_truth}"
 
     @property
     def failure_words(self) -> str:

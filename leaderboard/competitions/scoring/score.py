@@ -370,7 +370,7 @@ def measure_preview(ground_truth_id: int) -> bool:
     try:
         outcome = measure_outside_queue(sample, ground_truth)
     except (StorageUnreachable, scoring.ScorerInterrupted) as error:
-        log.warning("the walk through %s waits: %s", ground_truth, error)
+        log.warning("the sample of %s waits: %s", ground_truth, error)
         return False
     waiting = StudentPreview.objects.filter(pk=found.pk, finished_at=None, sent_at=found.sent_at)
     return bool(
