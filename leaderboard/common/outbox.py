@@ -23,6 +23,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
+from django.db.models import Count, Max, Min
 from django.db.models.functions import Now
 
 from .clock import database_now
@@ -133,10 +134,8 @@ def is_server_paused() -> bool:
 
 def waiting_emails() -> dict[str, Any]:
     """The `number` of unsent e-mails, the creation time of the `oldest`, and the `error` of a failed attempt."""
-    waiting = OutgoingEmail.objects.order_by("created_at")
-    oldest = waiting.values_list("created_at", flat=True).first()
-    error = waiting.exclude(last_error="").values_list("last_error", flat=True).first()
-    return {"number": waiting.count(), "oldest": oldest, "error": error or ""}
+    found = OutgoingEmail.objects.aggregate(number=Count("pk"), oldest=Min("created_at"), error=Max("last_error"))
+    return {**found, "error": found["error"] or ""}
 
 
 def send_due_emails(within: float = TURN_SECONDS) -> bool:

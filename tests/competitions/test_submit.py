@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -392,7 +393,7 @@ def test_a_long_queue_is_not_taken_for_a_dead_scorer(as_bo: Client, pets: Compet
 
 def test_a_file_in_a_workers_hands_is_at_the_third_step(as_bo: Client, pets: Competition, bo: User) -> None:
     submission = waiting(pets, bo)
-    Submission.objects.update(lease_until=timezone.now() + timedelta(seconds=30))
+    Submission.objects.update(claim=uuid.uuid4(), lease_until=timezone.now() + timedelta(seconds=30))
     page = progress_of(as_bo, submission).content.decode()
     assert '<li class="current" aria-current="step">Scoring<' in tidy(page)
 

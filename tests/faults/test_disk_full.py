@@ -148,6 +148,6 @@ def test_18_a_score_that_finds_no_room_leaves_its_file_pending_and_is_written_la
     submission.refresh_from_db()
     assert submission.status == "pending"
     assert not Score.objects.exists()
-    Submission.objects.update(lease_until=None)
+    Submission.objects.update(claim=None, lease_until=None)
     assert score.score_submission(submission.pk) == "scored"
     assert Score.objects.count() == 2
