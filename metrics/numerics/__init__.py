@@ -1,3 +1,3 @@
-"""What several metrics share: ranks, words, boxes, masks, averages."""
+"""Numerics that several metrics share: ranks, words, boxes, masks, averages."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Averages: over rows, over labels and over columns.
+"""Averages over rows, over labels and over columns.
 
-An average over labels is one of ratios of counts (F1, Jaccard, recall): its value, and what one row changes. Counts
-have shape (labels, 3): tp, fp and fn of each label.
+An average over labels averages ratios of counts (F1, Jaccard, recall). Counts have shape (labels, 3): tp, fp and fn of
+each label.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .sums import exact_sum
 
 
 def quotient(sums: np.ndarray) -> float:
-    """The first of two sums by the second: a mean, where the second counts the rows."""
+    """The first of two sums divided by the second: a mean if the second counts the rows."""
     return ratio(*sums)
 
 
@@ -30,8 +30,8 @@ def mean_over_rows(
     total: Callable[..., float] = quotient,
     last_line: str | Callable[..., str] = "",
 ) -> RowSum:
-    """The mean over rows of a ``value(truth, prediction, **params)`` that each row has by itself, or what ``total``
-    makes of their sum and number. The value is shown under the function's name."""
+    """A ``RowSum`` that averages ``value(truth, prediction, **params)``, computed for each row, over the rows; or that
+    applies ``total`` to the sum and the number of rows. The sum is shown under the function's name."""
 
     @wraps(value)
     def rows(truth: Any, prediction: Any, **params: Any) -> np.ndarray | Contributions:
@@ -45,25 +45,25 @@ def mean_over_rows(
 
 
 def root_mean_over_rows(value: Callable[..., np.ndarray]) -> RowSum:
-    """The root of the mean over rows."""
+    """A ``RowSum`` with the square root of the mean over rows."""
     return mean_over_rows(value, root_of_quotient, f"√({{{value.__name__}}} / {{rows}})")
 
 
 def root_of_quotient(sums: np.ndarray) -> float:
-    """The root of the mean."""
+    """The square root of the mean."""
     return root(ratio(*sums))
 
 
 @dataclass(frozen=True)
 class Share:
-    """A ratio of counts: the weights of tp, fp and fn above and below the line."""
+    """A ratio of counts: the weights of tp, fp and fn in the numerator (``over``) and the denominator (``under``)."""
 
     over: tuple[float, float, float]
     under: tuple[float, float, float]
 
 
 def f_share(beta: float) -> Share:
-    """F-beta."""
+    """The ratio of F-beta."""
     square = beta * beta
     return Share((1 + square, 0, 0), (1 + square, 1, square))
 
@@ -76,17 +76,18 @@ _IS_TRUE = (1, 0, 1)
 
 
 def _used(counts: np.ndarray, share: Share) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which labels have a ratio at all, and value and denominator of these."""
+    """A mask of the labels with a denominator above 0, and the ratio and the denominator of each of these."""
     under = counts @ share.under
     used = under > 0
     return used, (counts @ share.over)[used] / under[used], under[used]
 
 
 def mean_over_labels(counts: np.ndarray, share: Share, average: str, others: int | None = None) -> float:
-    """``macro``: the plain mean over labels; ``weighted``: by their true rows; ``micro``: of the pooled counts.
+    """The mean of the labels' ratios. ``macro``: the plain mean; ``weighted``: by their true rows; ``micro``: the ratio
+    of the pooled counts.
 
-    Labels that nobody has or predicts do not count; without any label the mean is 1.0. With ``others`` the last row
-    holds so many labels together, which are predicted and never true: each has a ratio of 0.
+    Labels without true or predicted rows do not count; without any label the mean is 1.0. With ``others`` the last row
+    of counts holds that many labels together, which are predicted but never true: each has a ratio of 0.
     """
     if average == "micro":
         counts, others = counts.sum(axis=0, keepdims=True), None
@@ -103,14 +104,14 @@ def mean_over_labels(counts: np.ndarray, share: Share, average: str, others: int
 
 
 def effects(counts: np.ndarray, share: Share, average: str, others: int | None = None) -> np.ndarray:
-    """What one more tp, fp and fn of each label would change: the derivatives of the mean, shape (labels, 3); with
-    ``others`` as in ``mean_over_labels`` the last row says it of each of these."""
+    """The derivatives of the mean by tp, fp and fn of each label, shape (labels, 3). With ``others`` as in
+    ``mean_over_labels`` the last row holds the derivatives for each of the other labels."""
     counts = np.asarray(counts, np.float64)
     if average == "micro":
         pooled = effects(counts.sum(axis=0, keepdims=True), share, "macro")
         return np.repeat(pooled, len(counts), axis=0)
     used, values, under = _used(counts, share)
-    # A label that is only predicted has the ratio 0 however often: all of them in one row change nothing either.
+    # A label that is only predicted has the ratio 0 however often: so all of them may share one row of counts.
     labels = len(values) + (others - bool(counts[-1].any()) if others is not None else 0)
     found = np.zeros(counts.shape)
     slopes = (np.array(share.over) - values[:, None] * np.array(share.under)) / under[:, None]
@@ -125,8 +126,8 @@ def effects(counts: np.ndarray, share: Share, average: str, others: int | None =
 
 
 def size_of(counts: np.ndarray, share: Share, average: str) -> float | None:
-    """How many rows a plain share would need to be as uncertain as the mean over labels that are all equally well
-    predicted: the harmonic mean of the labels' own sizes, times their number. ``None`` for pooled counts."""
+    """The number of rows with which a plain share would be as uncertain as the mean over labels, if all labels are
+    predicted equally well: the harmonic mean of the labels' own sizes, times their number. ``None`` for ``micro``."""
     if average == "micro":
         return None
     counts = np.asarray(counts, np.float64)
@@ -140,7 +141,8 @@ def size_of(counts: np.ndarray, share: Share, average: str) -> float | None:
 
 
 def worth(counts: np.ndarray, share: Share, average: str) -> np.ndarray:
-    """What each right row adds to the mean, by its label: with these the rows add up to it. Shape (labels,)."""
+    """The part of the mean that each right row of a label adds, shape (labels,): over all right rows these add up to
+    the mean."""
     counts = np.asarray(counts, np.float64)
     if average == "micro":
         return np.full(len(counts), share.over[0] / max(float((counts @ share.under).sum()), 1.0))
@@ -161,8 +163,8 @@ Beta = Annotated[float, Range(0, 1000, exclusive_minimum=True), "Weight of recal
 
 
 def f_beta(tp: Any, fp: Any, fn: Any, beta: float = 1.0) -> float:
-    """F-beta from counts, or from columns of counts for each of their places; 1.0 where there was nothing to find and
-    nothing was found.
+    """F-beta from counts, or elementwise from arrays of counts; 1.0 where there was nothing to find and nothing was
+    found.
 
     >>> f_beta(3, 1, 2, beta=0.5)
     0.7142857142857143
@@ -180,7 +182,7 @@ def total_f_beta(sums: np.ndarray, *, average: Average = "samples", beta: Beta =
 
 
 def last_line_of_f_beta(*, average: Average = "samples", beta: Beta = 1.0) -> str:
-    """How the sums become the score; averages over labels are made label by label."""
+    """The last line of a worked example; ``""`` for averages over labels, which have no formula of sums."""
     pooled = "2·{tp} / (2·{tp} + {fp} + {fn})"
     if beta != 1:
         pooled = "(1 + {beta}²)·{tp} / ((1 + {beta}²)·{tp} + {beta}²·{fn} + {fp})"
@@ -195,24 +197,24 @@ Unscored = Annotated[
 
 
 def squares_of(squares: np.ndarray) -> np.ndarray:
-    """1 for the row, all its squares together, and each of them apart: shape (n, 2 + c)."""
+    """1 for each row, the sum of its squares, and its squares; shape (n, 2 + c)."""
     return np.column_stack([np.ones(len(squares)), squares.sum(axis=1), squares])
 
 
 def mean_root(sums: np.ndarray) -> float:
-    """The mean over columns of the root of the mean over rows, from sums of ``squares_of``."""
+    """The mean over columns of the root mean square of each column, from sums of ``squares_of``."""
     roots = roots_of(sums)
     return sum(roots) / len(roots)
 
 
 def roots_of(sums: np.ndarray) -> list[float]:
-    """The root of the mean over rows of each column, from sums of ``squares_of``."""
+    """The root mean square of each column, from sums of ``squares_of``."""
     count, _, *squares = sums
     return [root(ratio(square, count)) for square in squares]
 
 
 def by_column(title: str, values: Sequence[float]) -> list[Figure]:
-    """A table of the columns' own scores and their mean."""
+    """A table of the columns' scores and their mean."""
     names = [f"target column {place}" for place in range(1, len(values) + 1)]
     cells = [[value] for value in [*values, ratio(sum(values), len(values))]]
     return [Grid(title, [*names, "mean"], ["score"], cells, note="The score is the mean of the columns' own scores.")]
@@ -222,17 +224,17 @@ Skip = Annotated[bool, "Leave out columns with only one class in a split, instea
 
 
 def has_both(truth: np.ndarray) -> np.ndarray:
-    """Which columns have both 0 and 1; shape (columns,), bool."""
+    """A mask of the columns that have both 0 and 1; shape (columns,), bool."""
     return (truth == 1).any(axis=0) & (truth == 0).any(axis=0)
 
 
 def counted_columns(truth: np.ndarray, skip: bool) -> Sequence[int]:
-    """The places of the columns that make the mean."""
+    """The indices of the columns that are averaged."""
     return np.flatnonzero(has_both(truth)).tolist() if skip else range(truth.shape[1])
 
 
 def missing_class(truth: np.ndarray, *, skip: Skip = False) -> str:
-    """Why some column has no order to be found, or ``""``."""
+    """The reason why a column cannot be scored because it has one class only, or ``""``."""
     both = has_both(truth)
     if both.all() or (skip and both.any()):
         return ""
@@ -247,7 +249,7 @@ def missing_class(truth: np.ndarray, *, skip: Skip = False) -> str:
 
 
 def mean_of_columns(values: list[float]) -> float:
-    """The plain mean; 0.0 of none."""
+    """The plain mean; 0.0 without values."""
     return float(exact_sum(np.array(values)) / max(1, len(values)))
 
 
@@ -257,8 +259,8 @@ def added_over(
     places: Sequence[int],
     share: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """What each row gives to the mean over the columns at ``places``; ``share(truth, prediction)`` tells it of one
-    column. Column by column, so that the memory is that of one."""
+    """The contribution of each row to the mean over the columns at ``places``, shape (n,); ``share(truth, prediction)``
+    returns the contributions to one column. Computed column by column, to need the memory of one column only."""
     added = np.zeros(len(truth))
     for place in places:
         added += share(truth[:, place], prediction[:, place])
@@ -266,7 +268,7 @@ def added_over(
 
 
 def table_of_columns(truth: np.ndarray, values: dict[int, float], name: str) -> list[Figure]:
-    """A line for each column: how many 1s and 0s it has, and its score; then the mean."""
+    """A table with the number of 1s and 0s and the score of each column, then the mean."""
     ones = truth.sum(axis=0).astype(int).tolist()
     cells: list[list[float | str]] = [
         [count, len(truth) - count, values.get(place, "left out")] for place, count in enumerate(ones)

@@ -1,4 +1,4 @@
-"""Average precision of boxes, class by class: which predicted boxes are right, and in which order they come."""
+"""Average precision of boxes, class by class: the match of each predicted box, and the ranking by confidence."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _CURVES = 3
 
 @dataclass(frozen=True)
 class FoundBoxes:
-    """The predicted boxes of some rows: ``row`` and ``label`` (the truth's code) of each, its confidence and whether it
-    is right. ``owner`` and ``sought`` are the row and the label of each true box."""
+    """The predicted boxes of some rows: ``row`` and ``label`` (the truth's code) of each box, its confidence, and
+    whether it is right. ``owner`` and ``sought`` are the row and the label of each true box."""
 
     rows: int
     owner: np.ndarray
@@ -39,7 +39,7 @@ def _found_boxes(truth: Coded, prediction: Coded, true: Boxes, said: Boxes, righ
 
 
 def _at_places(said: Boxes, cells: np.ndarray, pair: np.ndarray, box: np.ndarray) -> np.ndarray:
-    """Of all predicted boxes, row by row, which are the given ones of their pairs of cells."""
+    """A mask over all predicted boxes, row by row, that marks box ``box[i]`` of the pair of cells ``pair[i]``."""
     counts = said.counts[cells]
     found = np.zeros(int(counts.sum()), bool)
     found[(np.cumsum(counts) - counts)[pair] + box - said.starts[cells[pair]]] = True
@@ -48,9 +48,9 @@ def _at_places(said: Boxes, cells: np.ndarray, pair: np.ndarray, box: np.ndarray
 
 @dataclass(frozen=True)
 class BoxesOfClass:
-    """The predicted boxes of one class: ``boxes`` are their places, ``places`` their ranks; equal confidences are one
-    rank. ``hits``, ``answers`` (from the first rank on), ``precision`` and ``best`` (the highest precision from there
-    on) tell of each rank; ``count`` is the number of true boxes."""
+    """The predicted boxes of one class. ``boxes`` are their indices and ``places`` their ranks by confidence; equal
+    confidences share a rank. Per rank: ``hits``, ``answers`` (boxes down to this rank), ``precision``, and ``best``
+    (the highest precision from this rank on). ``count`` is the number of true boxes."""
 
     label: int
     count: int
@@ -68,7 +68,8 @@ class BoxesOfClass:
 
 
 def ranking_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou: float) -> FoundBoxes:
-    """Let each predicted box find the true one that it overlaps most; the most confident one has it."""
+    """Match each predicted box with the true box that it overlaps most. If several predicted boxes choose the same true
+    box, only the most confident one is right."""
     true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
     first, times = truth.once(_twins, layout, classes)
     met = meetings(true, said, truth.codes, prediction.codes, iou)
@@ -78,7 +79,7 @@ def ranking_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou:
     ours = ours[order]
     mine = np.flatnonzero(is_new(met.pair, met.theirs))
     pair, ours, theirs = met.pair[mine], ours[mine], met.theirs[mine]
-    # The most confident predicted ones of each true box: as many as there are boxes equal to it.
+    # The most confident predicted boxes of each true box are right: as many as there are true boxes equal to it.
     order = np.lexsort((theirs, -said.confidence[theirs], ours, pair))
     pair, ours, theirs = pair[order], ours[order], theirs[order]
     is_right = rank_within(pair, ours) < times[ours]
@@ -87,7 +88,7 @@ def ranking_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou:
 
 
 def _twins(truth: Coded, layout: str, classes: bool) -> tuple[np.ndarray, np.ndarray]:
-    """For each true box the first one of its cell that equals it, and how many do."""
+    """For each true box the first identical box of its cell, and the number of identical boxes."""
     boxes = truth.once(boxes_of, layout, classes, False)
     cell = np.repeat(np.arange(len(boxes.counts)), boxes.counts)
     keys = np.column_stack([boxes.corners, boxes.labels, cell])
@@ -114,13 +115,14 @@ def classes_of(found: FoundBoxes) -> Iterator[BoxesOfClass]:
 
 
 def average_precision(ranking: FoundBoxes) -> float:
-    """The mean over the classes of the truth."""
+    """The mean average precision over the classes of the truth."""
     values = np.array([one.value for one in classes_of(ranking)])
     return float(exact_sum(values) / max(len(values), 1))
 
 
 def found_by_row(ranking: FoundBoxes) -> np.ndarray:
-    """True boxes, right and wrong ones (of classes that the truth has) and share of the score of each row."""
+    """For each row: its true boxes, its right and its wrong ones (of classes that the truth has), and its part of the
+    score; shape (rows, 4)."""
     share = np.zeros(len(ranking.row))
     is_counted = np.zeros(len(ranking.row), bool)
     classes = list(classes_of(ranking))
@@ -133,12 +135,12 @@ def found_by_row(ranking: FoundBoxes) -> np.ndarray:
 
 
 def effects(ranking: FoundBoxes) -> np.ndarray:
-    """The derivative of the score by the weight of each row: what its right boxes earn, what all its boxes do to the
-    precision of the ranks at and below them, and its share of the true boxes."""
+    """The derivative of the score by the weight of each row, shape (rows,): the precision that its right boxes earn,
+    the effect of all its boxes on the precision at their rank and below, and its share of the true boxes."""
     found = np.zeros(ranking.rows)
     classes = list(classes_of(ranking))
     for one in classes:
-        # Each rank is judged by the precision at the next peak; what a peak is worth are the hits that look up to it.
+        # Each rank gets the precision of the next peak, so a peak is weighted by the hits of all ranks that use it.
         peaks = np.flatnonzero(one.precision == one.best)
         judge = peaks[np.searchsorted(peaks, np.arange(len(one.hits)))]
         worth = np.bincount(judge, one.hits, minlength=len(one.hits)) / one.answers
@@ -151,7 +153,7 @@ def effects(ranking: FoundBoxes) -> np.ndarray:
 
 
 def curves(ranking: FoundBoxes, names: list[str]) -> list[Figure]:
-    """Precision by recall of the first classes, as the area is measured."""
+    """Precision by recall of the first classes; the area below each curve is its average precision."""
     drawn: list[Figure] = []
     for one in list(classes_of(ranking))[:_CURVES]:
         recall = np.concatenate(([0.0], np.cumsum(one.hits) / one.count)).tolist()
@@ -165,11 +167,12 @@ def curves(ranking: FoundBoxes, names: list[str]) -> list[Figure]:
 
 @dataclass(frozen=True)
 class AnswersOfClass:
-    """Answers about the boxes of one class: found and missed boxes, wrong ones, and pictures that are rightly empty.
+    """The boxes of one class as answers to rank: found and missed boxes, wrong boxes, and correctly empty pictures.
 
-    ``row`` is where each comes from, ``right`` whether it stands for a true box, ``step`` the rank of its score from
-    the highest down. ``name`` is the class, ``counts`` are its true boxes, right and wrong ones, missed ones and empty
-    pictures."""
+    ``row`` is the row of each answer, ``right`` whether it belongs to a true box, ``step`` the rank of its score from
+    the highest down. ``name`` is the class; ``counts`` are the numbers of true boxes, right, wrong and missed boxes,
+    and empty pictures.
+    """
 
     name: str
     counts: tuple[int, int, int, int, int]
@@ -178,7 +181,7 @@ class AnswersOfClass:
     step: np.ndarray
 
     def _steps(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Right answers, all answers down to there, and precision of each step."""
+        """For each step: right answers, all answers down to it, and precision."""
         hits, answers = np.bincount(self.step, self.right), np.cumsum(np.bincount(self.step))
         return hits, answers, np.cumsum(hits) / answers
 
@@ -189,8 +192,9 @@ class AnswersOfClass:
         return float(exact_sum(hits * precision)) / self.counts[0]
 
     def effects(self, rows: int) -> np.ndarray:
-        """The derivative of the value by the weight of each row: what its right answers earn, what all its answers do
-        to the precision of their step and those below, and its share of the true boxes."""
+        """The derivative of the value by the weight of each row, shape (rows,): the precision that its right answers
+        earn, the effect of all its answers on the precision at their step and below, and its share of the true
+        boxes."""
         hits, answers, precision = self._steps()
         gain, loss = sum_of_rest(hits / answers), sum_of_rest(hits * precision / answers)
         earned = self.right * (precision + gain)[self.step] - loss[self.step]
@@ -199,7 +203,8 @@ class AnswersOfClass:
 
 
 def answers_of(truth: Coded, prediction: Coded, layout: str, classes: bool, iou: float) -> Iterator[AnswersOfClass]:
-    """The answers of each class of the truth, by name. The boxes of a class choose by confidence."""
+    """The answers of each class of the truth, by code. Predicted boxes choose a true box in the order of their
+    confidence."""
     true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
     met = meetings(true, said, truth.codes, prediction.codes, iou)
     met = in_turn(met.take(np.flatnonzero(met.iou > iou)), said)

@@ -1,7 +1,7 @@
-"""Boxes in one cell, four numbers each, and how much they overlap.
+"""Boxes in one cell, four numbers each, and their intersection over union.
 
-A box may begin with its class and then, in a submission, with its confidence: ``class confidence x y w h``. At the end
-are labelled boxes and labelled points: ``label x y width height …`` and ``label x y …``.
+A box may begin with its class and then, in a submission, with its confidence: ``class confidence x y w h``. The end of
+this file has labelled boxes and labelled points: ``label x y width height …`` and ``label x y …``.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ Layout = Annotated[
 Classes = Annotated[bool, "Whether each box begins with its class."]
 
 LARGEST = 1e9
-"""No coordinate or confidence may be larger, so that areas are finite."""
+"""The largest coordinate or confidence allowed, so that areas are finite."""
 
 _NUMBER = re.compile(GRAMMAR)
 _CELLS = 20_000
-"""Cells cut together."""
+"""Cells split together in one block."""
 
 
 class BoxList(Kind):
-    """Any number of boxes in one cell; empty means none. What a box is made of depends on parameters, so ``verify``
-    and ``unscorable`` look at it."""
+    """Any number of boxes in one cell; empty means none. The format of a box depends on parameters, so ``verify`` and
+    ``unscorable`` check it, not ``read``."""
 
     longest_line = LONGEST_MASK_LINE
 
@@ -58,7 +58,7 @@ class BoxList(Kind):
         return ""
 
     def random(self, dice: Dice, width: int, truth: Any = None) -> list[str]:
-        """Boxes on a small grid, so that some meet; as classes are a parameter's affair, none has one."""
+        """Boxes on a small grid, so that some overlap; without classes, as these depend on a parameter."""
         return [" ".join(self._box(dice) for _ in range(dice.randint(0, 3))) for _ in range(width)]
 
     def _box(self, dice: Dice) -> str:
@@ -70,8 +70,9 @@ class BoxList(Kind):
 class Boxes:
     """The boxes of distinct cells: cell c has those from ``starts[c]`` to ``starts[c + 1]``.
 
-    ``corners`` are left, top, right, bottom, shape (n, 4); ``areas`` are 0 where these are no box. ``labels`` are codes
-    of ``vocabulary``, which is sorted. ``faults`` tells which cells could not be read; they are without some boxes.
+    ``corners`` are left, top, right, bottom, shape (n, 4); ``areas`` are 0 where the corners enclose nothing.
+    ``labels`` are codes of the sorted ``vocabulary``. ``faults`` marks cells that could not be read, whose boxes may be
+    incomplete.
     """
 
     starts: np.ndarray
@@ -89,7 +90,7 @@ class Boxes:
 
 
 def boxes_of(column: Coded, layout: str, classes: bool, confidence: bool) -> Boxes:
-    """Cut the distinct cells of a column."""
+    """Parse the distinct cells of a column."""
     width = classes + confidence + 4
     place: dict[str, int] = {}
     counts, faults = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
@@ -149,7 +150,7 @@ def _ranks(place: dict[str, int]) -> np.ndarray:
 
 
 def _numbers(texts: Any) -> np.ndarray:
-    """The values, NaN for what is no plain number."""
+    """The values, NaN for texts that are not plain numbers."""
     values = fast_numbers(texts)
     if values is None:
         encoded = texts.dictionary_encode()
@@ -159,7 +160,7 @@ def _numbers(texts: Any) -> np.ndarray:
 
 
 def parts_of(classes: bool, confidence: bool, layout: str) -> str:
-    """What a box is made of, in words.
+    """The format of a box in words.
 
     >>> parts_of(True, True, "corners")
     'class confidence left top right bottom'
@@ -175,7 +176,7 @@ _NOT_BOXES = Plural(
 
 
 def verify(columns: Sequence[Cells], prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> None:
-    """Complain about a submission's cells that are no boxes."""
+    """Refuse a submission's cells that are not boxes."""
     faults = prediction.once(boxes_of, boxes, classes, True).faults
     places = np.flatnonzero(faults[prediction.codes])
     if len(places):
@@ -184,7 +185,7 @@ def verify(columns: Sequence[Cells], prediction: Coded, *, boxes: Layout = "xywh
 
 
 def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
-    """Cells that are no boxes, boxes without area."""
+    """The reason why a truth cannot be scored (cells that are not boxes, boxes without area), or ``""``."""
     true = truth.once(boxes_of, boxes, classes, False)
     used = np.unique(truth.codes)
     if count := int(true.faults[truth.codes].sum()):
@@ -204,7 +205,7 @@ def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False
 
 
 def perfect(truth: Coded, *, classes: Classes = False) -> list[list[str]]:
-    """The true boxes with full confidence."""
+    """The true boxes with confidence 1."""
     cells = []
     for code in truth.codes:
         pieces = truth.values[code].split()
@@ -215,8 +216,8 @@ def perfect(truth: Coded, *, classes: Classes = False) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Meetings:
-    """Pairs of a true and a predicted box of one class in one picture that overlap enough: ``pair`` says in which pair
-    of cells, ``ours`` and ``theirs`` are the boxes' places in their columns."""
+    """Pairs of a true and a predicted box of the same class in the same picture with enough overlap: ``pair`` is the
+    pair of cells, ``ours`` and ``theirs`` are the boxes' indices in their columns."""
 
     pair: np.ndarray
     ours: np.ndarray
@@ -224,21 +225,21 @@ class Meetings:
     iou: np.ndarray
 
     def take(self, places: np.ndarray) -> Meetings:
-        """Some of them."""
+        """The pairs at these places."""
         return Meetings(self.pair[places], self.ours[places], self.theirs[places], self.iou[places])
 
 
 def labels_of_truth(true: Boxes, said: Boxes) -> np.ndarray:
-    """The labels of predicted boxes as codes of the truth, -1 for those that it lacks."""
+    """The labels of predicted boxes as codes of the truth; -1 for labels that the truth lacks."""
     known = {label: code for code, label in enumerate(true.vocabulary)}
     return np.array([known.get(label, -1) for label in said.vocabulary] or [0], np.int64)[said.labels]
 
 
 def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.ndarray, least: float) -> Meetings:
-    """All pairs of boxes with an IoU of ``least`` or more, and of more than 0.
+    """All pairs of boxes of the same class with an IoU above 0 and of at least ``least``.
 
-    Predicted boxes are taken in blocks, each against the true boxes of its picture, so that a picture full of boxes
-    needs no matrix.
+    Predicted boxes are processed in blocks, each against the true boxes of its picture, so that a picture full of boxes
+    needs no full matrix.
     """
     said_labels = labels_of_truth(true, said)
     places, pair = expand(said.starts, said_cells)
@@ -262,13 +263,13 @@ def meetings(true: Boxes, said: Boxes, true_cells: np.ndarray, said_cells: np.nd
 
 
 def in_turn(meet: Meetings, said: Boxes) -> Meetings:
-    """Sorted by who chooses first and what it likes best: by pair of cells, then predicted boxes in the order of their
-    confidence (ties: of their cell), each with the true box that overlaps it most first (ties: of their cell)."""
+    """Sorted in the order of choosing: by pair of cells, then predicted boxes by falling confidence (ties: by place in
+    the cell), and for each the true boxes by falling overlap (ties: by place in the cell)."""
     return meet.take(np.lexsort((meet.ours, -meet.iou, meet.theirs, -said.confidence[meet.theirs], meet.pair)))
 
 
 def numbered(meet: Meetings) -> Meetings:
-    """The same, where boxes have numbers of their own in each pair of cells."""
+    """The same pairs with boxes renumbered so that the boxes of each pair of cells have different numbers."""
     ours, theirs = (
         np.unique(meet.pair * (int(box.max(initial=0)) + 1) + box, return_inverse=True)[1]
         for box in (meet.ours, meet.theirs)
@@ -277,10 +278,11 @@ def numbered(meet: Meetings) -> Meetings:
 
 
 def matched(meet: Meetings) -> np.ndarray:
-    """Of pairs in turn the places at which a predicted box takes a true one: each takes the first that is still free.
+    """The places at which a predicted box takes a true one; the pairs are sorted by ``in_turn``, and each predicted box
+    takes the first true box that is still free.
 
-    What is first for both of its boxes is taken whatever the others do; when their other pairs are struck out, further
-    ones become first. A few rounds are enough, except where each box waits for the next.
+    A pair that is first for both of its boxes is taken in any case; when other pairs of these boxes are removed,
+    further pairs become first. A few rounds are enough, except for long chains of boxes that wait for each other.
     """
     first, is_taken = (
         [np.zeros(int(boxes.max(initial=-1)) + 1, kind) for boxes in (meet.ours, meet.theirs)] for kind in (int, bool)
@@ -299,7 +301,7 @@ def matched(meet: Meetings) -> np.ndarray:
 
 
 def matrix(truth: Coded, prediction: Coded, layout: str, classes: bool, least: float, *, strict: bool) -> list[Figure]:
-    """The IoU of all boxes of the first pictures, marked where it is enough for a match."""
+    """The IoU of all boxes of the first pictures; pairs with enough overlap for a match are marked."""
     true, said = truth.once(boxes_of, layout, classes, False), prediction.once(boxes_of, layout, classes, True)
 
     def met(row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -320,7 +322,7 @@ def _iou(true: Boxes, said: Boxes, ours: np.ndarray, theirs: np.ndarray) -> np.n
 
 
 Item = tuple[str, tuple[float, ...]]
-"""A label with its numbers."""
+"""A label and its numbers."""
 
 _NOT_LABELLED_BOXES = Plural(
     '{count} value of {column} is not "label x y width height …" in plain numbers, with sides above 0: {examples}.',
@@ -333,7 +335,7 @@ _NOT_LABELLED_POINTS = Plural(
 
 
 def items_of(cell: str, numbers: int) -> list[Item] | None:
-    """The labels of a cell, each with so many numbers; ``None`` where it is made of something else."""
+    """The labels of a cell, each with its numbers; ``None`` if the cell has another format."""
     words, width = cell.split(), numbers + 1
     if len(words) % width:
         return None
@@ -350,7 +352,7 @@ def items_of(cell: str, numbers: int) -> list[Item] | None:
 
 
 class LabelledBoxes(Kind):
-    """Any number of boxes, each with its label before it; empty means none."""
+    """Any number of boxes in one cell, each preceded by its label; empty means none."""
 
     words = Message("labelled boxes")
     longest_line = LONGEST_MASK_LINE
@@ -380,7 +382,7 @@ class LabelledBoxes(Kind):
 
 
 class LabelledPoints(LabelledBoxes):
-    """Any number of points, each with its label before it; empty means none."""
+    """Any number of points in one cell, each preceded by its label; empty means none."""
 
     words = Message("labelled points")
     numbers = 2

@@ -1,4 +1,4 @@
-"""Cells of different lengths, laid one after the other as flat arrays: their beginnings, their runs, blocks of them."""
+"""Cells of different lengths, concatenated as flat arrays: start offsets, expansion, runs, and blocks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 _BLOCK = 500_000
-"""Entries looked at together."""
+"""Entries processed together."""
 
 
 def blocks(sizes: np.ndarray, most: int = _BLOCK) -> Iterator[slice]:
-    """Neighbours whose ``sizes`` add up to at most ``most``, one after the other; what is larger stands alone."""
+    """Slices of consecutive entries whose ``sizes`` add up to at most ``most``; a larger entry gets a separate
+    slice."""
     ends = np.cumsum(sizes)
     start = 0
     while start < len(ends):
@@ -22,22 +23,22 @@ def blocks(sizes: np.ndarray, most: int = _BLOCK) -> Iterator[slice]:
 
 
 def starts_of(counts: np.ndarray) -> np.ndarray:
-    """Where each cell begins, and where the last one ends."""
+    """The start offset of each cell, and the end of the last one."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
 
 
 def starts_by_owner(owner: np.ndarray, cells: int) -> np.ndarray:
-    """The same of entries whose cells are known."""
+    """The start offsets of cells from the cell of each entry; entries are sorted by cell."""
     return starts_of(np.bincount(owner, minlength=cells))
 
 
 def expand(starts: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All places of the given cells one after the other, and for each place which of ``cells`` it belongs to."""
+    """All entries of the given cells, concatenated: their places, and for each the index in ``cells``."""
     return expand_ranges(starts[cells], starts[cells + 1])
 
 
 def expand_ranges(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All places of some ranges one after the other, and which range each belongs to."""
+    """All places of the ranges from ``low`` to ``high``, concatenated, and for each the index of its range."""
     counts = np.maximum(high - low, 0)
     owner = np.repeat(np.arange(len(low)), counts)
     first = np.repeat(low - (np.cumsum(counts) - counts), counts)
@@ -45,7 +46,7 @@ def expand_ranges(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def is_new(*columns: np.ndarray) -> np.ndarray:
-    """Where a row of sorted columns differs from the one before it."""
+    """A mask of the rows of sorted columns that differ from the row before."""
     found = np.zeros(len(columns[0]), bool)
     found[:1] = True
     for column in columns:

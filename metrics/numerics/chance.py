@@ -1,4 +1,4 @@
-"""How likely something is by chance."""
+"""Probabilities by chance."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 
 def poisson_tail(number: int, expected: float) -> float:
-    """The chance of so many events or more, where fewer are expected."""
+    """The probability of at least ``number`` events of a Poisson distribution; exact for tiny probabilities."""
     if not expected:
         return 0.0
     term, total = math.exp(number * math.log(expected) - expected - math.lgamma(number + 1)), 0.0

@@ -1,6 +1,6 @@
-"""Composite metrics: the columns that the parts read of one table, and what they make together.
+"""Composite metrics: the columns that their parts read from one table, and the combined value.
 
-There are two composites, one per direction, because a direction belongs to a metric and not to its parameters.
+There are two composites, one per direction, because a metric has one direction, whatever its parameters.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ Combine = Annotated[
 
 @dataclass(frozen=True)
 class PartArrays:
-    """What the metrics of all parts read of the same ``rows`` rows: ``arrays[i]`` is that of ``parts[i]``.
+    """The arrays that the metrics of all parts read from the same ``rows`` rows: ``arrays[i]`` belongs to ``parts[i]``.
 
-    ``cells`` are the texts behind a truth, by column.
+    ``cells`` are the texts of a truth, by column.
     """
 
     parts: tuple[CompositePart, ...]
@@ -71,7 +71,7 @@ def weighted(values: Sequence[float], weights: Sequence[float], combine: str) ->
 
 
 def combined(parts: Sequence[CompositePart], values: Sequence[float], combine: str) -> float:
-    """The value of the composite: the mean of the parts of one line, weighted."""
+    """The value of the composite: parts of one line are averaged, then the lines are weighted."""
     lines: dict[int, list[float]] = {}
     for part, value in zip(parts, values, strict=True):
         lines.setdefault(part.line, []).append(value)
@@ -80,12 +80,12 @@ def combined(parts: Sequence[CompositePart], values: Sequence[float], combine: s
 
 
 def _mean(values: Sequence[float]) -> float:
-    """Equal values are their own mean to the last bit."""
+    """The mean; of equal values it is that value to the last bit."""
     return values[0] if min(values) == max(values) else math.fsum(values) / len(values)
 
 
 def score_parts(truth: PartArrays, prediction: PartArrays, combine: str) -> float:
-    """The parts' own values, weighted. Raises ``NotFinite``."""
+    """The weighted values of the parts. Raises ``NotFinite``."""
     return combined(truth.parts, _values_of(truth, prediction), combine)
 
 
@@ -94,7 +94,7 @@ def _values_of(truth: PartArrays, prediction: PartArrays) -> list[float]:
 
 
 def _value_of(part: CompositePart, answers: Any, prediction: Any) -> float:
-    """What the part's metric gives by itself, to the last bit."""
+    """The same value, to the last bit, that the part's metric has by itself. Raises ``NotFinite``."""
     value = None
     how = part.metric.computation
     if how.is_made_of_sums and how.total is not None:
@@ -119,21 +119,21 @@ def _finite_rows(part: CompositePart, answers: Any, prediction: Any) -> Any:
 
 
 def ready(prediction: PartArrays) -> PartArrays:
-    """Each part's prediction as its metric wants it before rows are taken from it."""
+    """Each part's prediction after its metric's ``ready`` step."""
     steps = [part.metric.computation.ready for part in prediction.parts]
     arrays = [step(array) if step else array for step, array in zip(steps, prediction.arrays, strict=True)]
     return replace(prediction, arrays=tuple(arrays))
 
 
 def _share_of_each(parts: Sequence[CompositePart], combine: str) -> list[float]:
-    """What the value of each part is multiplied by."""
+    """The factor of each part's value in the combined value."""
     lines = Counter(part.line for part in parts)
     under = 1.0 if combine == "sum" else math.fsum(map(abs, {part.line: part.weight for part in parts}.values()))
     return [part.weight / lines[part.line] / under for part in parts]
 
 
 def influence(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> np.ndarray:
-    """What each row does to the weighted parts."""
+    """The influence of each row on the combined value: the weighted influences on the parts, shape (n,)."""
     found = np.zeros(len(truth))
     shares = _share_of_each(truth.parts, combine)
     for share, *part in zip(shares, truth.parts, truth.arrays, prediction.arrays, strict=True):
@@ -162,7 +162,7 @@ def _influence_of(part: CompositePart, answers: Any, prediction: Any) -> np.ndar
 
 
 def unscorable(truth: PartArrays) -> str:
-    """Why a part cannot be scored."""
+    """The reasons why parts cannot be scored, or ``""``."""
     found = []
     for part, answers in zip(truth.parts, truth.arrays, strict=True):
         check = part.metric.rules.unscorable
@@ -172,7 +172,7 @@ def unscorable(truth: PartArrays) -> str:
 
 
 def table_of_parts(truth: PartArrays, prediction: PartArrays, *, combine: Combine = "mean") -> list[Figure]:
-    """Weight and value of each part, and what it adds."""
+    """A table with the weight and the value of each part, and its part of the score."""
     values, parts = _values_of(truth, prediction), truth.parts
     lines = Counter(part.line for part in parts)
     weights = [part.weight / lines[part.line] for part in parts]
@@ -218,7 +218,7 @@ class TruthOfParts(Kind):
 
 
 def _misfit(part: CompositePart, by_name: Mapping[str, Cells]) -> Problem | None:
-    """Why the file lacks what a part reads."""
+    """The problem if the file lacks a column that a part reads, or None."""
     names = ", ".join(map(shown, list(by_name)[:10]))
     for column in (*part.columns, *part.roles.values()):
         if column not in by_name:
@@ -256,7 +256,7 @@ def _target(answers: Any) -> Any:
 
 
 def _say_once(columns: Sequence[Cells]) -> None:
-    """Drop complaints that several parts have about the same cells."""
+    """Drop duplicate problems: several parts may read the same cells."""
     for cells in columns:
         cells.problems[:] = list(dict.fromkeys(cells.problems))
 
@@ -307,7 +307,7 @@ class SubmissionOfParts(Kind):
 
 
 def _by_column(truth: PartArrays, cells_of: Any) -> list[str]:
-    """The cells of one row. Where several parts read a column, that of the kind that allows fewest answers."""
+    """The cells of one row. If several parts read a column, the most restrictive kind determines its cell."""
     found: dict[str, str] = {}
     pairs = list(zip(truth.parts, truth.arrays, strict=True))
     for is_narrow in (True, False):
@@ -347,11 +347,11 @@ def composite(
     default: str,
     example: Example,
 ) -> Metric:
-    """The composite of one direction, made for the ``default`` parts and anew for those that a host writes. ``score``
-    belongs to the metric's file and declares the parameters."""
+    """The composite metric of one direction, for the ``default`` parts, and adapted when a host writes others.
+    ``score`` belongs to the metric's file and declares the parameters."""
 
     def best(*, parts: str = default, combine: str = "mean") -> float:
-        """The value of parts that all have their best."""
+        """The value if all parts have their best value."""
         found = parts_of(parts, direction)
         optima = [part.metric.best_with(part.params) for part in found]
         return weighted(optima, [part.weight for part in found], combine)

@@ -1,7 +1,7 @@
 """The parts of a composite metric as a host writes them.
 
-A part is one line: its weight, the key of a metric, the columns it reads, and its parameters, such as
-``0.5 cohen_kappa grade weights=quadratic``. Parts are on lines of their own or separated by semicolons.
+A part is one line: its weight, the key of a metric, the columns it reads, and its parameters, such as ``0.5 cohen_kappa
+grade weights=quadratic``. Parts are separated by line ends or semicolons.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..core.parameters import complete
 
 MOST_PARTS = 30
 EACH = "*"
-"""In the place of columns: the mean over the target columns, each read by itself."""
+"""Written in place of columns: the mean over the target columns, each read by itself."""
 
 _BREAK = re.compile(r"[;\r\n]+")
 _OTHER_WAY = {
@@ -32,8 +32,8 @@ _OTHER_WAY = {
 
 @dataclass(frozen=True)
 class CompositePart:
-    """One metric of a composite. ``columns`` are empty where it reads all target columns. Parts made of one ``*`` have
-    one ``line`` and share its weight."""
+    """One metric of a composite. ``columns`` is empty if it reads all target columns. Parts made from one ``*`` have
+    the same ``line`` and share its weight."""
 
     weight: float
     key: str
@@ -43,19 +43,19 @@ class CompositePart:
 
     @property
     def metric(self) -> Metric:
-        """The part's metric, made for its parameters."""
+        """The part's metric, adapted to its parameters."""
         from ..core.registry import get
 
         return get(self.key)
 
     @property
     def roles(self) -> dict[str, str]:
-        """The columns that play a role in the part, as far as it has them."""
+        """The columns of the roles that are set for this part."""
         return {role: self.params[role] for role in self.metric.roles if self.params[role] is not None}
 
     @property
     def name(self) -> str:
-        """As a host writes it, without the weight and with the parameters that are not the defaults."""
+        """The part as a host writes it, without the weight and without parameters that have their default."""
         defaults = {parameter.name: parameter.default for parameter in self.metric.parameters}
         given = [f"{name}={value}" for name, value in self.params.items() if value != defaults[name]]
         return " ".join([self.key, *self.columns, *given])
@@ -63,7 +63,7 @@ class CompositePart:
 
 @lru_cache(maxsize=256)
 def parts_of(text: str, direction: str) -> tuple[CompositePart, ...]:
-    """The parts that a text names. Raises ``ValueError`` with a sentence that names the part at fault."""
+    """The parts in a text. Raises ``ValueError`` with a message that names the wrong part."""
     lines = [line for line in map(str.strip, _BREAK.split(text)) if line]
     if not lines:
         raise ValueError(Message("Name at least one part: a weight, a metric and its columns."))
@@ -147,9 +147,9 @@ def _metric_of(key: str) -> Metric:
 
 
 def spread_out(parts: Sequence[CompositePart], columns: Sequence[str]) -> list[CompositePart]:
-    """The parts with the target columns that each of them reads, one part for each column in the place of ``*``.
+    """The parts with the target columns that each reads; ``*`` becomes one part per target column.
 
-    A column that plays a role in any part is no target.
+    A column that has a role in any part is not a target column.
     """
     played = {column for part in parts for column in part.roles.values()}
     targets = tuple(column for column in columns if column not in played)

@@ -1,8 +1,7 @@
-"""Truth and prediction crossed: how many rows have each pair of a true and a predicted label.
+"""The confusion matrix of labels or clusters: the number of rows with each pair of a true and a predicted label.
 
-How far labels are apart: by their numbers where they are numbers, else by their places in the alphabet.
-
-The two by two table of truth and prediction.
+Distances between labels: by their values if they are numbers, else by their alphabetical positions. At the end is the
+two-by-two table of binary answers.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from ..reading.columns import to_decimal
 from ..reading.tables import pick, plain
 
 _SHOWN = 12
-"""Labels that a drawn table names; the rarer ones share a place."""
+"""The most labels that a drawn table names; rarer ones share one line."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Numbering:
-    """A number for each distinct value of both columns, equal for equal values and ascending with their order:
-    ``of_truth`` and ``of_prediction`` by code. ``labels`` has the values by number: a list, or an Arrow array where all
-    are texts."""
+    """A number for each distinct value of both columns, equal for equal values and ascending in their order:
+    ``of_truth`` and ``of_prediction`` map codes to numbers. ``labels`` has the values by number: a list, or an Arrow
+    array if all are texts."""
 
     of_truth: np.ndarray
     of_prediction: np.ndarray
@@ -39,10 +38,10 @@ class _Numbering:
 
 @dataclass(frozen=True)
 class Crossing:
-    """The cells of the confusion matrix that have rows, sorted; nothing is as large as labels × labels.
+    """The nonempty cells of the confusion matrix, sorted, without a matrix of labels × labels.
 
-    ``true``, ``said`` and ``counts`` have one entry per cell: the places among the ``size`` labels of truth or
-    prediction, in order, and the number of rows. ``of_row`` tells the cell of each row.
+    ``true``, ``said`` and ``counts`` have one entry per cell: the indices of the true and of the predicted label among
+    the ``size`` labels in use, and the number of rows. ``of_row`` is the cell of each row.
     """
 
     numbering: _Numbering
@@ -54,17 +53,17 @@ class Crossing:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.of_row)
 
     @property
     def size(self) -> int:
-        """How many labels there are."""
+        """The number of labels in truth or prediction."""
         return len(self.used)
 
     @cached_property
     def labels(self) -> list[Any]:
-        """The labels in order: numbers by size before texts by alphabet."""
+        """The labels in order: numbers by value, then texts alphabetically."""
         known = self.numbering.labels
         if isinstance(known, list):
             return [known[number] for number in self.used.tolist()]
@@ -79,17 +78,17 @@ class Crossing:
 
     @cached_property
     def is_right(self) -> np.ndarray:
-        """Which cells are on the diagonal."""
+        """A mask of the cells on the diagonal."""
         return self.true == self.said
 
     @cached_property
     def truly(self) -> np.ndarray:
-        """Rows that truly have each label."""
+        """The number of rows with each true label."""
         return self._by_label(self.true)
 
     @cached_property
     def predicted(self) -> np.ndarray:
-        """Rows that are predicted to have each label."""
+        """The number of rows with each predicted label."""
         return self._by_label(self.said)
 
     @cached_property
@@ -103,13 +102,14 @@ class Crossing:
 
 
 def cross(truth: Coded, prediction: Coded) -> Crossing:
-    """Count the pairs; labels that are equal as values are one label. Counted once for one prediction and truth."""
+    """The confusion matrix; labels that are equal as values are one label. Cached for one pair of truth and
+    prediction."""
     return prediction.with_truth(truth, _cross)
 
 
 def _cross(truth: Coded, prediction: Coded) -> Crossing:
     true, said, of_row = distinct_pairs(truth, prediction)
-    # All parts of a truth share what the first of them has made, so the numbering is made once for all.
+    # The splits of a truth share results of ``once``, so the numbering is made once for all of them.
     numbering = prediction.once(_numbered, truth.once(_itself))
     ours, theirs = numbering.of_truth[true], numbering.of_prediction[said]
     is_used = np.zeros(len(numbering.labels), bool)
@@ -141,7 +141,7 @@ def _numbered(prediction: Coded, truth: Coded) -> _Numbering:
 
 
 def _numbered_texts(ours: Any, theirs: Any) -> _Numbering:
-    """The same of texts, which Arrow compares and sorts without making a Python string of each."""
+    """The numbering of texts, which Arrow compares and sorts without making Python strings."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -154,7 +154,7 @@ def _numbered_texts(ours: Any, theirs: Any) -> _Numbering:
 
 
 def one_label(truth: Coded) -> str:
-    """Why these answers tell no labels apart, or ``""``."""
+    """The reason why answers that are all the same cannot be scored, or ``""``."""
     first = truth.values[truth.codes[0]]
     if all(truth.values[code] == first for code in np.unique(truth.codes).tolist()):
         return Message("all its answers are the same; two different labels are needed.")
@@ -162,7 +162,7 @@ def one_label(truth: Coded) -> str:
 
 
 def confusion_matrix(truth: Coded, prediction: Coded) -> list[Figure]:
-    """The table of truth and prediction; with more than 12 labels the rarest share its last row and column."""
+    """The confusion matrix as a table; with more than 12 labels the rarest share the last row and column."""
     found = cross(truth, prediction)
     names, place = _shown(found)
     cells = np.zeros((len(names), len(names)), np.int64)
@@ -179,7 +179,7 @@ _OTHERS = "other labels"
 
 
 def _shown(found: Crossing) -> tuple[list[str], np.ndarray]:
-    """The names of the drawn labels and the place of each label among them."""
+    """The names of the drawn rows, and for each label the index of its row."""
     names = [str(label) for label in found.labels]
     if len(names) <= _SHOWN:
         return names, np.arange(len(names))
@@ -196,18 +196,19 @@ Weights = Annotated[
 
 
 _EXACT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
-"""Large numbers that differ little are as far apart as they say."""
+"""Precise enough for exact differences between large numbers that differ little."""
 
 
 def too_large(column: Coded) -> np.ndarray:
-    """The rows with a number whose distances float64 could not hold."""
+    """The rows with a number so large that float64 could not hold its distances."""
     numbers = [to_decimal(str(value)) for value in column.values]
     far = [code for code, number in enumerate(numbers) if number is not None and number.copy_abs() > LARGEST]
     return np.flatnonzero(np.isin(column.codes, far))
 
 
 def positions(found: Crossing) -> np.ndarray:
-    """Where each label stands, from 0 on, ascending: by its number, where truths are numbers, else by its place."""
+    """The position of each label, ascending from 0: by its value if the truth has numbers (texts follow after the
+    last), else by its index."""
     labels = found.numbers
     if not labels:
         return np.arange(found.size, dtype=np.float64)
@@ -216,7 +217,7 @@ def positions(found: Crossing) -> np.ndarray:
 
 
 def distances(found: Crossing, weights: Weights) -> np.ndarray:
-    """What each cell costs."""
+    """The cost of each cell of the confusion matrix."""
     if weights == "none":
         return np.where(found.is_right, 0.0, 1.0)
     places = positions(found)
@@ -225,8 +226,8 @@ def distances(found: Crossing, weights: Weights) -> np.ndarray:
 
 
 def by_chance(found: Crossing, counts: np.ndarray, weights: Weights) -> np.ndarray:
-    """What each label costs against all labels in ``counts``: exact for whole numbers, never a small difference of
-    large ones."""
+    """For each label the sum of its costs against all labels, weighted by ``counts``, shape (labels,): exact for whole
+    numbers, and never computed as a small difference of large numbers."""
     if weights == "none":
         return (found.rows - counts).astype(np.float64)
     places = positions(found)
@@ -255,17 +256,17 @@ PARTS = ("tp", "tn", "fp", "fn")
 
 
 _CELLS = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0]], np.float64)
-"""Contributions of rows that neither are positive nor are said to be, that are only said to be, only are, both."""
+"""tp, tn, fp, fn of a row that is neither positive nor predicted so, only predicted so, only positive, or both."""
 
 
 def confusion(truth: np.ndarray, prediction: np.ndarray, positive: int) -> Contributions:
-    """tp, tn, fp, fn of each row."""
+    """tp, tn, fp, fn of each row, as ``Contributions``."""
     cells = (truth == positive).view(np.int8) * np.int8(2) + (prediction == positive)
     return Contributions(_CELLS, cells)
 
 
 def two_by_two(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> list[Figure]:
-    """The table itself: rows by truth, columns by prediction."""
+    """The two-by-two table: rows by truth, columns by prediction."""
     tp, tn, fp, fn = (int(count) for count in sums_of(confusion(truth, prediction, positive), None))
     values = (f"{positive}", f"{1 - positive}")
     return [
@@ -287,22 +288,22 @@ def _many(number: int, name: str) -> str:
 
 
 def found_share(right: float, wrong: float, other_wrong: float) -> float:
-    """``right / (right + wrong)``; with nothing to divide 1.0 if nothing was to be found or said at all, else 0.0."""
+    """``right / (right + wrong)``; if both are 0, it is 0.0 with other wrong rows and 1.0 without."""
     return ratio(right, right + wrong, empty=0.0 if other_wrong else 1.0)
 
 
 class Cluster(Label):
-    """One cluster per row under any name, never empty."""
+    """One cluster per row, under any name, never empty."""
 
     words = Message("cluster (any name)")
 
 
 def information(found: Crossing) -> np.ndarray:
-    """For each pair of a true and a predicted cluster with rows in common, in nats: what both say about the same thing,
-    what the true cluster says, what the predicted one says; means over rows are mutual information and entropies. Shape
-    (pairs, 3).
+    """For each pair of a true and a predicted cluster with rows in common, in nats: the pointwise mutual information,
+    and the self-information of the true and of the predicted cluster. Means over rows are mutual information and
+    entropies. Shape (pairs, 3).
 
-    Where one cluster lies within the other, equal sizes give equal digits.
+    If one cluster contains the other, equal sizes produce equal digits.
     """
     true, said = found.truly[found.true], found.predicted[found.said]
     by_chance = true.astype(np.float64) * said
@@ -310,7 +311,7 @@ def information(found: Crossing) -> np.ndarray:
 
 
 def contingency(truth: Coded, prediction: Coded) -> list[Figure]:
-    """How many rows each true cluster shares with each predicted one; at most 12 of both, the largest."""
+    """The number of rows that each true cluster shares with each predicted one, for the 12 largest of both at most."""
     found = cross(truth, prediction)
     ours, theirs = _largest(found.truly), _largest(found.predicted)
     cells = np.zeros((len(ours), len(theirs)), np.int64)

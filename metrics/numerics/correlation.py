@@ -1,4 +1,4 @@
-"""Deviations from a mean and correlations, exact where numbers are large and differ little."""
+"""Deviations from a mean, and correlations; exact also for large numbers that differ little."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from ..core.messages import Message
 from .sums import exact_sum
 
 _LEAST_SQUARES = 1e-90
-"""What the squares of the differences must add up to, so that no error is too large a share of them."""
+"""The least sum of squared differences; divided by less, errors would become too large."""
 
 _TAME = 200
-"""Powers of two up to which squares and their sums stay far from the ends of float64."""
+"""Powers of two up to which squares and their sums stay far from the limits of float64."""
 
 
 def centred(values: np.ndarray) -> np.ndarray:
-    """Each value minus the mean of all, shape (n,). The mean is exact, so a billion and small change lose nothing.
+    """Each value minus the mean of all, shape (n,). The mean is exact, so large values that differ little keep their
+    digits.
 
     >>> centred(np.array([1e9, 1e9 + 2**-20, 1e9 + 2**-19])) * 2**20
     array([-1.,  0.,  1.])
@@ -31,8 +32,8 @@ def centred(values: np.ndarray) -> np.ndarray:
 
 
 def centred_differences(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Each ``value - other`` minus the mean of all of these, shape (n,). What rounding a difference leaves out is added
-    again, so a billion less small change loses nothing either.
+    """Each ``value - other`` minus the mean of these, shape (n,). The rounding error of each difference is added back,
+    so that small numbers subtracted from large ones are not lost.
 
     >>> centred_differences(np.array([1e16, 1e16]), np.array([1.0, 3.0]))
     array([ 1., -1.])
@@ -48,7 +49,7 @@ def centred_differences(values: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def constant(truth: np.ndarray) -> str:
-    """Why answers without any difference cannot be scored, or ``""``; shape (n,) or (n, c)."""
+    """The reason why constant answers cannot be scored, or ``""``; shape (n,) or (n, c)."""
     for place, column in enumerate(truth.T if truth.ndim == 2 else [truth], start=1):
         if (column == column[0]).all():
             answer = f"{column[0]:g}"
@@ -63,7 +64,7 @@ def constant(truth: np.ndarray) -> str:
 
 
 def no_variance(truth: np.ndarray) -> str:
-    """The same where the squares of the differences are added and divided by."""
+    """The reason why answers without variance cannot be the denominator of a score, or ``""``."""
     with np.errstate(over="ignore", invalid="ignore"):
         squares = centred(truth) ** 2
     if not squares.sum() >= _LEAST_SQUARES:
@@ -72,39 +73,40 @@ def no_variance(truth: np.ndarray) -> str:
 
 
 def share_left(contributions: np.ndarray) -> np.ndarray:
-    """The derivative of ``1 - left / whole`` by the weight of each row; ``contributions`` has their two columns of
-    squares. That heavier rows also move the means has no effect of first order."""
+    """The derivative of ``1 - left / whole`` by the weight of each row; the two columns of ``contributions`` are
+    squares whose sums are ``left`` and ``whole``. Heavier rows also move the means, but without an effect of first
+    order."""
     left, whole = contributions.T
     over, under = _added(contributions)
     return (whole * ratio(over, under) - left) / (under or 1.0)
 
 
 def mid_ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks from 1; equal values share the middle of theirs. Multiples of 0.5, shape (n,)."""
+    """Ranks from 1; tied values share the mean of their ranks. Multiples of 0.5, shape (n,)."""
     ranks, _ = _ranked(values)
     return ranks
 
 
 def _ranked(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same, and the place of each value among the distinct ones."""
+    """The mid-ranks, and the index of each value among the distinct ones."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return (np.cumsum(counts) - (counts - 1) / 2)[places], places
 
 
 def correlation_rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The product of both deviations and the square of each, shape (n, 3)."""
+    """The product of both deviations, and the square of each, shape (n, 3)."""
     x, y = centred(_tamed(truth)), centred(_tamed(prediction))
     return np.column_stack([x * y, x * x, y * y])
 
 
 def correlation_of(sums: np.ndarray) -> float:
-    """From the sums of ``correlation_rows``; 0.0 where one side does not differ. Never beyond -1 and 1."""
+    """The correlation from the sums of ``correlation_rows``, between -1 and 1; 0.0 if one side is constant."""
     product, x, y = map(float, sums)
     return min(1.0, max(-1.0, ratio(product, np.sqrt(x * y))))
 
 
 def correlation(truth: np.ndarray, prediction: np.ndarray) -> float:
-    """Of two columns, to the last bit the same in any order of the rows."""
+    """The Pearson correlation of two columns, the same to the last bit in any order of the rows."""
     return correlation_of(_added(correlation_rows(truth, prediction)))
 
 
@@ -115,7 +117,8 @@ def correlation_influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarr
 
 
 def rank_correlation_influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The same of the ranks: a heavier row also moves the ranks of all rows above it."""
+    """The derivative of the rank correlation by the weight of each row, shape (n,): a heavier row also moves the ranks
+    of all rows above it."""
     (x, x_place), (y, y_place) = _ranked(truth), _ranked(prediction)
     middle = (len(x) + 1) / 2
     x, y = x - middle, y - middle
@@ -125,7 +128,7 @@ def rank_correlation_influence(truth: np.ndarray, prediction: np.ndarray) -> np.
 
 
 def _tamed(values: np.ndarray) -> np.ndarray:
-    """Very large and very small values times a power of two, which changes no correlation."""
+    """Very large or very small values scaled by a power of two, which changes no correlation."""
     power = int(np.frexp(np.abs(values).max(initial=0.0))[1])
     return values if abs(power) <= _TAME else np.ldexp(values, -power)
 
@@ -135,7 +138,7 @@ def _added(contributions: np.ndarray) -> np.ndarray:
 
 
 def _slope(changes: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """How ``product / √(x·y)`` moves with changes of its three sums."""
+    """The change of ``product / √(x·y)`` for changes of its three sums."""
     _, x, y = map(float, sums)
     if not x * y:
         return np.zeros(len(changes))
@@ -144,6 +147,6 @@ def _slope(changes: np.ndarray, sums: np.ndarray) -> np.ndarray:
 
 def _above(places: np.ndarray, values: np.ndarray) -> np.ndarray:
     """For each row the sum of ``values`` over the rows at a higher place, rows at the same place counting half. The
-    values are deviations of ranks, so their sums are exact."""
+    values are deviations of ranks, so the sums are exact."""
     groups = np.bincount(places, values)
     return (groups.sum() - np.cumsum(groups) + groups / 2)[places]

@@ -1,8 +1,8 @@
-"""Sets of labels in cells, compared as flat arrays: counts by row and by label, and what one row changes.
+"""Sets of labels in cells, compared as flat arrays: counts by row and by label, and the influence of each row.
 
-Each distinct pair of cells is looked at once, in blocks, so that neither many rows nor one cell with 200,000 labels
-needs a matrix. A label is a number, the same on both sides: its text is read once, and that of a label which the truth
-does not know is looked at only where it is shown.
+Each distinct pair of cells is compared once, in blocks, so that neither many rows nor one cell with 200,000 labels
+needs a matrix. Labels are numbers, the same on both sides; the texts of labels that the truth lacks are read only for
+display.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Separator = Annotated[str | None, "Text between two labels; empty means any whit
 TP, FP, FN = range(3)
 
 _BLOCK = 1_000_000
-"""Labels of pairs looked at together."""
+"""Labels of pairs processed together."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """Cell c holds the labels ``codes[starts[c]:starts[c + 1]]``, ascending. Codes below ``len(known)`` are places in
-    ``known``, the labels of the truth; higher ones are labels that the truth does not know, of which ``more`` has the
-    texts. Both are Arrow arrays."""
+    """Cell c holds the labels ``codes[starts[c]:starts[c + 1]]``, ascending. Codes below ``len(known)`` are indices
+    into ``known``, the labels of the truth; higher ones are labels that the truth lacks, whose texts are in ``more``.
+    Both are Arrow arrays."""
 
     starts: np.ndarray
     codes: np.ndarray
@@ -43,7 +43,7 @@ class LabelSets:
 
     @property
     def counts(self) -> np.ndarray:
-        """Labels of each cell."""
+        """The number of labels of each cell."""
         return np.diff(self.starts)
 
 
@@ -54,7 +54,7 @@ def label_sets(column: Coded, separator: str | None) -> LabelSets:
 
 
 def predicted_sets(column: Coded, true: LabelSets, separator: str | None) -> LabelSets:
-    """The same of a prediction, whose known labels have the truth's codes."""
+    """The distinct labels of each distinct cell of a prediction, with the truth's codes for labels that it has."""
     owner, codes, labels = labels_in(column.array, _cut_at(separator))
     place = codes_among(labels, true.known)
     unknown = np.flatnonzero(place < 0)
@@ -77,8 +77,8 @@ def _sets(cells: int, owner: np.ndarray, codes: np.ndarray, known: Any, more: An
 
 @dataclass(frozen=True)
 class Block:
-    """Every label of some pairs: the pair it belongs to, its code, and whether it is a ``TP``, ``FP`` or ``FN`` there.
-    All labels that the truth does not know have one code, the one after those of the truth."""
+    """Every label of some pairs: its pair, its code, and whether it is a ``TP``, ``FP`` or ``FN`` there. All labels
+    that the truth lacks have one code, the one after those of the truth."""
 
     pair: np.ndarray
     label: np.ndarray
@@ -86,8 +86,8 @@ class Block:
 
 
 class LabelSetPairs:
-    """The distinct pairs of a true and a predicted set. ``counts`` says how many rows have each pair, ``of_row`` which
-    pair each row has."""
+    """The distinct pairs of a true and a predicted set. ``counts`` is the number of rows with each pair, ``of_row`` the
+    pair of each row."""
 
     def __init__(self, truth: Coded, prediction: Coded, separator: str | None) -> None:
         self._true = truth.once(label_sets, separator)
@@ -96,7 +96,7 @@ class LabelSetPairs:
         self.counts = np.bincount(self.of_row, minlength=len(self._ours))
 
     def blocks(self) -> Iterator[Block]:
-        """All labels of all pairs."""
+        """All labels of all pairs, in blocks."""
         for some in blocks(self._true.counts[self._ours] + self._said.counts[self._theirs], _BLOCK):
             yield self._block(some)
 
@@ -109,7 +109,7 @@ class LabelSetPairs:
         codes = self._said.codes[places]
         is_known = codes < unknown
         theirs, wrong = pair[is_known] * width + codes[is_known], pair[~is_known]
-        # Both are sorted; the stable sort only merges them, the true one of two first.
+        # Both are sorted, so the stable sort only merges them; of equal ones the true label comes first.
         mixed = np.concatenate([ours, theirs])
         order = np.argsort(mixed, kind="stable")
         keys, outcome = mixed[order], np.where(order < len(ours), FN, FP)
@@ -124,7 +124,7 @@ class LabelSetPairs:
 
     @cached_property
     def only_predicted(self) -> np.ndarray:
-        """Which of the labels that the truth does not know the rows hold."""
+        """The labels that rows hold although the truth lacks them, as indices into ``more``."""
         is_used = np.zeros(len(self._said.counts), bool)
         is_used[self._theirs] = True
         places, _ = expand(self._said.starts, np.flatnonzero(is_used))
@@ -140,7 +140,7 @@ class LabelSetPairs:
         return found.reshape(-1, 3)
 
     def by_label(self) -> np.ndarray:
-        """tp, fp and fn of each label of the truth over all rows, and in the last row of all other labels together;
+        """tp, fp and fn over all rows of each label of the truth, and in the last row of all other labels together;
         shape (labels + 1, 3), whole numbers as float64."""
         found = np.zeros(3 * (len(self._true.known) + 1))
         for block in self.blocks():
@@ -148,11 +148,11 @@ class LabelSetPairs:
         return found.reshape(-1, 3)
 
     def mean(self, share: Share, average: str) -> float:
-        """An average over labels."""
+        """An average of ``share`` over labels."""
         return mean_over_labels(self.by_label(), share, average, others=len(self.only_predicted))
 
     def influence(self, share: Share, average: str) -> np.ndarray:
-        """What each row changes in an average over labels, shape (n,)."""
+        """The influence of each row on an average over labels, shape (n,)."""
         changes = effects(self.by_label(), share, average, others=len(self.only_predicted))
         found = np.zeros(len(self.counts))
         for block in self.blocks():
@@ -160,7 +160,7 @@ class LabelSetPairs:
         return found[self.of_row]
 
     def table(self, share: Share, title: str) -> list[Figure]:
-        """The counts and the ratio of each label that a row has or is predicted to have."""
+        """A table with the counts and the ratio of each label that a row has or is predicted to have."""
         labels = [*self._said.known.to_pylist(), *pick(self._said.more, self.only_predicted).to_pylist()]
         order = sorted(range(len(labels)), key=labels.__getitem__)
         labels, counts = [labels[label] for label in order], self._of_every_label()[order]
@@ -176,7 +176,7 @@ class LabelSetPairs:
         return [Grid("Label by label", names, ("tp", "fp", "fn", title), cells, corner="label", note=note)]
 
     def _of_every_label(self) -> np.ndarray:
-        """tp, fp and fn of each label of the truth and then of each that is only predicted."""
+        """tp, fp and fn of each label of the truth, then of each label that is only predicted."""
         places, pair = expand(self._said.starts, self._theirs)
         rows = np.bincount(self._said.codes[places], self.counts[pair], minlength=len(self._said.known))
         wrong = np.zeros((len(self.only_predicted), 3))
@@ -185,4 +185,4 @@ class LabelSetPairs:
 
 
 _SHOWN = 12
-"""Labels that a drawn table names."""
+"""The most labels that a drawn table names."""

@@ -1,10 +1,7 @@
-"""How surprised a probability is by the truth: what every log loss adds up.
+"""Losses of rows that several metrics share: log losses of probabilities, logarithms of amounts, deviances, and angles.
 
-Errors of logarithms, for amounts of which the ratio matters.
-
-The deviance of Poisson, gamma and Tweedie models: how far a prediction is from a count or an amount.
-
-Angles between directions, exact for small ones and for opposite ones.
+Errors of logarithms suit amounts whose ratio matters. Deviances are those of Poisson, gamma and Tweedie models. Angles
+between directions are exact for small ones and for opposite directions.
 """
 
 from __future__ import annotations
@@ -27,43 +24,43 @@ Normalise = Annotated[bool, "Divide the probabilities of each row by their sum; 
 
 
 def surprise_of_answer(truth: np.ndarray, prediction: np.ndarray, clip: float) -> np.ndarray:
-    """Minus the logarithm of the probability given to the true answer 0 or 1, in any shape."""
+    """Minus the logarithm of the probability predicted for the true answer 0 or 1, in any shape."""
     given = np.where(truth == 1, prediction, 1 - prediction)
     return -np.log(np.maximum(given, clip)) + 0.0
 
 
 def surprise_of_class(truth: Classes, prediction: np.ndarray, clip: float, normalise: bool) -> np.ndarray:
-    """Minus the logarithm of the probability given to the true class, shape (n,)."""
+    """Minus the logarithm of the probability predicted for the true class, shape (n,)."""
     given = prediction[np.arange(len(truth)), truth.codes]
     if normalise:
         sums = prediction.sum(axis=1)
         given = np.where(sums > 0, given / np.where(sums > 0, sums, 1.0), 1 / prediction.shape[1])
-    # Clipped last: clipped first and divided by the sum, a row of tiny probabilities would never be wrong.
+    # Clipped last: if tiny probabilities were clipped before dividing by their sum, none of them could be very wrong.
     return -np.log(np.maximum(given, clip)) + 0.0
 
 
 def must_sum(columns: Sequence[Cells], prediction: np.ndarray, *, normalise: Normalise = True) -> None:
-    """Rows of probabilities that nobody divides by their sum must sum to 1."""
+    """Refuse rows of probabilities that do not sum to 1, unless ``normalise`` divides them by their sum."""
     if not normalise:
         refuse_sums(columns, prediction)
 
 
 @dataclass(frozen=True)
 class ByClass:
-    """For each class the mean of its rows' losses (0 without rows), their number (1 without rows) and the class's
-    share in a mean over classes (0 without rows)."""
+    """Per class: the mean of its rows' losses (0 without rows), their number (1 without rows), and its share in the
+    mean over classes (0 without rows)."""
 
     means: np.ndarray
     counts: np.ndarray
     shares: np.ndarray
 
     def influence(self, truth: Classes, losses: np.ndarray) -> np.ndarray:
-        """What each row does to the mean over classes, by way of the mean of its own."""
+        """The influence of each row on the mean over classes, through the mean of its class, shape (n,)."""
         return (losses - self.means[truth.codes]) * (self.shares / self.counts)[truth.codes]
 
 
 def by_class(truth: Classes, losses: np.ndarray, weights: str | None) -> ByClass:
-    """Group the losses of the rows, shape (n,), by the true class."""
+    """Average the losses of the rows, shape (n,), within each true class."""
     counts = np.bincount(truth.codes, minlength=len(truth.names))
     groups = np.split(losses[np.argsort(truth.codes, kind="stable")], np.cumsum(counts)[:-1])
     means = np.array([float(exact_sum(group) / max(1, len(group))) for group in groups])
@@ -80,12 +77,12 @@ _NO_LOGARITHM = Plural(
 
 
 def logarithm(values: np.ndarray, offset: float) -> np.ndarray:
-    """Of each value and the offset together."""
+    """The logarithm of each value plus ``offset``."""
     return np.log1p(values) if offset == 1 else np.log(values + offset)
 
 
 def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset = 1.0) -> None:
-    """Zeros have no logarithm where nothing is added."""
+    """Refuse predictions of 0 if no offset is added, because 0 has no logarithm."""
     if offset == 0:
         for cells, values in zip(columns, np.atleast_2d(prediction.T), strict=True):
             if len(places := np.flatnonzero(values == 0)):
@@ -93,20 +90,20 @@ def verify(columns: Sequence[Cells], prediction: np.ndarray, *, offset: Offset =
 
 
 def unscorable(truth: np.ndarray, *, offset: Offset = 1.0) -> str:
-    """The same of the truth."""
+    """The reason why a truth with answers of 0 cannot be scored without an offset, or ``""``."""
     if offset == 0 and (truth == 0).any():
         return Message("it holds an answer of 0, which has no logarithm; choose an offset above 0.")
     return ""
 
 
 FLOOR = 1e-100
-"""What a smaller prediction counts as where the answer is above 0, so that it costs much and not endlessly much. No
+"""Smaller predictions count as this if the answer is above 0, so that their cost is high but finite. No
 answer above 0 is smaller."""
 
 
 def unit_deviance(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
-    """Of each row, shape (n,), never below 0. ``power`` is from 1 to 3; answers and predictions are at least 0, and
-    above 0 for a power of 2 and more."""
+    """The unit deviance of each row, shape (n,), never below 0. ``power`` is from 1 to 3; answers and predictions are
+    at least 0, and above 0 for a power of 2 or more."""
     is_close = (truth > 0) & (np.abs(prediction - truth) <= truth / 2)
     found = np.empty(len(truth))
     found[is_close] = _near(truth[is_close], prediction[is_close], power)
@@ -115,8 +112,8 @@ def unit_deviance(truth: np.ndarray, prediction: np.ndarray, power: float) -> np
 
 
 def _near(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
-    """Half of the deviance where the prediction is 0.5 to 1.5 times the answer. The terms of the definition almost
-    cancel here; these forms keep the digits."""
+    """Half of the deviance for predictions of 0.5 to 1.5 times the answer. The terms of the definition almost cancel
+    here; these formulas keep the digits."""
     half: np.ndarray
     if power == 1:
         half = truth * _excess((prediction - truth) / truth)
@@ -130,7 +127,7 @@ def _near(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray
 
 
 def _far(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
-    """Half of the deviance elsewhere, term by term."""
+    """Half of the deviance for other predictions, term by term."""
     floored = np.maximum(prediction, FLOOR)
     half: np.ndarray
     if power == 1:

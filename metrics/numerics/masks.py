@@ -1,5 +1,5 @@
-"""Masks as run lengths: ``start length start length …``, pixels numbered from 1 on. Nothing is ever drawn: areas and
-intersections come from the ends of the runs alone."""
+"""Masks as run lengths: ``start length start length …``, pixels numbered from 1. Nothing is drawn: areas and
+intersections are computed from the ends of the runs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ..reading.text import LONGEST_MASK_LINE
 from .cells import blocks, expand, expand_ranges, is_new, starts_by_owner, starts_of
 
 NO_MASK = "-"
-"""What some files write in the place of an empty cell."""
+"""Written by some files in place of an empty cell."""
 
 LARGEST = 10**12
-"""The last pixel that may be named; places of many pictures side by side then fit into 63 bits."""
+"""The last pixel allowed, so that the pixels of many pictures side by side can be numbered in 63 bits."""
 
 Pixels = Annotated[
     int | None, Range(1, LARGEST), "Pixels of a picture, its width times its height; empty means not checked."
@@ -32,7 +32,7 @@ Pixels = Annotated[
 
 _WHOLE = re.compile("[0-9]{1,18}")
 _CELLS = 20_000
-"""Cells cut together."""
+"""Cells split together in one block."""
 
 _PICTURE = (6, 5)
 """Height and width of invented pictures."""
@@ -64,7 +64,7 @@ _OUTSIDE = Plural(
 
 
 class RunLengths(Kind):
-    """A mask as run lengths; an empty cell and ``-`` mean no mask. ``several``: any number of masks, separated by
+    """A mask as run lengths; an empty cell or ``-`` means no mask. With ``several``: any number of masks, separated by
     ``|``, that share no pixel."""
 
     longest_line = LONGEST_MASK_LINE
@@ -110,7 +110,8 @@ class Masks:
     ``runs[c]`` to ``runs[c + 1]``, which ascend and share no pixel.
 
     Run r covers the pixels from ``first[r]`` to ``stop[r] - 1`` and belongs to object ``of[r]``; ``areas`` are those of
-    the objects. ``faults`` tells, per kind of fault, which cells have it; if any has, the rest is of no use.
+    the objects. ``faults`` marks, per kind of fault, the cells that have it; if there are any, the other arrays are
+    useless.
     """
 
     objects: np.ndarray
@@ -122,20 +123,20 @@ class Masks:
     faults: dict[str, np.ndarray]
 
     def last(self) -> np.ndarray:
-        """The last pixel of each cell, 0 where it has none."""
+        """The last pixel of each cell, 0 without a mask."""
         filled = np.flatnonzero(np.diff(self.runs))
         found = np.zeros(len(self.runs) - 1, np.int64)
         found[filled] = self.stop[self.runs[filled + 1] - 1] - 1
         return found
 
     def area(self) -> np.ndarray:
-        """The pixels of each cell."""
+        """The number of pixels of each cell."""
         sums = starts_of(self.areas)
         return sums[self.objects[1:]] - sums[self.objects[:-1]]
 
 
 def masks_of(column: Coded, several: bool) -> Masks:
-    """Cut the distinct cells of a column."""
+    """Parse the distinct cells of a column."""
     cell_of_object, object_of_number, numbers = _numbers(column, several)
     cells, objects = column.size, len(cell_of_object)
     counts = np.bincount(object_of_number, minlength=objects)
@@ -149,7 +150,7 @@ def masks_of(column: Coded, several: bool) -> Masks:
     faults["too_large"][cell_of_object[of[stop > LARGEST + 1]]] = True
     faults["not_in_order"][_backwards(of, first, stop, cell_of_object)] = True
     if several and len(_backwards(cell_of_object[of], first, stop, np.arange(cells))):
-        # Objects that lie one after the other, as most do, need no sorting.
+        # Most objects follow each other without interleaving and need no sorting.
         order = np.lexsort((first, cell_of_object[of]))
         of, first, stop = of[order], first[order], stop[order]
         clash = _backwards(cell_of_object[of], first, stop, np.arange(cells))
@@ -166,12 +167,12 @@ def masks_of(column: Coded, several: bool) -> Masks:
 
 
 def _backwards(owner: np.ndarray, first: np.ndarray, stop: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """The cells of the owners in which a run begins before the one before it ends."""
+    """The cells in which a run begins before the previous run of the same owner ends."""
     return cells[owner[1:][(owner[1:] == owner[:-1]) & (first[1:] < stop[:-1])]]
 
 
 def _numbers(column: Coded, several: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The cell of each object, and the object and value of each number; 0 stands for what is none."""
+    """The cell of each object, and the object and value of each number; 0 for texts that are not numbers."""
     import pyarrow.compute as pc
 
     cell_of_object, object_of_number, numbers = ([np.zeros(0, np.int64)] for _ in range(3))
@@ -196,7 +197,7 @@ def _numbers(column: Coded, several: bool) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def _whole_numbers(pieces: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The piece and the value of each number; 0 stands for what is no number from 1 on."""
+    """The piece and the value of each number; 0 for texts that are not whole numbers from 1 on."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -209,14 +210,14 @@ def _whole_numbers(pieces: Any) -> tuple[np.ndarray, np.ndarray]:
         encoded = texts.dictionary_encode()
         known = [int(text) if _WHOLE.fullmatch(text) else 0 for text in encoded.dictionary.to_pylist()]
         values = np.array(known, np.int64)[plain(encoded.indices, np.int32)]
-    # Far too large numbers stay too large when two of them are added.
+    # Clipped so that the sum of two too large numbers does not overflow and is still too large.
     return owner, np.clip(values, 0, 2 * LARGEST)
 
 
 @dataclass(frozen=True)
 class Overlaps:
-    """Where the runs of two masks meet: in pair ``pair`` of the block the true object ``ours`` and the predicted
-    object ``theirs`` share ``pixels``; objects are numbered as in their columns and may meet several times."""
+    """Overlaps of runs of two masks: in pair ``pair`` of the block, true object ``ours`` and predicted object
+    ``theirs`` share ``pixels``. Objects are numbered as in their columns and may occur several times."""
 
     block: slice
     pair: np.ndarray
@@ -229,7 +230,7 @@ def overlaps(true: Masks, said: Masks, true_cells: np.ndarray, said_cells: np.nd
     """The overlaps of pairs of cells, in blocks of pairs.
 
     The pictures of a block are laid side by side on one line; both sides are then sorted runs that share no pixel, and
-    a binary search finds which meet. Takes O(runs · log runs).
+    a binary search finds the runs that overlap. Takes O(runs · log runs).
     """
     sizes = np.diff(true.runs)[true_cells] + np.diff(said.runs)[said_cells] + 1
     for some in blocks(sizes):
@@ -245,8 +246,8 @@ def overlaps(true: Masks, said: Masks, true_cells: np.ndarray, said_cells: np.nd
 
 
 def areas(truth: Coded, prediction: Coded) -> tuple[np.ndarray, np.ndarray]:
-    """For distinct pairs of cells the pixels in both masks, in the true one and in the predicted one, shape (pairs, 3);
-    and which pair each row has."""
+    """For distinct pairs of cells the number of pixels in both masks, in the true one and in the predicted one, shape
+    (pairs, 3); and the pair of each row."""
     true, said = truth.once(masks_of, False), prediction.once(masks_of, False)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     common = np.zeros(len(true_cells))
@@ -259,7 +260,7 @@ def areas(truth: Coded, prediction: Coded) -> tuple[np.ndarray, np.ndarray]:
 def objects_that_meet(
     truth: Coded, prediction: Coded, true_cells: np.ndarray, said_cells: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Pair of cells, true object, predicted object and IoU of all objects that share a pixel; sorted by pair."""
+    """Pair of cells, true object, predicted object and IoU of all objects that share a pixel, sorted by pair."""
     true, said = truth.once(masks_of, True), prediction.once(masks_of, True)
     found = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
     for meeting in overlaps(true, said, true_cells, said_cells):
@@ -275,16 +276,16 @@ def objects_that_meet(
 
 
 def beyond(several: bool) -> tuple[Callable[..., None], Callable[..., str]]:
-    """What checks a submission (``verify``) and a truth (``unscorable``) for pixels outside the picture."""
+    """The functions ``verify`` and ``unscorable`` of a metric, which refuse masks with pixels outside the picture."""
 
     def verify(columns: Sequence[Cells], prediction: Coded, *, pixels: Pixels = None) -> None:
-        """Complain about masks that leave the picture."""
+        """Refuse a submission's masks with pixels outside the picture."""
         outside = _outside(prediction, several, pixels)
         if len(outside) and pixels is not None:
             columns[0].refuse("outside_picture", _OUTSIDE, outside, {"bound": pixels})
 
     def unscorable(truth: Coded, *, pixels: Pixels = None) -> str:
-        """Nobody could answer such a mask."""
+        """The reason why a truth has such masks, which no submission could match, or ``""``."""
         count = len(_outside(truth, several, pixels))
         if not count or pixels is None:
             return ""
@@ -299,7 +300,7 @@ def beyond(several: bool) -> tuple[Callable[..., None], Callable[..., str]]:
 
 
 def _outside(column: Coded, several: bool, pixels: int | None) -> np.ndarray:
-    """Rows that name a pixel beyond the picture."""
+    """The rows with a pixel outside the picture."""
     if pixels is None:
         return np.zeros(0, np.int64)
     return np.flatnonzero((column.once(masks_of, several).last() > pixels)[column.codes])

@@ -1,4 +1,4 @@
-"""Objects found at several thresholds of their intersection over union: what metrics of masks and of boxes share."""
+"""Precision of objects at several thresholds of IoU, shared by metrics of masks and of boxes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Pooling = Annotated[
 PARTS = ("true_objects", "predicted_objects", "matches", "value", "pictures")
 
 _PICTURES, _MOST_SHOWN = 3, 12
-"""Pictures that are drawn, and the most objects of one side that a drawing shows."""
+"""The number of pictures to draw, and the most objects of one side in a drawing."""
 
 
 def thresholds(start: float, stop: float, step: float) -> np.ndarray:
-    """``start``, ``start + step`` … up to ``stop``, without the dust of adding; at least ``start``.
+    """``start``, ``start + step`` … up to ``stop``, without rounding errors of adding; at least ``start``.
 
     >>> thresholds(0.5, 0.6, 0.05).tolist()
     [0.5, 0.55, 0.6]
@@ -42,8 +42,8 @@ def thresholds(start: float, stop: float, step: float) -> np.ndarray:
 
 
 def worth(tp: np.ndarray, true: np.ndarray, said: np.ndarray, beta: float | None) -> np.ndarray:
-    """tp / (tp + fp + fn), or F-beta, from the objects that match and those of both sides; 1 without any object."""
-    # As in f_beta: without a wrong object both are the same number, to the last bit.
+    """tp / (tp + fp + fn), or F-beta, from the numbers of matches, true and predicted objects; 1 without any object."""
+    # As in f_beta: without a wrong object, numerator and denominator are the same number to the last bit.
     square = 0.0 if beta is None else beta * beta
     over = (1 + square) * tp
     wrong = (true - tp) + (said - tp) if beta is None else square * (true - tp) + (said - tp)
@@ -51,15 +51,16 @@ def worth(tp: np.ndarray, true: np.ndarray, said: np.ndarray, beta: float | None
 
 
 def table_of(true: np.ndarray, said: np.ndarray, matches: Sequence[np.ndarray], beta: float | None) -> np.ndarray:
-    """True and predicted objects of each picture, matches at the lowest threshold, the mean value over thresholds, 1
-    for the picture, and the matches at each threshold; shape (pictures, 5 + thresholds)."""
+    """For each picture its true and predicted objects, matches at the lowest threshold, the mean value over thresholds,
+    1 for the picture, and the matches at each threshold; shape (pictures, 5 + thresholds)."""
     values = [worth(tp, true, said, beta) for tp in matches]
     mean = sum(values, np.zeros(len(true))) / len(matches)
     return np.column_stack([true, said, matches[0], mean, np.ones(len(true)), *matches])
 
 
 def total(sums: np.ndarray, *, beta: Beta = None, pooling: Pooling = "rows") -> float:
-    """The mean over pictures, 1.0 if none counts; or the mean over thresholds of the value of all objects together."""
+    """The mean over pictures (1.0 without pictures that count), or the mean over thresholds of the value of all objects
+    pooled."""
     true, said, _, value, pictures = sums[:5]
     if pooling == "rows":
         return ratio(value, pictures, empty=1.0)
@@ -75,12 +76,13 @@ def last_line(*, pooling: Pooling = "rows") -> str:
 
 
 Met = Callable[[int], tuple[np.ndarray, np.ndarray, np.ndarray]]
-"""Of a row the places of true and of predicted objects that meet, each counted in the row, and the IoU of each pair."""
+"""A function from a row to the pairs of objects that overlap: indices of true and predicted objects, and their IoU."""
 
 
 def matrices(true: np.ndarray, said: np.ndarray, met: Met, least: float, *, strict: bool = True) -> list[Figure]:
-    """The IoU of each true and each predicted object of the first pictures, of which ``true`` and ``said`` count the
-    objects. Those greater than ``least`` are marked, or also equal ones unless ``strict``."""
+    """The IoU of each true and predicted object in the first pictures that are small enough to draw; ``true`` and
+    ``said`` are the numbers of objects per row. Pairs with an IoU above ``least`` (without ``strict``: of at least
+    ``least``) are marked."""
     fits = (true > 0) & (said > 0) & (true <= _MOST_SHOWN) & (said <= _MOST_SHOWN)
     words = "greater than" if strict else "at least"
     drawn: list[Figure] = []

@@ -1,4 +1,4 @@
-"""Phrases in a cell, their word-level similarity, and the three ways to match them.
+"""Phrases in a cell, their similarity by words, and three ways to match them.
 
 Each distinct pair of phrases is compared once; matching then works on flat arrays, in blocks of bounded size.
 """
@@ -17,26 +17,27 @@ from .cells import blocks, expand, is_new, starts_of
 from .tokens import Tokens, arrow_texts, in_words, jaccard, tokens, words_in_order
 
 _BLOCK = 50_000
-"""Pairs of phrases looked at together."""
+"""Pairs of phrases processed together."""
 
 
 @dataclass(frozen=True)
 class Phrases:
-    """The phrases of each distinct cell, in alphabetical order with repetitions, and the words of each phrase."""
+    """The phrases of each distinct cell, in alphabetical order with repetitions, and the words of each distinct
+    phrase."""
 
     cells: Tokens
     words: Tokens
 
 
 def phrases_of(column: Coded) -> Phrases:
-    """Cut a column at ``|``; blank phrases are none, words are lower-cased."""
+    """Split a column at ``|``; blank phrases are dropped, words are lower-cased."""
     cells = tokens(column.array, "|", words_in_order, distinct=False)
     words = tokens(arrow_texts(cells.vocabulary), None, in_words(lowercase=True), distinct=True)
     return Phrases(cells, words)
 
 
 def distinct_phrases(cell: str) -> str:
-    """The cell without phrases whose words were there before.
+    """The cell without phrases that have the same words as an earlier one.
 
     >>> distinct_phrases("a b|B a|c|")
     'a b|c'
@@ -50,10 +51,10 @@ def distinct_phrases(cell: str) -> str:
 
 @dataclass(frozen=True)
 class Matrices:
-    """The similarity matrices of some rows, flat: true phrase by true phrase, its predictions in order.
+    """The similarity matrices of some rows as flat arrays: for each true phrase the row's predictions in order.
 
-    Entry e compares true phrase ``ours[e]`` with prediction ``theirs[e]`` (places in the block); ``row_of_true`` and
-    ``row_of_said`` tell which row of the block a phrase belongs to.
+    Entry e compares true phrase ``ours[e]`` with prediction ``theirs[e]`` (indices in the block); ``row_of_true`` and
+    ``row_of_said`` are the row in the block of each phrase.
     """
 
     rows: int
@@ -64,16 +65,16 @@ class Matrices:
     value: np.ndarray
 
     def count_true(self, is_counted: np.ndarray) -> np.ndarray:
-        """How many of the true phrases of each row are meant."""
+        """The number of true phrases of each row that the mask ``is_counted`` marks."""
         return np.bincount(self.row_of_true[is_counted], minlength=self.rows)
 
     def count_said(self, is_counted: np.ndarray) -> np.ndarray:
-        """How many of the predictions of each row are meant."""
+        """The number of predicted phrases of each row that the mask ``is_counted`` marks."""
         return np.bincount(self.row_of_said[is_counted], minlength=self.rows)
 
 
 def matrices(true: Phrases, said: Phrases, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Matrices]:
-    """Blocks of rows whose matrices have at most 50,000 entries together, in order."""
+    """The matrices of consecutive rows, in blocks of at most 50,000 entries."""
     sizes = true.cells.counts[true_cells] * said.cells.counts[said_cells]
     for some in blocks(sizes, _BLOCK):
         yield _block(true, said, true_cells[some], said_cells[some])
@@ -101,7 +102,7 @@ def counts(
 
 
 def per_truth(block: Matrices, threshold: float) -> np.ndarray:
-    """Each true phrase takes its best prediction; one prediction can serve several."""
+    """Each true phrase takes its most similar prediction; one prediction may serve several."""
     best, place = _best(block.ours, block.value, len(block.row_of_true))
     is_found = best >= threshold
     is_taken = np.zeros(len(block.row_of_said), bool)
@@ -110,7 +111,7 @@ def per_truth(block: Matrices, threshold: float) -> np.ndarray:
 
 
 def per_prediction(block: Matrices, threshold: float) -> np.ndarray:
-    """Each prediction is judged by itself; a true phrase is lost only if none of its words was said."""
+    """Each prediction is judged by itself; a true phrase is missed only if no prediction shares a word with it."""
     best_of_said = np.zeros(len(block.row_of_said))
     np.maximum.at(best_of_said, block.theirs, block.value)
     best_of_true, _ = _best(block.ours, block.value, len(block.row_of_true))
@@ -120,7 +121,7 @@ def per_prediction(block: Matrices, threshold: float) -> np.ndarray:
 
 
 def one_to_one(block: Matrices, threshold: float) -> np.ndarray:
-    """Each true phrase in alphabetical order takes its best prediction that is still free."""
+    """Each true phrase, in alphabetical order, takes its most similar prediction that is still free."""
     is_found = np.zeros(len(block.row_of_true), bool)
     is_taken = np.zeros(len(block.row_of_said), bool)
     able = np.flatnonzero(block.value >= threshold)
@@ -133,7 +134,7 @@ def one_to_one(block: Matrices, threshold: float) -> np.ndarray:
 
 
 def _best(owner: np.ndarray, value: np.ndarray, owners: int) -> tuple[np.ndarray, np.ndarray]:
-    """The largest value of each owner (-1 if it has none) and the first place where it is; owners are sorted."""
+    """The largest value of each owner (-1 without values) and the first place that has it; owners are sorted."""
     best, place = np.full(owners, -1.0), np.zeros(owners, np.int64)
     if not len(owner):
         return best, place
@@ -158,7 +159,7 @@ Marked = frozenset[tuple[int, int]]
 def similarity_matrices(
     truth: Coded, prediction: Coded, *, threshold: float = 0.5, matching: str = "per_truth"
 ) -> list[Figure]:
-    """A matrix for each of the first three rows that have phrases on both sides, at most twenty on each."""
+    """A matrix for each of the first three rows with one to twenty phrases on both sides."""
     true, said = truth.once(phrases_of), prediction.once(phrases_of)
     ours, theirs = true.cells.counts[truth.codes], said.cells.counts[prediction.codes]
     fits = (ours > 0) & (theirs > 0) & (ours <= MOST_PHRASES) & (theirs <= MOST_PHRASES)
@@ -187,18 +188,18 @@ def _phrases(phrases: Phrases, cell: int) -> Sequence[str]:
 
 
 def _marked_per_truth(values: np.ndarray, threshold: float) -> Marked:
-    """Each true phrase and the first of its best predictions."""
+    """Each true phrase with the first of its best predictions."""
     best = values.argmax(axis=1).tolist()
     return frozenset((ours, theirs) for ours, theirs in enumerate(best) if values[ours, theirs] >= threshold)
 
 
 def _marked_per_prediction(values: np.ndarray, threshold: float) -> Marked:
-    """Each prediction and the first of its best true phrases."""
+    """Each prediction with the first of its best true phrases."""
     return frozenset((ours, theirs) for theirs, ours in _marked_per_truth(values.T, threshold))
 
 
 def _marked_one_to_one(values: np.ndarray, threshold: float) -> Marked:
-    """Each true phrase in its turn and the first of the best predictions that are still free."""
+    """Each true phrase in turn with the first of the best predictions that are still free."""
     free = values.copy()
     found = set()
     for ours in range(len(free)):

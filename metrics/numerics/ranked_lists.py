@@ -1,9 +1,9 @@
-"""Ranked lists of labels in one cell, and where in them the relevant labels are.
+"""Ranked lists of labels in one cell, and the ranks of the relevant labels in them.
 
-A label that a list repeats counts at its first place only, but every place is a rank. A relevant label that the truth
+A label that a list repeats counts only at its first place, but every place is a rank. A relevant label that the truth
 repeats counts once.
 
-Relevant labels with grades, `label:3`: how much each is worth when it is found.
+Relevant labels may have grades, ``label:3``: the gain of finding them.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class LabelList(LabelSet):
 
 @dataclass(frozen=True)
 class Lists:
-    """Cell c ranks ``vocabulary[code] for code in codes[starts[c]:starts[c + 1]]``, best first, and was cut.
+    """Cell c ranks ``vocabulary[code] for code in codes[starts[c]:starts[c + 1]]``, best first, cut after k labels.
 
-    Code -1 stands where the label was there before. ``vocabulary`` is an Arrow array.
+    Code -1 marks a label that the list already had. ``vocabulary`` is an Arrow array.
     """
 
     starts: np.ndarray
@@ -56,8 +56,8 @@ class Lists:
 @dataclass(frozen=True)
 class Hits:
     """The relevant labels in some lists: hit h is at ``rank[h]`` of list ``owner[h]`` and the ``nth`` hit there, both
-    from 1 on; ``which[h]`` is its place in the truth's tokens. Of each list, ``cell`` is the true cell and ``relevant``
-    how many labels were to be found."""
+    from 1; ``which[h]`` is its place in the truth's tokens. Per list, ``cell`` is the true cell and ``relevant`` the
+    number of relevant labels."""
 
     owner: np.ndarray
     rank: np.ndarray
@@ -67,11 +67,11 @@ class Hits:
     relevant: np.ndarray
 
     def sum(self, values: np.ndarray | None = None) -> np.ndarray:
-        """The sum of a value of each hit, or the number of hits, for each list."""
+        """For each list the sum of ``values`` over its hits, or the number of hits."""
         return np.bincount(self.owner, values, minlength=len(self.relevant)).astype(np.float64)
 
     def reachable(self, k: int) -> np.ndarray:
-        """How many hits the first k labels of each list can have; 1 where nothing is to be found."""
+        """The most hits that the first k labels of each list can have; 1 without relevant labels."""
         return np.clip(self.relevant, 1, k)
 
 
@@ -89,14 +89,14 @@ def ranked_labels(column: Coded, separator: str | None, k: int) -> Lists:
 
 
 def _without_repeats(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """-1 where a cell holds a code again."""
+    """The codes with -1 where a cell repeats a code."""
     counts = np.diff(starts)
     done = codes.copy()
     for length in np.unique(counts[counts > 1]):
         cells = np.flatnonzero(counts == length)
         for some in blocks(np.full(len(cells), length)):
             places = starts[cells[some]][:, None] + np.arange(length)
-            # Few lists repeat a label: sorting rows of a matrix finds them fast.
+            # Few lists repeat a label, and sorting the rows of a matrix finds these fast.
             ordered = np.sort(codes[places], axis=1)
             places = places[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]
             order = np.argsort(codes[places], axis=1, kind="stable")
@@ -109,7 +109,7 @@ def _without_repeats(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def found_in(true: Tokens, said: Lists, true_cells: np.ndarray, said_cells: np.ndarray) -> Iterator[Hits]:
     """The hits of all pairs of cells, in blocks of pairs."""
     known = codes_among(said.vocabulary, arrow_texts(true.vocabulary))
-    translated = np.concatenate([known, [-1]]).astype(np.int64)  # the last for a label that a list repeats
+    translated = np.concatenate([known, [-1]]).astype(np.int64)  # index -1 is a label that a list repeats
     bits = len(true.vocabulary).bit_length()
     sought = (np.repeat(np.arange(len(true.counts)), true.counts) << bits) + true.codes
     for some in blocks(np.diff(said.starts)[said_cells]):
@@ -124,7 +124,7 @@ def found_in(true: Tokens, said: Lists, true_cells: np.ndarray, said_cells: np.n
 
 
 def places_among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Where each key is among the known ones, which are sorted; -1 if nowhere."""
+    """The index of each key in the sorted array ``known``; -1 if it is missing."""
     if not len(known):
         return np.full(len(keys), -1)
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
@@ -139,10 +139,10 @@ def mean_over_lists(
     value: Callable[[Hits], np.ndarray],
     relevant: Callable[[Coded, str | None], Tokens] = relevant_labels,
 ) -> Contributions:
-    """For each row its hits, how many labels were to be found, its value, and 1 for the row.
+    """For each row its hits, the number of relevant labels, its value, and 1 for the row, as ``Contributions``.
 
-    ``value`` is asked for lists with something to be found. Otherwise an empty list is worth 1 and any other 0.
-    ``relevant`` tells which labels are to be found.
+    ``value`` is used for lists with relevant labels. Without relevant labels an empty list is worth 1 and any other 0.
+    ``relevant`` finds the relevant labels of a truth.
     """
     true, said = truth.once(relevant, separator), prediction.once(ranked_labels, separator, k)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
@@ -164,18 +164,18 @@ def mean_of_lists(sums: np.ndarray) -> float:
 
 
 def longest(truth: Coded, separator: str | None) -> int:
-    """The most labels that are to be found in a row."""
+    """The largest number of relevant labels in a row."""
     return int(truth.once(relevant_labels, separator).counts[truth.codes].max(initial=0))
 
 
 def shortest(truth: Coded, separator: str | None) -> int | None:
-    """The fewest labels that are to be found in a row that has any; ``None`` if no row has."""
+    """The smallest number of relevant labels in a row that has any; ``None`` if no row has."""
     counts = truth.once(relevant_labels, separator).counts[truth.codes]
     return int(counts[counts > 0].min()) if counts.any() else None
 
 
 def perfect(truth: Coded, *, separator: Separator = None) -> list[list[str]]:
-    """The relevant labels, each once."""
+    """A perfect submission: the relevant labels, each once."""
     cells = truth.map(_once_each, separator)
     return [[cells.values[code] for code in cells.codes]]
 
@@ -187,20 +187,20 @@ def _once_each(cell: str, separator: str | None) -> str:
 
 
 LEAST, MOST = Decimal("0.001"), 50
-"""Grades other than 0, so that two to the power of them keeps its digits when 1 is taken away."""
+"""The least and the largest grade above 0: between them ``2 ** grade - 1`` keeps its digits."""
 
 
 @dataclass(frozen=True)
 class Graded(Tokens):
-    """The distinct relevant labels of each distinct cell, and the grade of each; grade 0 is not relevant."""
+    """The distinct relevant labels of each distinct cell, with their grades; labels of grade 0 are not relevant."""
 
     grades: np.ndarray
     wrong: dict[int, str]
-    """Cells that cannot be read, and why."""
+    """Cells that cannot be read, with the reason."""
 
 
 def graded_labels(column: Coded, separator: str | None) -> Graded:
-    """Cut the distinct cells of a truth; done once, so in plain Python."""
+    """Parse the distinct cells of a truth. This happens once per truth, so plain Python is fast enough."""
     cells: list[dict[str, float]] = []
     wrong: dict[int, str] = {}
     for number, text in enumerate(column.values):
@@ -259,7 +259,8 @@ def best_first(text: str, separator: str | None) -> str:
 
 
 def ideal(graded: Graded, gains: np.ndarray, discount: np.ndarray) -> np.ndarray:
-    """The most that a list of each cell can earn: its gains in falling order, as many as there are discounts."""
+    """The largest discounted gain that a list for each cell can have: gains in falling order, cut after the last
+    discount."""
     owner = np.repeat(np.arange(len(graded.counts)), graded.counts)
     order = np.lexsort((-gains, owner))
     rank = np.arange(len(order)) - graded.starts[owner]

@@ -1,6 +1,6 @@
-"""Scores of which only the order counts: their ranks, the areas below their curves, and the pairs they put in order.
+"""Scores of which only the order counts: ranks, areas under curves, and counts of ordered pairs.
 
-Everything is counted with whole numbers, in O(n log n), so no order of the file changes a digit.
+All counts are whole numbers, found in O(n log n), so the result does not depend on the order of the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def closed_up(places: np.ndarray) -> np.ndarray:
-    """Whole numbers from 0 on without those that nobody has, in the same order; int32."""
+    """The numbers renumbered from 0 without gaps, in the same order; int32."""
     seen = np.zeros(int(places.max(initial=0)) + 1, np.int32)
     seen[places] = 1
     number = np.cumsum(seen, dtype=np.int32)
@@ -31,7 +31,7 @@ def closed_up(places: np.ndarray) -> np.ndarray:
 
 
 def dense_ranks(values: np.ndarray) -> np.ndarray:
-    """The place of each value among the distinct values, from 0 for the lowest; int32, shape (n,)."""
+    """The index of each value among the distinct values, from 0 for the lowest; int32, shape (n,)."""
     order = np.argsort(values)
     ordered = values[order]
     steps = np.zeros(len(order), np.int32)
@@ -42,7 +42,7 @@ def dense_ranks(values: np.ndarray) -> np.ndarray:
 
 
 class Ranks:
-    """Scores of which only the order is left, so that any part of them needs no sort: ``places`` are those among the
+    """Scores reduced to their order, so that subsets of rows need no new sorting: ``places`` are indices among the
     distinct scores, from 0 for the lowest; shape (n,)."""
 
     def __init__(self, places: np.ndarray) -> None:
@@ -57,7 +57,7 @@ class Ranks:
         return Ranks(closed_up(self.places[rows]))
 
     def once(self, function: Callable[[Any, np.ndarray], T], truth: Any) -> T:
-        """``function(truth, places)``, computed once for one truth."""
+        """``function(truth, places)``, cached for the last truth."""
         if self._made is None or self._made[0] is not truth:
             self._made = (truth, function(truth, self.places))
         found: T = self._made[1]
@@ -65,36 +65,38 @@ class Ranks:
 
 
 def ranks_of(scores: np.ndarray) -> Ranks:
-    """Sort once."""
+    """The ranks of scores; sorts once."""
     return Ranks(dense_ranks(scores))
 
 
 @dataclass(frozen=True)
 class Classes:
-    """How many positive (``up``) and how many negative rows there are at each place; ``keys`` tell of each row its
-    place and class in one number, twice the place and 1 more for a positive row."""
+    """The number of positive (``up``) and negative (``down``) rows at each place; ``keys`` encode the place and class
+    of each row: twice the place, plus 1 for a positive row."""
 
     keys: np.ndarray
     up: np.ndarray
     down: np.ndarray
 
     def of_rows(self, of_down: np.ndarray, of_up: np.ndarray) -> np.ndarray:
-        """What is known of each place, for the negative and for the positive rows there, told of each row."""
+        """For each row the value at its place, from ``of_down`` if it is negative and from ``of_up`` if it is
+        positive."""
         table = np.empty(2 * len(of_up))
         table[::2], table[1::2] = of_down, of_up
         return table[self.keys]
 
     def below(self) -> np.ndarray:
-        """For each place how many negative rows are below it, ties counting half."""
+        """For each place the number of negative rows below it, ties counting half."""
         return np.cumsum(self.down) - self.down / 2
 
     def above(self) -> np.ndarray:
-        """For each place how many positive rows are above it, ties counting half."""
+        """For each place the number of positive rows above it, ties counting half."""
         return self.up.sum() - np.cumsum(self.up) + self.up / 2
 
     @cached_property
     def area(self) -> float:
-        """The share of pairs that are in order, ties counting half; 0.5 without pairs."""
+        """The share of pairs of a positive and a negative row in the right order, ties counting half; 0.5 without
+        pairs."""
         below = np.cumsum(self.down, dtype=np.int64)
         below -= self.down
         ordered, tied = int(np.vdot(self.up, below)), int(np.vdot(self.up.astype(np.int64), self.down))
@@ -103,7 +105,7 @@ class Classes:
 
 
 def classes_by_place(positive: np.ndarray, places: np.ndarray) -> Classes:
-    """Count the rows at each place."""
+    """Count positive and negative rows at each place."""
     keys = 2 * places + positive
     counts = np.bincount(keys, minlength=2 * (int(keys.max(initial=0)) // 2 + 1)).reshape(-1, 2).T
     down, up = np.ascontiguousarray(counts)
@@ -111,7 +113,7 @@ def classes_by_place(positive: np.ndarray, places: np.ndarray) -> Classes:
 
 
 def _classes_of(truth: np.ndarray, scores: np.ndarray | Ranks) -> Classes:
-    """``truth`` holds 0.0 and 1.0."""
+    """The classes by place for a ``truth`` of 0.0 and 1.0."""
     ranks = scores if isinstance(scores, Ranks) else ranks_of(scores)
     return ranks.once(lambda truth, places: classes_by_place(truth == 1, places), truth)
 
@@ -122,18 +124,18 @@ def roc_area(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
 
 
 def wins(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
-    """For each 1 the number of 0s it stands above (ties count half) and the number of all 0s; 0 and 0 for each 0."""
+    """For each 1 the number of 0s below it (ties count half) and the number of all 0s; 0 and 0 for each 0."""
     classes = _classes_of(truth, prediction)
     below = classes.of_rows(np.zeros(len(classes.up)), classes.below())
     return np.column_stack([below, np.where(truth == 1, np.count_nonzero(truth != 1), 0)])
 
 
 def roc_influence(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
-    """What each row does to the area under the ROC curve, as DeLong, DeLong and Clarke-Pearson 1988: the root of the
-    sum of squares is their standard error."""
+    """The influence of each row on the area under the ROC curve, as DeLong, DeLong and Clarke-Pearson 1988: the root of
+    the sum of squares is their standard error."""
     classes = _classes_of(truth, prediction)
     ups, downs = int(classes.up.sum()), int(classes.down.sum())
-    # Computed of each place and class; a row only looks its own up.
+    # Computed once per place and class, then looked up for each row.
     of_up = (classes.below() / max(downs, 1) - classes.area) / _without_one(ups)
     of_down = (classes.above() / max(ups, 1) - classes.area) / _without_one(downs)
     return classes.of_rows(of_down, of_up)
@@ -144,14 +146,14 @@ def _without_one(count: int) -> float:
 
 
 def roc_effective_size(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float | None:
-    """Little where one class is rare: both count alike."""
+    """The number of rows with balanced classes that would be as certain; small if one class is rare."""
     classes = _classes_of(truth, prediction)
     ups, downs = int(classes.up.sum()), int(classes.down.sum())
     return 4 * ups * downs / (ups + downs)
 
 
 def roc_curve(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
-    """The curve whose area this is: one point for each distinct score, from the highest down."""
+    """The ROC curve: one point for each distinct score, from the highest down."""
     positive = truth == 1
     _, places = np.unique(-prediction, return_inverse=True)
     up, down = np.cumsum(np.bincount(places, positive)), np.cumsum(np.bincount(places, ~positive))
@@ -161,18 +163,18 @@ def roc_curve(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
 
 
 def one_class(truth: np.ndarray) -> str:
-    """Why these rows have no pairs, or ``""``."""
+    """The reason why rows of one class cannot be scored, or ``""``."""
     if (truth == truth[0]).all():
         return Message("all its answers are {answer}; both 0 and 1 are needed.", answer=f"{truth[0]:g}")
     return ""
 
 
 class Thresholds(Classes):
-    """The distinct scores from the highest down: of each how many 1s (``up``) and how many 0s have it."""
+    """The distinct scores from the highest down, with the number of 1s (``up``) and of 0s (``down``) at each."""
 
     @cached_property
     def taken(self) -> np.ndarray:
-        """How many rows there are from the highest score down to each; at least 1."""
+        """The number of rows from the highest score down to each; at least 1."""
         return np.maximum(np.cumsum(self.up + self.down), 1)
 
     @cached_property
@@ -181,20 +183,20 @@ class Thresholds(Classes):
         return np.cumsum(self.up) / self.taken
 
     def gain_and_loss(self) -> tuple[np.ndarray, np.ndarray]:
-        """What one more 1, and one more row, at each score do to the precision at this score and those below, added
-        over the 1s there."""
+        """For each score, summed over the 1s at this score and below: the rise of their precision by one more 1 in the
+        numerator, and the fall by one more row in the denominator."""
         per_row = self.up / self.taken
         return sum_of_rest(per_row), sum_of_rest(per_row * self.precision)
 
 
 def sum_of_rest(values: np.ndarray) -> np.ndarray:
-    """The sum of each value and all those behind it, added from the last on."""
+    """The sum of each value and all values after it, added from the last on."""
     return np.cumsum(values[::-1])[::-1]
 
 
 def thresholds_of(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> Thresholds:
-    """Sort once; shapes (n,). There are ``padding`` further rows with answer 1 and score 1, which are only counted;
-    they need the scores themselves."""
+    """The thresholds of scores, shapes (n,); sorts once. ``padding`` is the number of further rows with answer 1 and
+    score 1, which are only counted; it needs scores, not ranks."""
     if isinstance(scores, Ranks):
         ranks = scores.places
     else:
@@ -223,8 +225,8 @@ def average_precision_of(truth: np.ndarray, scores: np.ndarray | Ranks, padding:
 
 
 def precision_influence(truth: np.ndarray, scores: np.ndarray | Ranks, padding: int = 0) -> np.ndarray:
-    """The derivative of average precision by the weight of each row: what a 1 earns itself, and what any row does to
-    the precision at all scores up to its own."""
+    """The derivative of average precision by the weight of each row, shape (n,): the precision that a 1 earns itself,
+    and the effect of every row on the precision at its score and below."""
     found = thresholds_of(truth, scores, padding)
     ones = max(1.0, float(found.up.sum()))
     value = float((found.precision * found.up).sum()) / ones
@@ -233,7 +235,7 @@ def precision_influence(truth: np.ndarray, scores: np.ndarray | Ranks, padding: 
 
 
 def recall_curve(truth: np.ndarray, scores: np.ndarray) -> list[Figure]:
-    """Precision over recall as steps, so that the area below is the average precision."""
+    """Precision over recall as steps; the area below is the average precision."""
     found = thresholds_of(truth, scores)
     recall = np.cumsum(found.up) / max(1.0, float(found.up.sum()))
     points: list[tuple[float, float]] = []
@@ -247,7 +249,7 @@ def recall_curve(truth: np.ndarray, scores: np.ndarray) -> list[Figure]:
 
 
 class Sorted:
-    """Answers with ranks in place of their confidences, so that any part of them needs no sort."""
+    """Answers with ranks instead of confidences, so that subsets of rows need no new sorting."""
 
     def __init__(self, codes: np.ndarray, ranks: Ranks) -> None:
         self.codes, self.ranks = codes, ranks
@@ -261,28 +263,28 @@ class Sorted:
 
 
 def in_order(prediction: Ranked) -> Sorted:
-    """Sort once."""
+    """The answers with the ranks of their confidences; sorts once."""
     return Sorted(prediction.codes, ranks_of(prediction.confidence))
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """``sought`` says which rows have something to be found, and ``given`` are the rows with an answer. ``ranks`` are
-    those of their confidences, where a right answer is a 1."""
+    """``sought`` is a mask of the rows that have an answer in the truth, ``given`` are the rows with an answer in the
+    submission. ``ranks`` are the thresholds of their confidences, a right answer counting as a 1."""
 
     sought: np.ndarray
     given: np.ndarray
     ranks: Thresholds
 
     def of_rows(self, of_wrong: np.ndarray, of_right: np.ndarray) -> np.ndarray:
-        """What is known of each rank, for wrong and for right answers there, told of each row; 0 without an answer."""
+        """For each row the value at its rank, from ``of_wrong`` or ``of_right``; 0 without an answer."""
         found = np.zeros(len(self.sought))
         found[self.given] = self.ranks.of_rows(of_wrong, of_right)
         return found
 
 
 def ranking_of(truth: Coded, prediction: Ranked | Sorted) -> Ranking:
-    """The answers by their confidence, which ``score`` and ``influence`` both ask for."""
+    """The answers ranked by confidence; cached, because ``score`` and ``influence`` both need it."""
     answers = prediction if isinstance(prediction, Sorted) else in_order(prediction)
     return answers.ranks.once(lambda truth, places: _ranking(truth, answers.codes, places), truth)
 
@@ -295,23 +297,23 @@ def _ranking(truth: Coded, codes: np.ndarray, places: np.ndarray) -> Ranking:
 
 
 def has_answer(truth: Coded) -> np.ndarray:
-    """Which rows have something to be found, shape (n,), bool."""
+    """A mask of the rows whose true answer is not empty, shape (n,), bool."""
     has: np.ndarray = np.array([bool(text) for text in truth.values] or [False])
     return has[truth.codes]
 
 
 def smaller_before(values: np.ndarray) -> np.ndarray:
-    """For each place how many places before it hold a smaller value. ``values`` are 0 to n-1, each once.
+    """For each place the number of smaller values before it. ``values`` are a permutation of 0 to n-1.
 
     The values are split bit by bit, from the highest on, each half keeping its order. Before a split a block holds the
-    values of one range, so all its halves have one size and a block is a row of a matrix.
+    values of one range, so all halves have one size and a block is a row of a matrix.
 
     >>> smaller_before(np.array([2, 0, 3, 1]))
     array([0, 0, 2, 1])
     """
     count = len(values)
     bits = max(count - 1, 1).bit_length()
-    # Larger values behind all others change no count and make the number of values a power of two.
+    # Padded to a power of two with larger values at the end, which change no count.
     cells = np.arange(1 << bits)
     cells[:count] = values
     cells <<= 32  # the lower half of a cell counts
@@ -326,19 +328,19 @@ def smaller_before(values: np.ndarray) -> np.ndarray:
 
 
 def crossings(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """For each row how many rows are less in both, less in x and the same in y, the same in x and less in y, and the
-    same in both, itself too; shape (4, n). ``x`` and ``y`` are whole numbers from 0."""
+    """For each row the number of rows that are smaller in both, smaller in x and equal in y, equal in x and smaller in
+    y, and equal in both (itself included); shape (4, n). ``x`` and ``y`` are whole numbers from 0."""
     width = int(y.max(initial=0)) + 1
     keys = x * width + (width - 1 - y)
-    # By rising x, and falling y where x is the same: what stands before with a smaller y has a smaller x too.
+    # By rising x, then falling y: a row before this one with a smaller y then has a smaller x, too.
     order = np.argsort(keys, kind="stable")
-    # By rising y, and where y is the same from the last place to the first: then x falls.
+    # By rising y, then from the last place to the first, so that x falls.
     turned = len(x) - 1 - np.argsort(y[order][::-1], kind="stable")
     numbers = np.empty(len(x), np.int64)
     numbers[turned] = np.arange(len(x))
     by_y = order[turned]
     found = np.empty((4, len(x)), np.int64)
-    # Where y is the same the later place has the smaller number, so that none counts as smaller before another.
+    # Among equal y the later place has the smaller number, so that none of them counts as smaller.
     found[0, order] = smaller_before(numbers)
     found[1, by_y] = _ends(y[by_y]) - _ends(keys[by_y])
     ends = _ends(keys[order])
@@ -348,6 +350,6 @@ def crossings(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _ends(values: np.ndarray) -> np.ndarray:
-    """For each place of sorted values where its run of equal ones ends."""
+    """For each place of sorted values the end of its run of equal values."""
     ends = np.append(np.flatnonzero(values[1:] != values[:-1]) + 1, len(values))
     return np.repeat(ends, np.diff(ends, prepend=0))

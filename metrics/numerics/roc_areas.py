@@ -1,4 +1,4 @@
-"""Parts of the area under the ROC curve: slices of it that weigh differently, and areas of subgroups of the rows."""
+"""Parts of the area under the ROC curve: weighted slices, and areas of subgroups of the rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .ranks import roc_area, roc_influence
 
 
 def edges_in(text: str) -> tuple[float, ...]:
-    """Numbers that rise from 0 to 1. Raises ``ValueError`` with a sentence.
+    """Ascending numbers from 0 to 1. Raises ``ValueError`` with a message.
 
     >>> edges_in("0, 0.4, 1")
     (0.0, 0.4, 1.0)
@@ -31,7 +31,7 @@ def edges_in(text: str) -> tuple[float, ...]:
 class Slices:
     """The slice of the curve at each distinct score, from the highest down.
 
-    ``places`` tells each row's; ``ups`` and ``downs`` count the 1s and 0s at this score.
+    ``places`` is the slice of each row; ``ups`` and ``downs`` count the 1s and 0s at this score.
     """
 
     places: np.ndarray
@@ -40,34 +40,34 @@ class Slices:
 
     @property
     def ends(self) -> np.ndarray:
-        """The share of the 1s from the highest score down to this one."""
+        """The share of the 1s from the highest score down to this one, included."""
         return np.cumsum(self.ups) / max(1.0, float(self.ups.sum()))
 
     @property
     def starts(self) -> np.ndarray:
-        """The share of the 1s above."""
+        """The share of the 1s above this score."""
         return np.concatenate([[0.0], self.ends[:-1]])
 
     @property
     def after(self) -> np.ndarray:
-        """The share of the 0s from the highest score down to this one."""
+        """The share of the 0s from the highest score down to this one, included."""
         return np.cumsum(self.downs) / max(1.0, float(self.downs.sum()))
 
     @property
     def before(self) -> np.ndarray:
-        """The share of the 0s above."""
+        """The share of the 0s above this score."""
         return np.concatenate([[0.0], self.after[:-1]])
 
 
 def slices_of(truth: np.ndarray, scores: np.ndarray) -> Slices:
-    """Sort once; shapes (n,)."""
+    """The slices of scores, shapes (n,); sorts once."""
     _, places = np.unique(-scores, return_inverse=True)
     return Slices(places, np.bincount(places, truth == 1), np.bincount(places, truth != 1))
 
 
 @dataclass(frozen=True)
 class Regions:
-    """Between ``edges[k]`` and ``edges[k + 1]`` of the share of 1s the curve weighs ``weights[k]``."""
+    """Weights of the curve by its height: ``weights[k]`` between the shares of 1s ``edges[k]`` and ``edges[k + 1]``."""
 
     edges: tuple[float, ...]
     weights: tuple[float, ...]
@@ -77,7 +77,7 @@ class Regions:
         return zip(self.weights, self.edges[:-1], self.edges[1:], strict=True)
 
     def areas(self, found: Slices) -> tuple[np.ndarray, np.ndarray]:
-        """The weighted height of each slice, and the weighted area that lies left of the curve in it."""
+        """The weighted height of each slice, and the weighted area to the left of the curve in it."""
         rise = found.ends - found.starts
         slope = (found.after - found.before) / np.where(rise > 0, rise, 1.0)
         heights, lost = np.zeros(len(rise)), np.zeros(len(rise))
@@ -95,7 +95,7 @@ class Regions:
         return heights
 
     def mean_below(self, found: Slices) -> np.ndarray:
-        """The mean of ``below`` over the height of each slice: what a 0 in it has above the curve."""
+        """The mean of ``below`` over the height of each slice: the weighted height of the curve at a 0 of the slice."""
         added = np.zeros(len(found.ups))
         for weight, low, high in self:
             bottom, top = np.clip(found.starts, low, high), np.clip(found.ends, low, high)
@@ -114,8 +114,8 @@ class Regions:
 def influence_of_regions(truth: np.ndarray, scores: np.ndarray, regions: Regions) -> np.ndarray:
     """The derivative of the weighted area by the weight of each row, shape (n,).
 
-    The area is the mean, over the 0s, of the weighted height they have above the curve. A 0 moves this mean; a 1 moves
-    the height of the curve at every 0, by its own place above or below it.
+    The area is the mean, over the 0s, of the weighted height of the curve. A 0 changes this mean; a 1 changes the
+    height of the curve at every 0, by its rank above or below it.
     """
     found = slices_of(truth, scores)
     ones, zeros = float(found.ups.sum()), float(found.downs.sum())
@@ -138,8 +138,8 @@ KINDS = ("subgroup", "background 1s, subgroup 0s", "background 0s, subgroup 1s")
 
 
 def masks(truth: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
-    """For each subgroup and kind of area the rows it is made of. The first column of ``truth`` is the answer, each
-    other one says who belongs to a subgroup."""
+    """For each subgroup and kind of area the mask of its rows. The first column of ``truth`` is the answer; each other
+    column marks the members of a subgroup."""
     positive = truth[:, 0] == 1
     for group in range(truth.shape[1] - 1):
         belongs = truth[:, group + 1] == 1
@@ -156,14 +156,15 @@ def areas_of_subgroups(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def power_means(areas: np.ndarray, power: float) -> np.ndarray:
-    """The power mean of each column. An area of 0 makes it 0 where the power is negative."""
+    """The power mean of each column; 0 if an area is 0 and the power negative."""
     with np.errstate(divide="ignore"):
         found: np.ndarray = np.mean(areas**power, axis=0) ** (1 / power)
     return found
 
 
 def influence_of_subgroups(truth: np.ndarray, prediction: np.ndarray, power: float) -> np.ndarray:
-    """What each row does to the sum of the three power means, by way of every area that it belongs to."""
+    """The influence of each row on the sum of the three power means, through every area that includes the row, shape
+    (n,)."""
     areas = areas_of_subgroups(truth, prediction)
     means = power_means(areas, power)
     slopes = np.where(areas > 0, (np.where(areas > 0, areas, 1.0) / np.where(means > 0, means, 1.0)) ** (power - 1), 0)
@@ -175,7 +176,7 @@ def influence_of_subgroups(truth: np.ndarray, prediction: np.ndarray, power: flo
 
 
 def missing_rows(truth: np.ndarray) -> str:
-    """Why some area does not exist, or ``""``."""
+    """The reason why an area does not exist, or ``""``."""
     if truth.shape[1] < 2:
         return Message("it has no column beside the answer that says who belongs to a subgroup.")
     for group, _, rows in masks(truth):

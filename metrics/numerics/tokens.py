@@ -1,12 +1,11 @@
-"""Cells cut into tokens, as flat arrays of codes: what makes metrics of words and phrases fast.
+"""Cells split into tokens, as flat arrays of codes, which makes metrics of words and phrases fast.
 
 Nothing is padded, so one cell with 200,000 words costs no more than its words.
 
-Bags of words: words of a text where a word said twice counts twice.
+Bags of words: the words of a text, a word that occurs twice counting twice.
 
-Edit distances: the fewest insertions, deletions and replacements that turn one sequence into another.
-
-Sequences are texts, or texts whose words were each made one character, which is what makes words as fast as letters.
+Edit distances: the fewest insertions, deletions and replacements that turn one sequence into another. Sequences are
+texts, or texts in which each word is replaced by one character, so that words are compared as fast as letters.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from ..reading.tables import plain
 from .cells import expand, is_new, rank_within, starts_by_owner, starts_of
 
 BLOCK = 20_000
-"""Cells cut together: the pieces of a cell need much more memory than the cell."""
+"""Cells split together: the pieces of a cell need much more memory than the cell."""
 
 
 @dataclass(frozen=True)
 class Tokens:
     """Cell c holds the tokens ``vocabulary[code] for code in codes[starts[c]:starts[c + 1]]``, sorted by code; the
-    codes are of the smallest kind of whole number that holds them."""
+    codes have the smallest integer type that holds them."""
 
     starts: np.ndarray
     codes: np.ndarray
@@ -42,7 +41,7 @@ class Tokens:
 
     @property
     def counts(self) -> np.ndarray:
-        """Tokens of each cell."""
+        """The number of tokens of each cell."""
         return np.diff(self.starts)
 
     @cached_property
@@ -52,8 +51,8 @@ class Tokens:
 
 
 def split(array: Any, separator: str | None) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Cell, code and vocabulary of the raw pieces of an Arrow string array, cut at ASCII white space or at a
-    separator."""
+    """Cell and code of each raw piece of an Arrow string array, split at ASCII white space or at a separator; and the
+    vocabulary."""
     import pyarrow.compute as pc
 
     lists = pc.ascii_split_whitespace(array) if separator is None else pc.split_pattern(array, separator)
@@ -76,10 +75,9 @@ def arrow_texts(texts: list[str]) -> Any:
 
 def labels_in(array: Any, separator: str | None) -> tuple[np.ndarray, np.ndarray, Any]:
     """Cell and code of every label of an Arrow string array, in the order of the text, and the distinct labels as an
-    Arrow array. Labels stand between white space, or between separators and then without the white space around them.
+    Arrow array. Labels are separated by white space, or by ``separator`` and then stripped.
 
-    All of it is Arrow's work, so that a million labels cost a fraction of a second; what it takes for white space is
-    what Python does.
+    Arrow does all the work, so that a million labels take a fraction of a second; its white space is that of Python.
     """
     import pyarrow.compute as pc
 
@@ -99,12 +97,12 @@ def labels_in(array: Any, separator: str | None) -> tuple[np.ndarray, np.ndarray
 
 
 Reader = Callable[[list[str]], tuple[list[str], list[int] | None]]
-"""From raw pieces to the tokens they stand for, one piece after the other, and how many each stands for; no counts
-where each is one token."""
+"""A function from raw pieces to their tokens, concatenated, and the number of tokens of each piece; None instead of
+counts if each piece is one token."""
 
 
 def one_by_one(read: Callable[[str], Iterable[str]]) -> Reader:
-    """Read each piece by itself: no token, one or several."""
+    """A ``Reader`` that reads each piece by itself: as no token, one or several."""
 
     def pieces(texts: list[str]) -> tuple[list[str], list[int]]:
         meanings = [tuple(read(text)) for text in texts]
@@ -114,7 +112,7 @@ def one_by_one(read: Callable[[str], Iterable[str]]) -> Reader:
 
 
 def words_in_order(texts: list[str]) -> tuple[list[str], list[int] | None]:
-    """Every piece that is not blank."""
+    """A ``Reader`` that keeps every piece that is not blank."""
     found = [text for text in texts if text.strip()]
     return (
         (found, None)
@@ -124,13 +122,13 @@ def words_in_order(texts: list[str]) -> tuple[list[str], list[int] | None]:
 
 
 def stripped(texts: list[str]) -> tuple[list[str], list[int] | None]:
-    """Every piece that is not blank, without the white space around it."""
+    """A ``Reader`` that keeps every piece that is not blank, without the white space around it."""
     found = [text.strip() for text in texts]
     return (found, None) if all(found) else one_by_one(lambda piece: (piece,) if piece else ())(found)
 
 
 def in_words(lowercase: bool) -> Reader:
-    """Pieces without ASCII white space, cut at all other as well."""
+    """A ``Reader`` that splits pieces at all Unicode white space, too."""
 
     def pieces(texts: list[str]) -> tuple[list[str], list[int] | None]:
         together = "\n".join(texts)
@@ -145,16 +143,16 @@ def in_words(lowercase: bool) -> Reader:
 
 
 def tokens(array: Any, separator: str | None, read: Reader, *, distinct: bool) -> Tokens:
-    """Cut each cell; ``read`` tells which tokens its raw pieces stand for.
+    """Split each cell into tokens; ``read`` converts its raw pieces to tokens.
 
-    Codes are the alphabetical ranks of tokens. ``distinct`` drops what a cell repeats.
+    Codes are the alphabetical ranks of tokens. ``distinct`` drops repetitions within a cell.
     """
     blocks = [_tokens(array[place : place + BLOCK], separator, read, distinct) for place in range(0, len(array), BLOCK)]
     return _joined(blocks) if len(blocks) != 1 else blocks[0]
 
 
 def _joined(blocks: list[Tokens]) -> Tokens:
-    """The cells of all blocks, one block after the other."""
+    """The cells of all blocks, concatenated."""
     vocabulary = sorted({token for block in blocks for token in block.vocabulary})
     rank = {token: place for place, token in enumerate(vocabulary)}
     # Both vocabularies are sorted, so the codes of a cell stay sorted.
@@ -171,7 +169,8 @@ def _joined(blocks: list[Tokens]) -> Tokens:
 
 
 def _let_go(blocks: list[Tokens]) -> Iterator[Tokens]:
-    """Each block, of which nothing is kept: together they need as much memory as what is made of them."""
+    """Each block, removed from the list so that its memory is freed: the blocks together need as much memory as the
+    result."""
     blocks.reverse()
     while blocks:
         yield blocks.pop()
@@ -202,7 +201,7 @@ _SHORT = 32
 
 
 def _sorted_within(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The codes sorted within each cell; cells of one short length are sorted together as a matrix."""
+    """The codes sorted within each cell; cells of the same short length are sorted together as a matrix."""
     counts = np.diff(starts)
     done = codes.copy()
     for length in np.unique(counts[(counts > 1) & (counts <= _SHORT)]):
@@ -214,14 +213,14 @@ def _sorted_within(starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def jaccard(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.ndarray) -> np.ndarray:
-    """For each pair of cells the share of their distinct tokens that both have; 1.0 where both are empty."""
+    """For each pair of cells the Jaccard index of their distinct tokens; 1.0 where both are empty."""
     common = shared(true, said, true_cells, said_cells)
     union = true.counts[true_cells] + said.counts[said_cells] - common
     return np.asarray(ratio(common, union, empty=1.0))
 
 
 def shared(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.ndarray) -> np.ndarray:
-    """How many distinct tokens each pair of cells has in common."""
+    """The number of distinct tokens that each pair of cells has in common."""
     translated = np.array(list(map(true.known.get, said.vocabulary, repeat(-1))) or [-1], np.int64)
     bits = len(true.vocabulary).bit_length()
     places, pair = expand(true.starts, true_cells)
@@ -229,7 +228,7 @@ def shared(true: Tokens, said: Tokens, true_cells: np.ndarray, said_cells: np.nd
     places, pair = expand(said.starts, said_cells)
     codes = translated[said.codes[places]]
     theirs = (pair << bits) + codes
-    # Both are sorted, for both vocabularies are; a stable sort only merges them.
+    # Both are sorted, because both vocabularies are; a stable sort only merges them.
     both = np.sort(np.concatenate((ours, theirs[codes >= 0])), kind="stable")
     twice = both[1:][both[1:] == both[:-1]]
     return np.bincount(twice >> bits, minlength=len(true_cells))
@@ -242,7 +241,7 @@ _BLOCK = 100_000
 
 
 def words_of(piece: str, lowercase: bool, normalise: bool) -> list[str]:
-    """The words that a piece between ASCII white space stands for.
+    """The words of a piece between ASCII white space.
 
     >>> words_of("U.S.A.", True, True), words_of("The", True, True), words_of("The", False, False)
     (['usa'], [], ['The'])
@@ -254,22 +253,22 @@ def words_of(piece: str, lowercase: bool, normalise: bool) -> list[str]:
 
 
 def bags(texts: Coded, lowercase: bool, normalise: bool) -> Tokens:
-    """The words of each distinct text; the second, third … of a word in one text are tokens of their own, so that what
-    two bags share is what two sets of tokens share."""
+    """The words of each distinct text; the second, third … occurrence of a word in a text is a separate token, so that
+    the intersection of two bags is that of two sets of tokens."""
     found = tokens(texts.array, None, one_by_one(lambda piece: words_of(piece, lowercase, normalise)), distinct=False)
     codes = found.codes.astype(np.int64)
     again = rank_within(np.repeat(np.arange(len(found.counts)), found.counts), codes)
     repeats = np.flatnonzero(again)
     width = int(again.max(initial=0)) + 1
     kinds, which = np.unique(codes[repeats] * width + again[repeats], return_inverse=True)
-    # No word holds white space, so these names are nobody's.
+    # No word holds white space, so these names differ from all words.
     names = [f"{found.vocabulary[code]} {time}" for code, time in zip(*np.divmod(kinds, width), strict=True)]
     codes[repeats] = len(found.vocabulary) + which
     return Tokens(found.starts, codes, [*found.vocabulary, *names])
 
 
 def common(true: Tokens, said: Tokens, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
-    """How many words each pair of texts has in common, each as often as both have it."""
+    """The number of words that each pair of texts has in common, repeated words as often as both have them."""
     blocks = [slice(start, start + _BLOCK) for start in range(0, len(ours), _BLOCK)]
     return np.concatenate([shared(true, said, ours[block], theirs[block]) for block in blocks])
 
@@ -279,7 +278,7 @@ Lowercase = Annotated[bool, "Whether upper and lower case are the same."]
 
 @dataclass(frozen=True)
 class Sequences:
-    """What is compared of the distinct cells of a column, and how long each is."""
+    """The sequence to compare for each distinct cell of a column, and its length."""
 
     values: Sequence[Sequence[Any]]
     lengths: np.ndarray
@@ -303,13 +302,14 @@ def words(texts: Coded, lowercase: bool) -> Tokens:
 
 
 def spelled(texts: Coded, lowercase: bool) -> Sequences:
-    """The words of each distinct text, each word as one character."""
+    """The words of each distinct text, each word replaced by one character."""
     found = texts.once(words, lowercase)
     return _spelled(found, np.arange(len(found.vocabulary)), len(found.vocabulary))
 
 
 def spelled_like(texts: Coded, model: Tokens, lowercase: bool) -> Sequences:
-    """The same with the characters that ``model`` has; all words that it does not know are one other character."""
+    """The words of each distinct text, replaced by the characters of ``model``; all words that it lacks share one other
+    character."""
     found = texts.once(words, lowercase)
     known = {word: code for code, word in enumerate(model.vocabulary)}
     numbers = np.array([known.get(word, len(known)) for word in found.vocabulary], np.int64)
@@ -317,7 +317,7 @@ def spelled_like(texts: Coded, model: Tokens, lowercase: bool) -> Sequences:
 
 
 _SURROGATES, _GAP, _MOST = 0xD800, 0x800, 0x110000
-"""Code points that are no characters, how many of them there are, and where code points end."""
+"""The first surrogate (no character), the number of surrogates, and the end of all code points."""
 
 
 def _spelled(found: Tokens, numbers: np.ndarray, largest: int) -> Sequences:
@@ -331,7 +331,7 @@ def _spelled(found: Tokens, numbers: np.ndarray, largest: int) -> Sequences:
 
 
 def edits(truth: Coded, prediction: Coded, true: Sequences, said: Sequences) -> tuple[np.ndarray, ...]:
-    """For each distinct pair of cells the distance and both lengths; and, last, which pair each row has."""
+    """For each distinct pair of cells the distance and both lengths; and, last, the pair of each row."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cpdist
 
@@ -342,11 +342,11 @@ def edits(truth: Coded, prediction: Coded, true: Sequences, said: Sequences) -> 
 
 
 def pooled(truth: Coded, prediction: Coded, true: Sequences, said: Sequences) -> Contributions:
-    """For each row the distance and the length of the truth: the parts of an error rate."""
+    """For each row the distance and the length of the truth, whose sums make an error rate."""
     distance, length, _, of_row = edits(truth, prediction, true, said)
     return Contributions(np.column_stack([distance, length]).astype(np.float64), of_row)
 
 
 def nothing_true(truth: Coded, lengths: np.ndarray) -> str:
-    """Why there is nothing to divide by, or ``""``."""
+    """The reason why empty answers cannot be scored, or ``""``."""
     return "" if lengths[truth.codes].any() else Message("all its answers are empty.")

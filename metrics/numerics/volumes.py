@@ -1,4 +1,4 @@
-"""Masks of slices put together to volumes, and how far two volumes are apart at most."""
+"""Masks of slices combined to volumes, and the Hausdorff distance of two volumes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .cells import expand
 from .masks import masks_of
 
 LARGEST = 1 << 24
-"""Voxels that a volume may have: measuring takes about two seconds for each million."""
+"""The most voxels of a volume: measuring takes about two seconds for each million."""
 
 MANY = 10
-"""A predicted volume with more than so many times the true voxels is as wrong as can be."""
+"""A predicted volume with more than this many times the true voxels gets the worst value."""
 
 _FAR = 1e6
-"""Stands for the squared distance where a line has no voxel; all real ones are below 4."""
+"""The squared distance on a line without voxels; all real distances are below 4."""
 _LINES = 20_000
-"""Lines of a grid looked at together."""
+"""Lines of a grid processed together."""
 
 
 _NOT_WHOLE = Plural(
@@ -53,7 +53,7 @@ class PictureSide(Number):
 
 @dataclass(frozen=True)
 class Volume:
-    """The ``rows`` of one volume, its ``shape`` (slices, height, width) and the pictures that its rows show."""
+    """The ``rows`` of one volume, its ``shape`` (slices, height, width), and the slice of each row."""
 
     rows: np.ndarray
     shape: tuple[int, int, int]
@@ -70,8 +70,8 @@ def volumes_of(truth: Answers) -> Iterator[Volume]:
 
 
 def voxels(masks: Coded, volume: Volume, most: int, numbering: str) -> np.ndarray | None:
-    """Slice, line and column of each voxel, shape (n, 3), each once; ``None`` where there are more than ``most`` or
-    where one is outside the pictures."""
+    """Slice, line and column of each voxel, shape (n, 3), each once; ``None`` if there are more than ``most``, or one
+    is outside the pictures."""
     runs = masks.once(masks_of, False)
     _, height, width = volume.shape
     places, owner = expand(runs.runs, masks.codes[volume.rows])
@@ -87,7 +87,7 @@ def voxels(masks: Coded, volume: Volume, most: int, numbering: str) -> np.ndarra
 
 
 def distance(truth: Coded, prediction: Coded, volume: Volume, numbering: str) -> float:
-    """The Hausdorff distance in a cube of side 1, by its diagonal; NaN where both volumes are empty."""
+    """The Hausdorff distance in a cube of side 1, divided by its diagonal; NaN if both volumes are empty."""
     true = voxels(truth, volume, LARGEST, numbering)
     assert true is not None
     said = voxels(prediction, volume, max(MANY * len(true), 1), numbering)
@@ -97,7 +97,7 @@ def distance(truth: Coded, prediction: Coded, volume: Volume, numbering: str) ->
         return float("nan")
     grids = []
     for points in (true, said):
-        # The whole volume, and not the part around the voxels: else the time would tell where the true ones are.
+        # The whole volume, not only the part around the voxels, so that the time does not reveal where these are.
         grid = np.zeros(volume.shape, bool)
         grid[tuple(points.T)] = True
         grids.append(grid)
@@ -116,7 +116,7 @@ def farthest(points: np.ndarray, others: np.ndarray, steps: np.ndarray) -> float
 
 
 def _along_columns(grid: np.ndarray, step: float) -> np.ndarray:
-    """The squared distance to the nearest voxel of the same slice and line."""
+    """The squared distance to the nearest voxel in the same slice and line."""
     places = np.arange(grid.shape[2])
     left = np.maximum.accumulate(np.where(grid, places, -_FAR), axis=2)
     right = np.minimum.accumulate(np.where(grid, places, _FAR)[..., ::-1], axis=2)[..., ::-1]
@@ -124,7 +124,7 @@ def _along_columns(grid: np.ndarray, step: float) -> np.ndarray:
 
 
 def _lower(squares: np.ndarray, step: float, wanted: np.ndarray) -> None:
-    """Along the last axis, in the lines that are wanted: the lowest of all parabolas that stand on the values."""
+    """Replace, along the last axis of the ``wanted`` lines, the values by the lower envelope of parabolas on them."""
     lines = np.argwhere(wanted)
     for start in range(0, len(lines), _LINES):
         one, other = lines[start : start + _LINES].T

@@ -26,9 +26,7 @@ DEATHS_WHILE_STARTING = 4
 TIME_TO_FINISH = 2.2  # seconds, of the three that a stop may take
 TIME_TO_SAVE = 0.5
 ROTATE_EVERY = 15.0
-SLEPT_SECONDS = (
-    3.0  # after a pause this long the supervisor itself was suspended, so the silence of children means nothing
-)
+SLEPT_SECONDS = 3.0  # after such a pause the supervisor itself was suspended, so silent children are not to blame
 
 
 class Stopped(Exception):
