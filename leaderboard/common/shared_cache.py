@@ -26,7 +26,7 @@ LEFT_ALONE_FOR = 5.0
 
 
 class JsonSerializer:
-    """Serializes numbers, lists and texts as JSON. Django's own serializer is pickle, which runs code when it reads."""
+    """Serializes numbers, lists and texts as JSON. Django's own serializer runs code when it reads."""
 
     def dumps(self, value: object) -> int | bytes:
         return value if type(value) is int else json.dumps(value).encode()
