@@ -1,4 +1,4 @@
-"""A host writes to the class: to all of it, or to those who need the word."""
+"""Services for hosts' announcements to the class or to a part of it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from .models import Announcement, Notice, NoticeKind
 def announcement_readers(
     competition: Competition, audience: str, section: str = "", team: Team | None = None
 ) -> QuerySet[User]:
-    """The members whom an announcement reaches now. Nobody learns more from being among them than the board shows."""
+    """The members that an announcement to this audience reaches now.
+
+    Audiences depend only on the public board and the member's files, so getting an announcement reveals no secret.
+    """
     members = Membership.objects.filter(competition=competition)
     if audience == Announcement.Audience.NO_VALID_FILE:
         valid = Submission.objects.filter(team=OuterRef("team"), status=Submission.Status.SCORED, hidden_at=None)
@@ -45,19 +48,19 @@ def announcement_readers(
 
 
 def available_audiences(competition: Competition) -> list[Announcement.Audience]:
-    """Whom one can write to as things are: without a baseline on the public board nobody is below it."""
+    """The audiences to offer: `BELOW_BASELINE` only with a baseline on the public board, and never `TEAM`."""
     has_baseline = _best_baseline(competition) is not None
     choices = [one for one in Announcement.Audience if one != Announcement.Audience.TEAM]
     return [one for one in choices if has_baseline or one != Announcement.Audience.BELOW_BASELINE]
 
 
 def section_sizes(competition: Competition) -> dict[str, int]:
-    """How many people an announcement to each section reaches, by the section's name; one query."""
+    """Section → number of people that an announcement to it reaches; one query."""
     return {name: size for sizes in hooks.section_sizes(competition=competition) for name, size in sizes.items()}
 
 
 def _best_baseline(competition: Competition) -> float | None:
-    """The sort key of the best baseline that the public board shows with its score."""
+    """Sort key of the best baseline on the public board; None without one."""
     ground_truth = competition.ground_truth
     if ground_truth is None:
         return None
@@ -78,7 +81,10 @@ def announce(
     is_pinned: bool = False,
     key: str = "",
 ) -> Announcement:
-    """Write to the class. The same `key` again gives the first announcement. Raises `CannotHost`."""
+    """Send an announcement; with a `key` that was used before, return the first one instead.
+
+    Raises `CannotHost` for an empty audience.
+    """
     key = key or Announcement.new_key()
     people = list(announcement_readers(competition, audience, section, team))
     section = team.name if team is not None else section
@@ -127,7 +133,10 @@ def edit_announcement(*, announcement: Announcement, user: User, title: str, tex
 
 
 def withdraw_announcement(*, announcement: Announcement, user: User) -> None:
-    """Take an announcement back: it leaves the overview, its notices say so, and waiting e-mails are not sent."""
+    """Withdraw an announcement: it disappears from the overview, its notices say so, waiting e-mails are not sent.
+
+    Raises `CannotHost` if it is withdrawn already.
+    """
     with transaction.atomic():
         held = _lock_announcement(announcement)
         Announcement.objects.filter(pk=held.pk).update(withdrawn_at=database_now())

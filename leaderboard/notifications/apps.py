@@ -1,4 +1,4 @@
-"""What notifications do when something happens in the apps below them."""
+"""App configuration: registers the hooks of notifications with the apps below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""E-mails about notices: those of a person that are due together become one e-mail in the outbox."""
+"""E-mails about notices. Notices of one person that are due at the same time become one e-mail in the outbox."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .models import Announcement, Delivery, Notice, NoticeKind
 from .notices import notice_choices_of, save_choices, sends_mail
 
 SALT = "leaderboard.stop-mail"
-# Of so many people notices are put into the outbox in one turn; what is withdrawn meanwhile is not there yet.
+# Few per turn, so that an announcement that is withdrawn soon is not in the outbox yet.
 MAX_PEOPLE_PER_TURN = 50
 KIND = "notices"
 
 
 def reply_to(competition: Competition | None) -> list[str]:
-    """The reply address of a host's e-mail: the competition's contact, if that is an address and nothing else. A
-    host's own address is never shown."""
+    """`Reply-To` of a host's e-mail: the competition's contact if that is an e-mail address, else []. A host's account
+    address is never shown."""
     contact = competition.contact.strip() if competition else ""
     try:
         validate_email(contact)
@@ -45,7 +45,7 @@ def is_mail_due() -> bool:
 
 
 def send_due_emails() -> bool:
-    """Send e-mails for a moment; returns whether some may remain."""
+    """Send due e-mails for a limited time; returns whether some may remain."""
     if not sends_mail():
         return False
     is_more = not outbox.is_server_paused() and _queue_due_notices()
@@ -53,7 +53,7 @@ def send_due_emails() -> bool:
 
 
 def _queue_due_notices() -> bool:
-    """Put e-mails about due notices into the outbox; returns whether further ones are due."""
+    """Put e-mails about due notices into the outbox; returns whether more are due."""
     due = Notice.objects.filter(mail_at__lte=Now()).order_by("mail_at").values_list("user", flat=True)
     people = list(dict.fromkeys(due[:1000]))
     for user_id in people[:MAX_PEOPLE_PER_TURN]:
@@ -64,11 +64,11 @@ def _queue_due_notices() -> bool:
 
 @transaction.atomic
 def _queue_notices_of(user_id: int) -> None:
-    """Put one e-mail about everything that is due for a person into the outbox."""
+    """Put one e-mail about all due notices of a person into the outbox."""
     due = Notice.objects.select_for_update(of=("self",)).filter(user=user_id, mail_at__lte=Now())
     notices = list(due.select_related("competition", "user").order_by("created_at", "pk"))
     if not notices:
-        return  # another process was quicker
+        return  # another process has queued them meanwhile
     user, mine = notices[0].user, Notice.objects.filter(pk__in=[notice.pk for notice in notices])
     if not user.email or not user.is_active:
         mine.update(mail_at=None)
@@ -78,7 +78,7 @@ def _queue_notices_of(user_id: int) -> None:
     mine.update(mail_at=None, mailed_at=Now())
 
 
-# --- what an e-mail says -----------------------------------------------------------------------------------------
+# --- the text of an e-mail ---------------------------------------------------------------------------------------
 
 
 def build_email(user: User, notices: list[Notice]) -> EmailMessage:
@@ -86,7 +86,7 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
     stop = _absolute_address(
         f"/notifications/stop/{unsubscribe_token(user, {NoticeKind(notice.kind) for notice in notices})}/"
     )
-    # Who wrote an announcement; of notices of other kinds the site writes the words.
+    # Announcements are signed by their authors; other notices are written by the site.
     keys = [notice.key for notice in notices if notice.kind == NoticeKind.ANNOUNCEMENT and notice.key]
     written = Announcement.objects.filter(key__in=keys).select_related("by") if keys else []
     signed = {one.key: one.by.signature for one in written if one.by}
@@ -96,10 +96,10 @@ def build_email(user: User, notices: list[Notice]) -> EmailMessage:
         "stop": stop,
     }
     message = EmailMessage(_subject(notices), "\n\n".join([*parts, f"-- \n{ending}\n"]), None, [user.email])
-    # Where the hosts of one competition alone wrote everything, an answer goes to them.
+    # Replies go to the hosts if the e-mail holds only announcements of one competition.
     authors = {notice.competition if notice.kind == NoticeKind.ANNOUNCEMENT else None for notice in notices}
     message.reply_to = reply_to(authors.pop() if len(authors) == 1 else None)
-    # The same for the same notices, so that an e-mail that went out unnoticed is not shown twice.
+    # The same ID for the same notices: if a crash makes us send an e-mail twice, mail programs show it once.
     digest = hashlib.sha256(",".join(str(notice.pk) for notice in notices).encode()).hexdigest()[:24]
     message.extra_headers = {
         "Message-ID": f"<notice.{digest}@{outbox.site_domain()}>",
@@ -127,7 +127,7 @@ def _notice_text(notice: Notice, signature: str, *, is_alone: bool) -> str:
     lines = [title, "-" * min(len(title), WIDTH)] if not is_alone else []
     text = notice.text
     if notice.is_markdown:
-        # In an e-mail a host's link to a page of this site has to name the site.
+        # Relative links in Markdown become absolute.
         text = text.replace("](/", f"]({_absolute_address('/')}")
     lines += [text] if text else [] if lines else [title]
     lines += [f"– {signature}"] if signature else []
@@ -136,7 +136,7 @@ def _notice_text(notice: Notice, signature: str, *, is_alone: bool) -> str:
 
 
 def _needs_competition_name(notice: Notice) -> bool:
-    """Whether the title alone does not say which competition it is about."""
+    """Whether the notice is about a competition whose title is not in the notice's title."""
     return notice.competition is not None and notice.competition.title not in notice.title
 
 
@@ -144,16 +144,16 @@ def _absolute_address(path: str) -> str:
     return f"{settings.SITE_URL}{path}"
 
 
-# --- no more e-mails --------------------------------------------------------------------------------------------
+# --- unsubscribing ----------------------------------------------------------------------------------------------
 
 
 def unsubscribe_token(user: User, kinds: set[NoticeKind]) -> str:
-    """What a link needs that ends e-mails of these kinds without signing in; it opens nothing else."""
+    """Signed token of the link that ends e-mails of these kinds without signing in; it allows nothing else."""
     return signing.dumps([user.pk, sorted(kind.value for kind in kinds)], salt=SALT)
 
 
 def unsubscribe_kinds(token: str, *, stop: bool) -> list[NoticeKind]:
-    """The kinds of a token, none when it is not ours; with `stop` their e-mails end, and notices stay on the page."""
+    """The kinds of a token; [] if it is invalid. With `stop` their e-mails end; the notices stay on the page."""
     try:
         number, names = signing.loads(token, salt=SALT)
     except (signing.BadSignature, ValueError):

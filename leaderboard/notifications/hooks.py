@@ -1,4 +1,4 @@
-"""What apps above add to notifications. An app appends its functions in `AppConfig.ready()`."""
+"""Hooks by which other apps add to notifications; they append functions in `AppConfig.ready()`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from leaderboard.competitions.models import Competition
 
 @Hook
 def section_sizes(*, competition: Competition) -> Mapping[str, int]:
-    """Section → how many people who compete are in it."""
+    """Section → number of its members who compete."""
     raise NotImplementedError
 
 
 @Hook
 def people_of_section(*, competition: Competition, section: str) -> QuerySet[Any, Any]:
-    """The keys of the accounts in a section."""
+    """Subquery of the primary keys of the accounts in a section."""
     raise NotImplementedError

@@ -1,4 +1,4 @@
-"""People whom a host's action concerns, and the words for them; part of its transaction."""
+"""Notices about hosts' actions: readers, text and link. Written in the transaction of the action."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from leaderboard.competitions.models.extension import effective_limits_of
 from . import notices
 from .models import NoticeKind
 from .notices import mark_mention, notify_team
-
-# A launch that comes later than this after its time is called late. The clock asks each minute.
 
 
 def notify_deadline_change(competition: Competition, before: datetime) -> None:
@@ -176,12 +174,12 @@ def _notify_about_file(submission: Submission, title: notices.TextOrCallable, te
         notify_team(submission.team, kind=NoticeKind.DECISION, title=title, text=text, link=link)
 
 
-# A broken metric fails every file of a class; one e-mail is enough.
+# A broken metric fails every file of a class; hosts get one notice per hour.
 QUIET_PERIOD = timedelta(hours=1)
 
 
 def notify_hosts_of_failure(submission_id: UUID) -> bool:
-    """Notify the hosts that a file failed, once an hour and competition; True when a notice was written."""
+    """Notify the hosts that a file failed, at most once per hour and competition; returns whether they were."""
     failed = Submission.objects.filter(status=Submission.Status.FAILED)
     submission = failed.select_related("competition").filter(pk=submission_id).first()
     if submission is None:

@@ -1,5 +1,4 @@
-"""Notices to a person, on the page of notifications and by e-mail as the person chooses for each kind; announcements of
-hosts."""
+"""Notices to a person, shown on the site and sent by e-mail as the person chooses; hosts' announcements."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ DIGEST_HOUR = 7
 
 
 class NoticeKind(models.TextChoices):
-    """What a notice is about. Not a rule of the database, so that a new kind needs no migration."""
+    """The kind of a notice. `Notice.kind` has no database constraint, so that a new kind needs no migration."""
 
     ANNOUNCEMENT = "announcement", _("A host makes an announcement")
     REMINDER = "reminder", _("A deadline is a day away")
@@ -39,12 +38,12 @@ class NoticeKind(models.TextChoices):
 
     @property
     def may_be_silent(self) -> bool:
-        """Whether a person may switch this kind off; changes of rights are always on their page."""
+        """Whether a person may switch this kind off; changes of rights, for example, are always shown."""
         return self in SILENT
 
     @property
     def usual(self) -> Delivery:
-        """How it reaches those who chose nothing."""
+        """The default delivery, for people without a `NoticeChoice`."""
         return Delivery.PAGE if self is NoticeKind.TEAM else Delivery.AT_ONCE
 
     @property
@@ -72,7 +71,7 @@ class Delivery(models.TextChoices):
 
 
 class NoticeChoice(models.Model):
-    """How a person wants one kind of notice; without a row it is the kind's usual way."""
+    """A person's choice for one kind of notice; without a row `NoticeKind.usual` applies."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notice_choices")
     kind = models.CharField(max_length=40)
@@ -89,15 +88,18 @@ class NoticeChoice(models.Model):
 
 
 class Notice(models.Model):
-    """One notice to one person. `mail_at` says when its e-mail is due (None: no longer, or never), `mailed_at` when it
-    went to the outbox; `key` prevents a second notice about the same thing, such as a reminder."""
+    """One notice to one person.
+
+    `mail_at`: time at which its e-mail is due; None without e-mail, or once it is queued. `mailed_at`: time at which it
+    was put into the outbox. `key` prevents a second notice about the same event, such as a reminder.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="notices")
     competition = models.ForeignKey(Competition, null=True, on_delete=models.CASCADE, related_name="notices")
     kind = models.CharField(max_length=40)
     title = models.CharField(max_length=200)
     text = models.TextField(blank=True)
-    # Where title and text name whom: rows of a `Mention`.
+    # Names in title and text, each as the values of a `Mention`.
     mentions = models.JSONField(default=list, editable=False)
     link = models.CharField(max_length=300, blank=True)
     key = models.CharField(max_length=100, blank=True, editable=False)
@@ -126,15 +128,15 @@ class Notice(models.Model):
 
 
 def email_due_at(user: User, delivery: str, at: datetime) -> datetime | None:
-    """When the e-mail of a notice of `at` is due; None where none is wanted or the person has no address."""
+    """Time at which the e-mail of a notice written `at` is due; None without e-mail or without an address."""
     if not user.email or delivery in (Delivery.PAGE, Delivery.NONE):
         return None
-    # SQLite's clock counts milliseconds: a due moment that is finer would lie ahead of it for a blink.
+    # SQLite's clock has milliseconds only: with microseconds the e-mail would not be due at once.
     return at.replace(microsecond=0) if delivery == Delivery.AT_ONCE else next_digest(user.zone, at)
 
 
 def next_digest(zone: str, at: datetime) -> datetime:
-    """The next time that the clocks of a zone show the hour of daily e-mails."""
+    """The next `DIGEST_HOUR` in a time zone ("" is UTC), as a UTC time."""
     local = at.astimezone(zoneinfo.ZoneInfo(zone or "UTC"))
     hour = local.replace(hour=DIGEST_HOUR, minute=0, second=0, microsecond=0, fold=0)
     if hour <= local:
@@ -144,7 +146,7 @@ def next_digest(zone: str, at: datetime) -> datetime:
 
 class AnnouncementQuerySet(models.QuerySet["Announcement"]):
     def for_user(self, user: Viewer) -> AnnouncementQuerySet:
-        """Those that stand and that a member may read: written to all, or to a part of the class that they were in."""
+        """Announcements that a member may read: not withdrawn, and sent to all or to an audience they belonged to."""
         if user.is_anonymous:
             return self.none()
         notified = Notice.objects.filter(user=user, kind=NoticeKind.ANNOUNCEMENT).exclude(key="").values("key")
@@ -152,16 +154,16 @@ class AnnouncementQuerySet(models.QuerySet["Announcement"]):
 
 
 class Announcement(models.Model):
-    """One text to the class or a part of it. Edited or withdrawn it keeps its row; `key` is that of its notices."""
+    """A host's text to the class or a part of it. Withdrawn ones keep their row. `key` is the key of its notices."""
 
     class Audience(models.TextChoices):
-        """Who gets it, as things are when it is sent; who joins later reads what was written to all."""
+        """The readers, fixed when it is sent. Students who join later see announcements to `ALL` only."""
 
         ALL = "all", _("Everyone in the competition")
         NO_VALID_FILE = "no_valid_file", _("Teams without a valid file")
         SECTION = "section", _("One section")
         BELOW_BASELINE = "below_baseline", _("Teams that don't beat the best baseline")
-        # Offered where one comes from a team; `section` then has its name.
+        # Offered only by a link on a team's page; `section` then holds the team's name.
         TEAM = "team", _("One team")
 
     competition = models.ForeignKey(Competition, on_delete=models.CASCADE, related_name="announcements")
@@ -187,5 +189,5 @@ class Announcement(models.Model):
 
     @staticmethod
     def new_key() -> str:
-        """Made with the form, so that a double click sends once."""
+        """A key for the form, so that a double click sends one announcement."""
         return f"announcement:{uuid.uuid4().hex}"

@@ -1,4 +1,4 @@
-"""Notices: written, counted, read, and how each person wants them."""
+"""Services and queries for notices: write, count and mark them as read; people's choices; names in notices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 LONGEST_TITLE, LONGEST_TEXT = 200, 20_000
 LATEST = 3
-# A text, or what says it in the language that is active then.
+# A text, or a function that returns it in the active language.
 TextOrCallable = str | Callable[[], str]
 
 
@@ -40,17 +40,17 @@ def notify(
     link: str,
     key: str = "",
 ) -> int:
-    """Notify people: one notice each, and an e-mail as they chose for this kind; gives how many were notified.
+    """Write one notice per active person, with an e-mail if they chose that for this kind; returns how many.
 
-    Part of the caller's transaction, and never raises: what went wrong is in the log, and the caller's work stands.
-    `link` is a path of this site, `text` plain text (Markdown in announcements) without anything that its readers may
-    not see; words to call are asked for in the language of each reader. With a `key` each person is notified once,
-    however often this is called. Names of people, teams and files are written by `mark_mention`.
+    Runs in the caller's transaction and never raises: errors are logged and the caller's work is kept. `link` is a path
+    of this site; `text` is plain text (Markdown in announcements) that all readers may see; callables are called in the
+    language of each reader. With a `key` each person is notified once, however often this is called. Names of people,
+    teams and files must be written with `mark_mention`.
     """
     try:
         with transaction.atomic():
             notices = _build_notices(list(users), kind, competition, title, text, link, key)
-            # People whom another process notified of the same meanwhile are skipped.
+            # Conflicts: another process has just notified these people with the same key.
             Notice.objects.bulk_create(notices, batch_size=500, ignore_conflicts=bool(key))
             return len(notices)
     except Exception:
@@ -109,7 +109,7 @@ def notify_team(
     key: str = "",
     without: User | None = None,
 ) -> None:
-    """Notify the members of a team; the notice leads to their team's page where nothing else is said."""
+    """Notify the members of a team, except `without`; the default link is the team's page."""
     people = User.objects.filter(memberships__team=team)
     if without is not None:
         people = people.exclude(pk=without.pk)
@@ -118,7 +118,7 @@ def notify_team(
 
 
 def _texts_by_language(words: TextOrCallable, users: Iterable[User]) -> dict[str, str]:
-    """Language → the words in it, for the languages of these people."""
+    """Language → text, for the languages of these people."""
     found = {}
     for language in {user.notification_language for user in users}:
         with translation.override(language):
@@ -127,27 +127,27 @@ def _texts_by_language(words: TextOrCallable, users: Iterable[User]) -> dict[str
 
 
 def _site_path(link: str) -> str:
-    """A path of this site; a notice leads nowhere else."""
+    """The link if it is a path of this site, else "": a notice must not lead to another site."""
     is_path = link.startswith("/") and not link.startswith("//") and "\\" not in link and link.isprintable()
     return link if is_path and len(link) <= 300 else ""
 
 
 def sends_mail() -> bool:
-    """Whether this installation has a mail server; without one everything is on the page alone."""
+    """Whether this site has a mail server; without one notices are shown on the site only."""
     return bool(settings.ACCOUNT_EMAIL_VERIFICATION != "none")
 
 
 @dataclass(frozen=True)
 class PageHeader:
-    """What every page shows a signed-in person in its header."""
+    """Facts about a signed-in person for the header of every page."""
 
     unread: int
     runs_any: bool
-    """Whether the person hosts or assists anywhere, also without the right to open competitions."""
+    """Whether the person hosts or assists in any competition, even without the right to open one."""
 
 
 def viewer_facts() -> dict[str, Any]:
-    """What `header_of` tells of a viewer, to annotate on their account."""
+    """Annotations for the account of a session, from which `header_of` is computed."""
     waiting = Notice.objects.filter(user=OuterRef("pk"), read_at=None)
     return {
         "unread_notices": count_rows(waiting, "user"),
@@ -157,7 +157,7 @@ def viewer_facts() -> dict[str, Any]:
 
 
 def header_of(user: User) -> PageHeader:
-    """No query for the account of a session, one for an account that was found in another way."""
+    """The header of a person; no query for the account of a session, else one."""
     facts: Any = user if hasattr(user, "unread_notices") else find_viewer(user.pk)
     if facts is None:
         return PageHeader(0, runs_any=False)
@@ -165,12 +165,12 @@ def header_of(user: User) -> PageHeader:
 
 
 def latest_of(user: User) -> list[Notice]:
-    """The newest few notices of a person, for the home page."""
+    """The newest `LATEST` notices of a person, for the home page."""
     return list(Notice.objects.filter(user=user).select_related("competition").order_by("-created_at", "-pk")[:LATEST])
 
 
 def mark_read(*, user: User, number: int | None = None) -> int:
-    """Note that a person has read a notice, or all of them; gives how many were unread."""
+    """Mark one notice of a person as read, or all; returns how many were unread."""
     mine = Notice.objects.filter(user=user, read_at=None)
     if number is not None:
         mine = mine.filter(pk=number)
@@ -178,13 +178,13 @@ def mark_read(*, user: User, number: int | None = None) -> int:
 
 
 def notice_choices_of(user: User) -> dict[NoticeKind, str]:
-    """How a person wants each kind, in the order of the kinds."""
+    """Kind → delivery chosen by a person or by default, in the order of `NoticeKind`."""
     chosen = dict(user.notice_choices.values_list("kind", "delivery"))
     return {kind: chosen.get(kind.value, kind.usual.value) for kind in NoticeKind}
 
 
 def save_choices(*, user: User, choices: Mapping[NoticeKind, str]) -> None:
-    """Store how a person wants kinds of notices; waiting e-mails are delayed or brought forward accordingly."""
+    """Store a person's choices and apply them to e-mails that are not due yet."""
     now = database_now()
     with transaction.atomic():
         for kind, delivery in choices.items():
@@ -197,16 +197,16 @@ def save_choices(*, user: User, choices: Mapping[NoticeKind, str]) -> None:
 
 # --- names in notices, stored as references ----------------------------------------------------------------------
 #
-# A writer puts `mark_mention(team)` in place of `team.name`. What is stored is the plain text and where in it which
-# thing is named, so that an account that is deleted leaves these places alone, whatever else is called the same.
+# Texts are written with `mark_mention(team)` in place of `team.name`. A notice stores the plain text and the positions
+# of the names in it. So deleting an account replaces its names at these positions and no other text that is the same.
 
-# Of Unicode's private use: names and file names have no such characters, because they are taken out here.
+# From Unicode's private use area; `mark_mention` removes these characters from names.
 _BEGIN, _MIDDLE, _END = "\ue000", "\ue001", "\ue002"
 _MARKED = re.compile(f"{_BEGIN}(user|team|file):([^{_MIDDLE}]+){_MIDDLE}([^{_END}]*){_END}")
 
 
 class Mention(NamedTuple):
-    """The characters from `start` to `end` of a notice's `field` name a `user`, a `team` or a `file` by its key."""
+    """Characters `start` to `end` of a notice's `field` are the name of a user, team or file (`kind`) with this key."""
 
     field: str
     start: int
@@ -227,7 +227,7 @@ def mark_mention(named: User | Team | Submission) -> str:
 
 
 def extract_mentions(field: str, text: str, longest: int) -> tuple[str, list[Mention]]:
-    """The plain text of one with marks, cut at its longest, and what it mentions."""
+    """(plain text of at most `longest` characters, its mentions) from a text with marks of `mark_mention`."""
     plain, found, read = "", list[Mention](), 0
     for one in _MARKED.finditer(text):
         plain += text[read : one.start()]
@@ -240,7 +240,7 @@ def extract_mentions(field: str, text: str, longest: int) -> tuple[str, list[Men
 def replace_mentions(
     field: str, text: str, mentions: list[Mention], name_of: Callable[[Mention, str], str | None]
 ) -> tuple[str, list[Mention]]:
-    """The text with other names, and where they stand now; `name_of` gives None for a name that stays."""
+    """(text with replaced names, mentions with new positions); `name_of` returns None to keep a name."""
     plain, found, read = "", list[Mention](), 0
     for one in sorted(one for one in mentions if one.field == field):
         plain += text[read : one.start]

@@ -1,4 +1,4 @@
-"""What notifications know about a person: their notices, and their names in notices and messages to others."""
+"""Hooks for export and deletion of a person's data: their notices, and their names in notices to others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaderboard.competitions.models import Team
 from .models import Notice, NoticeKind
 from .notices import Mention, replace_mentions
 
-# Of these the site writes the words and mentions people, teams and files. Announcements are a host's own.
+# Kinds whose texts mention people, teams or files. Announcements are written by hosts and are not changed.
 KINDS = (NoticeKind.TEAM, NoticeKind.DECISION, NoticeKind.ROLE, NoticeKind.FILE_FAILED)
 
 
@@ -22,10 +22,12 @@ def export(*, account: User, at: datetime) -> PersonalData:
 
 
 def forget(*, leaving: Leaving) -> None:
-    """Names go where a notice mentions the person, a team of theirs or a file of theirs; the same text elsewhere stays.
-    A confirmed address is nobody else's, so it goes wherever it stands."""
+    """Replace names of the person, their teams and their files in notices to others, at the stored mentions only.
+
+    Confirmed addresses are replaced anywhere in a notice, because they can belong to no other person.
+    """
     living = set(Team.objects.filter(competition__in=leaving.competitions).values_list("pk", flat=True))
-    # A first team is called like its only member, with a number where another one was called so.
+    # A team of one is named after its member, with a number if the name was taken.
     own_name = re.compile(rf"{re.escape(leaving.account.get_username())}(?: \d+)?", re.IGNORECASE)
     number = str(leaving.account.pk)
 
@@ -54,7 +56,7 @@ def forget(*, leaving: Leaving) -> None:
 
 
 def _add_address_mentions(addresses: re.Pattern[str], where: str, text: str, mentions: list[Mention]) -> list[Mention]:
-    """The mentions and, as further ones, the addresses that stand between them."""
+    """The mentions, with further ones for addresses outside of them."""
     spans = [(one.start, one.end) for one in mentions if one.field == where]
     found = [one.span() for one in addresses.finditer(text)]
     free = [(start, end) for start, end in found if all(end <= first or start >= last for first, last in spans)]

@@ -1,4 +1,4 @@
-"""Notices that only time triggers: a competition opens, a deadline is a day away, a private board is open.
+"""Notices that are due by the clock: a competition has opened, a deadline is near, the private board was revealed.
 
 Checked each minute; keys make sure that each person is notified once. Events older than a day are skipped.
 """
@@ -30,10 +30,10 @@ DAY = timedelta(days=1)
 
 
 def notify_due(at: datetime) -> int:
-    """Write the notices that are due; gives how many were written."""
+    """Write the notices that are due at this time; returns how many were written."""
     launched = Competition.objects.outside_bin().filter(launched_at__isnull=False, opens_at__lte=at)
     opened = launched.filter(opens_at__gt=at - DAY)
-    # A team's own deadline counts, so a team with more time is reminded later.
+    # Teams with an extension are reminded before their later deadline.
     soon = Q(closes_at__gt=at, closes_at__lte=at + DAY)
     extended = Extension.objects.active().filter(soon, team__competition=OuterRef("pk"))
     near = launched.filter(soon | Exists(extended)).select_related("ground_truth")
@@ -89,7 +89,10 @@ def _notify_each(competitions: Iterable[Competition], notify: Callable[[Competit
 
 
 def _not_yet_notified(members: QuerySet[Membership], kind: NoticeKind, key: str) -> QuerySet[Membership]:
-    """Whoever still has to hear it: looked at each minute, so those who have heard cost nothing."""
+    """Members without this notice who have not switched its kind off.
+
+    Filtered in the query, because it runs each minute and most members have been notified.
+    """
     mine = Notice.objects.filter(user=OuterRef("user"), key=key)
     deaf = NoticeChoice.objects.filter(user=OuterRef("user"), kind=kind, delivery=Delivery.NONE)
     return members.filter(~Exists(mine), ~Exists(deaf))
@@ -101,19 +104,22 @@ def _not_yet_notified(members: QuerySet[Membership], kind: NoticeKind, key: str)
 def _remind(competition: Competition, at: datetime) -> int:
     by_deadline: dict[datetime, list[int]] = defaultdict(list)
     granted = Extension.objects.active().filter(team__competition=competition, closes_at__isnull=False)
-    # Of several grants the latest one comes last, and so it stays.
+    # Sorted, so that the latest deadline of a team overwrites earlier ones.
     longer = {one.team_id: one.closes_at for one in granted.order_by("closes_at") if one.closes_at is not None}
     teams = Team.objects.filter(competition=competition, disqualified_at=None)
     for team_id in teams.values_list("pk", flat=True):
         closes_at = max(competition.closes_at, longer.get(team_id, competition.closes_at))
-        # Nobody needs a reminder before half of the time is over.
+        # One day before the deadline, but not in the first half of a short competition.
         if closes_at > at >= max(closes_at - DAY, competition.opens_at + (closes_at - competition.opens_at) / 2):
             by_deadline[closes_at].append(team_id)
     return sum(_remind_teams(competition, teams, closes_at) for closes_at, teams in by_deadline.items())
 
 
 def _remind_teams(competition: Competition, team_ids: list[int], closes_at: datetime) -> int:
-    """Tell each team what becomes of it if it does nothing; nothing that its board keeps back."""
+    """Remind teams of their deadline, and of the final submissions that count so far; returns the number of notices.
+
+    On a hidden board files picked by the system are not named, because that would reveal the best ones.
+    """
     key = f"reminder:{competition.pk}:{closes_at:%Y%m%dT%H%M%S}"
     members = competition.memberships.filter(team__in=team_ids)
     people: dict[int, list[User]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Names the work of notifications for the queue: e-mails that are due, and what the clock brings."""
+"""Celery tasks of notifications: send due e-mails, write notices that are due by the clock."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from . import emails, reminders
 log = logging.getLogger(__name__)
 
 
-# A mail server that does not answer takes one thread of this process, and other tasks have the rest.
+# At most one thread sends e-mails: a mail server that does not answer must not block the other threads.
 _one_sender = threading.Lock()
 
 
 @app.task(name="leaderboard.notifications.tasks.send_due_emails", bind=True)
 def send_due_emails(self: Any) -> None:
-    """Send e-mails that are due for a moment, then let other tasks have their turn."""
+    """Send due e-mails for a limited time; if some remain, queue this task again behind the others."""
     if not has_known_schema(self) or not _one_sender.acquire(blocking=False):
         return
     try:
@@ -33,16 +33,16 @@ def send_due_emails(self: Any) -> None:
 
 
 def wake_email_sender() -> None:
-    """Have e-mails sent once their rows can be seen."""
+    """Queue `send_due_emails` after the transaction is committed."""
     wake_workers_after_commit(send_due_emails)
 
 
 @app.task(name="leaderboard.notifications.tasks.notify_due")
 def notify_due() -> None:
-    """Write notices that only time triggers."""
+    """Write the notices that are due by the clock."""
     reminders.notify_due(database_now())
 
 
 def find_due() -> list[Any]:
-    """The tasks above that have something to send now."""
+    """`send_due_emails` if e-mails are due, else nothing."""
     return [send_due_emails] if emails.is_mail_due() else []

@@ -1,4 +1,4 @@
-"""Pages of notices and announcements. An address has the name of its view and of its template."""
+"""URLs of notices and announcements. Each has the name of its view and of its template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags of notifications: what the header tells a signed-in person, and what a class was told."""
+"""Template tags for notifications: facts for the header, newest notices, announcements of a competition."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_ANNOUNCEMENTS = 30
 
 @register.simple_tag
 def announcements_for(page_context: PageContext) -> list[Announcement]:
-    """The announcements: for members those written to them, for hosts all that were not withdrawn."""
+    """Announcements that are not withdrawn: for members those sent to them, for hosts and assistants all."""
     found = Announcement.objects.filter(competition=page_context.competition)
     if page_context.membership is not None:
         return list(found.for_user(page_context.user)[:MOST_ANNOUNCEMENTS])

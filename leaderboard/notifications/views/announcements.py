@@ -1,4 +1,4 @@
-"""What a host writes to the class."""
+"""Hosts' pages for announcements."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class AnnouncementTextForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class AnnouncementForm(AnnouncementTextForm):
-    """The words, and whom they are for with how many that are now."""
+    """Title and text of an announcement, and its audience, each with the number of people it reaches now."""
 
     audience = forms.ChoiceField(
         label=gettext_lazy("To"),
@@ -78,7 +78,7 @@ class AnnouncementForm(AnnouncementTextForm):
 
     @property
     def for_verb(self) -> dict[str, Any]:
-        """What `announcements.announce` takes."""
+        """Arguments for `announcements.announce`."""
         audience, _separator, which = self.cleaned_data["audience"].partition(":")
         is_team = audience == OPTIONS.TEAM
         to = {"team": self.team if is_team else None, "section": "" if is_team else which}
@@ -91,7 +91,7 @@ def _people(number: int) -> str:
 
 @open_to(Audience.ASSISTANTS)
 def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Write an announcement; all that were written, withdrawn ones too."""
+    """Form for an announcement, and the list of all, including withdrawn ones."""
     competition, status = page_context.competition, 200
     wanted = request.POST.get("audience", "").removeprefix("team:") or request.GET.get("team", "")
     team = (
@@ -118,7 +118,7 @@ def host_announcements(request: HttpRequest, page_context: PageContext) -> HttpR
 
 
 def _proposal(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
-    """The words that remind those without a valid file, for the host to check."""
+    """Initial values of the form: with `?for=no_valid_file` a reminder for the host to check, else {}."""
     if request.GET.get("for") != OPTIONS.NO_VALID_FILE:
         return {}
     text = _(
@@ -135,7 +135,7 @@ def _proposal(request: HttpRequest, page_context: PageContext) -> dict[str, Any]
 
 @open_to(Audience.ASSISTANTS)
 def host_announcement(request: HttpRequest, page_context: PageContext, number: int) -> HttpResponse:
-    """Change the words of one announcement, or take it back."""
+    """Edit or withdraw one announcement."""
     announcement = get_object_or_404(Announcement, competition=page_context.competition, pk=number)
     is_withdrawing = request.POST.get("action") == "withdraw"
     form = AnnouncementTextForm(None if is_withdrawing else posted_data(request), instance=announcement)

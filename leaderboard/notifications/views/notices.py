@@ -1,4 +1,4 @@
-"""Notices of a person, and how they want to be notified."""
+"""Pages of a person's notices and preferences, and the unsubscribe link."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class PreferencesForm(forms.Form):
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """What the table of notices shows: without mail only what can be switched off."""
+        """Rows of the table of notices; without e-mail only the kinds that can be switched off."""
         shown, mailed = self["on_site"].value() or (), self["by_mail"].value() or () if self.can_mail else ()
         return [
             {"kind": kind, "is_shown": kind.value in shown or not kind.may_be_silent, "is_mailed": kind.value in mailed}
@@ -78,8 +78,8 @@ class PreferencesForm(forms.Form):
         ]
 
     def deliveries(self) -> dict[NoticeKind, Delivery]:
-        """The choice for each kind. An e-mail comes with the notice on the site; while the site sends none, the choice
-        of e-mails stays as it was."""
+        """Kind → delivery. E-mail includes the notice on the site; if e-mail is unavailable, an earlier choice of
+        e-mail is kept for kinds that stay shown."""
         shown, mailed = self.cleaned_data["on_site"], self.cleaned_data.get("by_mail", ())
         at_once = Delivery.DIGEST if self.cleaned_data.get("is_daily") else Delivery.AT_ONCE
         found = {}
@@ -112,7 +112,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def notice(request: HttpRequest, number: int) -> HttpResponse:
-    """Go where a notice leads; by POST it counts as read from then on."""
+    """Redirect to the link of a notice; POST also marks it as read."""
     user = signed_in_user(request.user)
     wanted = get_object_or_404(user.notices, pk=number)
     if request.method == "POST":
@@ -122,7 +122,7 @@ def notice(request: HttpRequest, number: int) -> HttpResponse:
 
 @open_page_to(SiteAudience.SIGNED_IN)
 def preferences(request: HttpRequest) -> HttpResponse:
-    """How the viewer wants each kind of notice."""
+    """The viewer's time zone, language, and choices for each kind of notice."""
     user = signed_in_user(request.user)
     form = PreferencesForm(user, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -137,9 +137,10 @@ def preferences(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @open_page_to(SiteAudience.ANYONE)
 def stop_mail(request: HttpRequest, token: str) -> HttpResponse:
-    """End e-mails of some kinds, by the link in such an e-mail: a mail program asks without cookies.
+    """Unsubscribe from e-mails of some kinds by the link in an e-mail; without CSRF check, as mail programs have no
+    cookies.
 
-    By POST alone, because scanners follow every link of a mail.
+    Only POST unsubscribes, because virus scanners follow every link in an e-mail.
     """
     kinds = emails.unsubscribe_kinds(token, stop=request.method == "POST")
     if not kinds:
