@@ -1,4 +1,4 @@
-"""What a host looks at while a class is at work, also where the board is hidden."""
+"""Figures for the hosts' dashboard during a competition, even of a hidden board."""
 
 from __future__ import annotations
 
@@ -41,12 +41,15 @@ MOST_DAYS = 366
 KINDS = ("stuck", "nothing", "below")
 DAY = timedelta(days=1)
 STUCK_AFTER = 3
-"""So many invalid files within a day, and none that was scored: a team needs help."""
+"""A team with at least this many invalid files within 24 hours, and none scored, needs help."""
 
 
 @dataclass(frozen=True)
 class TeamInNeed:
-    """A team that needs help, and why: one of `KINDS`. `problem` is the code of a file's problem, or a baseline."""
+    """A team that needs help; `kind` is the reason, one of `KINDS`.
+
+    `problem` is the code of the last file's problem for `stuck`, and the name of a baseline for `below`.
+    """
 
     team_id: int
     name: str
@@ -62,12 +65,12 @@ class TeamInNeed:
 
 @dataclass(frozen=True)
 class ClassActivity:
-    """How a competition is doing: numbers of files and teams, ages in seconds."""
+    """Figures for the dashboard: numbers of teams, students and files, scores, ages in seconds."""
 
     teams: int
     students: int
     not_joined: int
-    """People of the class list without an account in the competition."""
+    """Students on the roster who have not joined."""
     active_today: int
     active_yesterday: int
     submissions: int
@@ -84,9 +87,9 @@ class ClassActivity:
     in_need: tuple[TeamInNeed, ...]
     without_valid: int
     seconds_since_worker: int | None
-    """Seconds since a worker was heard of; None where none ever was."""
+    """Seconds since the last sign of life from a worker; None without any."""
     average_seconds: float | None
-    """From the receipt of a file to its score, on the last day with files."""
+    """Average time from the receipt of a file to its score, on the last day with files."""
 
     @property
     def scorer_works(self) -> bool:
@@ -98,7 +101,7 @@ class ClassActivity:
 
 
 def class_activity(competition: Competition, at: datetime) -> ClassActivity:
-    """The same few queries, whatever the size of the class."""
+    """The figures at this time. A fixed number of queries."""
     files = Submission.objects.filter(competition=competition, team__isnull=False).order_by()
     by_team = {row.pop("team"): row for row in _numbers_by_team(files, at)}
     rows = by_team.values()
@@ -150,8 +153,8 @@ def _age_in_seconds(moment: datetime | None, at: datetime) -> int | None:
 def _last_days(
     files: QuerySet[Submission], competition: Competition, at: datetime
 ) -> tuple[tuple[Day, ...], float | None]:
-    """The last days by the competition's calendar, the present one last; and how long a file took on the last of them
-    that has files."""
+    """(the last `DAYS` days in the competition's time zone, today last; average seconds from receipt to score on the
+    last day with files). `((), None)` without files on these days."""
     zone = ZoneInfo(competition.zone)
     today = at.astimezone(zone).date()
     days = [today - number * DAY for number in reversed(range(DAYS))]
@@ -183,7 +186,7 @@ def _scores(
     by_team: Mapping[int, Mapping[str, Any]],
     files: QuerySet[Submission],
 ) -> dict[str, Any]:
-    """The best score, how many beat the best baseline, and who needs help."""
+    """Fields of `ClassActivity` about scores, baselines and teams that need help."""
     best = best_public_scores(competition)
     baselines = teams_below_baselines(competition, best)
     names = {team.pk: team.name for team in teams}
@@ -219,7 +222,7 @@ def _is_stuck(row: Mapping[str, Any]) -> bool:
 def _teams_in_need(
     teams: Mapping[int, Any], by_team: Mapping[int, Mapping[str, Any]], problems: Mapping[int, str]
 ) -> list[TeamInNeed]:
-    """Those that try in vain, and those without a valid file."""
+    """Teams with only invalid files lately (`stuck`), and other teams without a valid file (`nothing`)."""
     found = []
     for pk, team in teams.items():
         if pk in problems:
@@ -233,7 +236,7 @@ def _teams_in_need(
 def _last_problems(
     files: QuerySet[Submission], teams: Mapping[int, Any], by_team: Mapping[int, Mapping[str, Any]]
 ) -> dict[int, str]:
-    """Team that is stuck → code of the first problem of its newest invalid file."""
+    """Stuck team → code of the first problem of its newest invalid file."""
     stuck = [pk for pk in teams if pk in by_team and _is_stuck(by_team[pk])]
     if not stuck:
         return {}
@@ -249,8 +252,10 @@ def _last_problems(
 
 
 def files_per_day(competition: Competition, at: datetime) -> list[Day]:
-    """Files of teams by the competition's days, from its opening (or its first file) to now (or its last); of a longer
-    time than a year the last year."""
+    """Teams' files per day in the competition's time zone, at most for the last `MOST_DAYS` days.
+
+    From its opening or first file, whichever is earlier, to now or its deadline; longer if files came after that.
+    """
     zone = ZoneInfo(competition.zone)
     files = files_of_teams(competition)
     ends = files.aggregate(first=Min("received_at"), last=Max("received_at"))
@@ -274,7 +279,7 @@ def files_per_day(competition: Competition, at: datetime) -> list[Day]:
 
 
 def today_of(competition: Competition, at: datetime) -> date | None:
-    """The day that is not over, by the competition's clock; None after the deadline."""
+    """Today in the competition's time zone; None after the deadline."""
     return at.astimezone(ZoneInfo(competition.zone)).date() if at < competition.closes_at else None
 
 
@@ -283,8 +288,10 @@ def files_of_teams(competition: Competition) -> QuerySet[Submission]:
 
 
 def _day_index(begins: Sequence[datetime], first: int = 0) -> Case | Value:
-    """Which of the days a file came on, by binary search in the beginnings of days. SQLite would ask Python
-    for the day of each file, which takes ten times as long."""
+    """SQL expression for the index of the day on which a file was received, by binary search in the starts of days.
+
+    Django's `TruncDate` calls Python for each row in SQLite, which takes ten times as long.
+    """
     if len(begins) == 1:
         return Value(first)
     middle = len(begins) // 2

@@ -1,4 +1,4 @@
-"""Which answers all good teams miss, and corrected answers made of what the host sees there."""
+"""Report of the rows that the best teams get wrong, and corrections of the ground truth made from it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ TOP_TEAMS = 10
 MOST_SHOWN = 20
 MOST_ROWS = 60
 AGREEING = 0.8
-"""The share of the best files that give the same other answer where an answer may be wrong."""
+"""A row is suspicious if at least this share of the best files has the same other answer."""
 NEAR = 0.1
-"""How far what teams say may be from a slip of the answer, as a part of the answer, to be called that slip."""
+"""Relative tolerance by which `HardRow.guess` recognises a slip, such as a wrong decimal point."""
 PLACEHOLDERS = ("-1", "-9", "-99", "-999", "-9999", "99", "999", "9999", "99999")
 
 
@@ -47,7 +47,7 @@ class HardRow:
 
     @property
     def teams_say(self) -> str:
-        """The middle of what teams say about a number, with as many digits as they agree on."""
+        """The teams' median prediction and its spread, as “12.3 ± 0.4”, with the digits that the spread leaves."""
         middle = float(self.other)
         digits = max(0, -floor(log10(self.around / 3))) if 0 < self.around < 1e7 else 2
         digits = min(digits, 6)
@@ -55,7 +55,7 @@ class HardRow:
 
     @property
     def guess(self) -> str:
-        """What may have happened to the answer: `point`, `digit`, `sign`, `placeholder`, or nothing sound."""
+        """Likely mistake in the answer: `placeholder`, `point` (times 10), `digit` (a tenth), `sign`; "" if none."""
         if len(self.truth) != 1 or not self.off:
             return ""
         answer, said = float(self.truth[0]), float(self.other)
@@ -68,7 +68,7 @@ class HardRow:
 
 @dataclass(frozen=True)
 class HardRowsReport:
-    """A stored report: `suspicious` rows, those that all good teams miss, come first in `rows`."""
+    """A stored report. `suspicious` are the rows on which the best teams agree against the ground truth."""
 
     targets: tuple[str, ...]
     files: int
@@ -122,10 +122,9 @@ def read_report(report: RowReport) -> HardRowsReport:
 
 
 def find_hard_rows(*, competition: Competition) -> RowReport:
-    """Find the rows where the best files of the first ten teams lose most under the current ground truth, and store
-    the report.
+    """Compute and store the report: rows on which the best files of the first ten teams lose most.
 
-    Raises `CannotHost` while no team has a score, and `child.JobFailed`.
+    Raises `CannotHost` without a ground truth or a score, and `JobFailed`.
     """
     ground_truth = _current_ground_truth(competition)
     found = table_jobs.run_page_job(
@@ -146,10 +145,10 @@ def find_hard_rows(*, competition: Competition) -> RowReport:
 def correct_truth(
     *, competition: Competition, corrected: Mapping[str, Sequence[str]], ignored: Sequence[str]
 ) -> TruthDraft:
-    """Make a draft of the current ground truth with other answers: id → one for each target column of the report.
+    """Make a draft of the current ground truth with corrections: id → one answer per target column of the report.
 
-    Rows of the `ignored` ids no longer count. The draft goes the way of every other: checked, published, measured,
-    compared, applied. Raises `CannotHost` where another one is on that way, and `child.JobFailed`.
+    Rows with the `ignored` ids no longer count. The host then reviews and publishes the draft like any other. Raises
+    `CannotHost` if there is another draft or candidate, and `JobFailed`.
     """
     ground_truth = _current_ground_truth(competition)
     report = RowReport.objects.filter(ground_truth=ground_truth).first()
@@ -193,7 +192,7 @@ def _current_ground_truth(competition: Competition) -> GroundTruth:
 
 
 def _best_files(ground_truth: GroundTruth) -> list[Submission]:
-    """What decides now for the first ten teams."""
+    """The deciding files of the first `TOP_TEAMS` teams. Raises `CannotHost` without any."""
     best = sorted(standings.expected_candidates(ground_truth), key=lambda one: one.order)[:TOP_TEAMS]
     if not best:
         raise CannotHost(_("No team has a score yet."))

@@ -1,4 +1,4 @@
-"""How a class did: scores against baselines, and who took part."""
+"""Report about a class: its scores compared with baselines, and files per team."""
 
 from __future__ import annotations
 
@@ -33,8 +33,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class TeamFacts:
-    """One team: `public` and `private` are those of the file that decides, or would now. Of its `files` those are
-    `scored` that a board counts: neither late nor hidden."""
+    """One team. `public` and `private` are its scores on the two boards, as revealed or as they would be revealed now.
+
+    `scored` counts only files that are ranked, neither late nor hidden.
+    """
 
     name: str
     files: int
@@ -45,26 +47,26 @@ class TeamFacts:
     public: float | None
     private: float | None
     gap: float | None
-    """How much better the public score is than the private one: what was won on the public rows alone."""
+    """How much better the public score is than the private one; negative if it is worse."""
 
 
 @dataclass(frozen=True)
 class ClassReport:
-    """Everything about a class, from facts alone. `baselines` are (name, private score), best first."""
+    """The report about a class. `baselines` are (name, private score), best first."""
 
     teams: tuple[TeamFacts, ...]
     baselines: tuple[tuple[str, float], ...]
     above: tuple[tuple[str, int], ...]
-    """For each baseline how many teams are better than it on the private rows."""
+    """(baseline, number of teams that are better on the private rows)."""
 
     @property
     def ranked(self) -> list[TeamFacts]:
-        """Those with a score."""
+        """Teams with a private score, best first."""
         return [team for team in self.teams if team.private is not None]
 
     @property
     def private(self) -> list[float]:
-        """The scores of `ranked`, the best first."""
+        """Private scores, best first."""
         return [team.private for team in self.teams if team.private is not None]
 
     @property
@@ -77,7 +79,7 @@ class ClassReport:
 
 
 def class_report(competition: Competition) -> ClassReport:
-    """The report at this moment, private scores included: for hosts alone. Cost grows with the number of files."""
+    """The report as of now. Only for hosts: it includes private scores. Its cost grows with the number of files."""
     ground_truth = competition.ground_truth
     teams = _teams(competition, ground_truth)
     shown = boards.baseline_rows(ground_truth, Split.PRIVATE) if ground_truth else []
@@ -92,7 +94,7 @@ def class_report(competition: Competition) -> ClassReport:
 
 
 def report_csv(competition: Competition) -> str:
-    """One line per team; private scores included."""
+    """CSV with one line per team, private scores included."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
@@ -104,7 +106,7 @@ def report_csv(competition: Competition) -> str:
 
 
 def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[TeamFacts]:
-    """Every team, those with the best private score first, those without one last."""
+    """All teams, best private score first, teams without one last."""
     found: dict[Split, dict[int, float]] = {split: {} for split in Split}
     sign = 1.0
     if ground_truth is not None:
@@ -130,8 +132,8 @@ def _teams(competition: Competition, ground_truth: GroundTruth | None) -> list[T
 
 
 def _score_gap(public: float | None, private: float | None, sign: float) -> float | None:
-    """None also where the two are so far apart that no number says it."""
+    """How much better the public score is; None if one is missing or the difference overflows."""
     if public is None or private is None or not math.isfinite(private - public):
         return None
-    # Without the sign of a zero.
+    # Adding 0.0 turns -0.0 into 0.0.
     return sign * (private - public) + 0.0

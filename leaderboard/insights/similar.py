@@ -1,4 +1,4 @@
-"""Teams with similar predictions: a neutral report, which decides nothing and accuses no team."""
+"""Report of teams with identical or similar predictions. It has no consequences; hosts judge it themselves."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ MOST_GROUPS = 50
 
 @dataclass(frozen=True)
 class SharedResult:
-    """Files of several teams that share something; of each team the first."""
+    """Files of several teams with the same content or scores (`what`); one file per team, its first."""
 
     what: str
     files: tuple[Submission, ...]
 
 
 def find_identical_results(competition: Competition) -> tuple[list[SharedResult], list[SharedResult]]:
-    """Groups of files of different teams with the same bytes, and with other bytes and both scores the same to the last
-    digit."""
+    """(groups of files with the same bytes, groups with different bytes but exactly equal public and private scores).
+
+    A group has files of at least two teams.
+    """
     of_teams = files_of_teams(competition)
     hashes = of_teams.values("sha256").annotate(teams=Count("team", distinct=True)).filter(teams__gt=1)
     shared = hashes.order_by("-teams").values_list("sha256", flat=True)[:MOST_GROUPS]
@@ -43,7 +45,7 @@ def find_identical_results(competition: Competition) -> tuple[list[SharedResult]
 
 
 def _same_scores(competition: Competition) -> dict[tuple[float, float], list[Any]]:
-    """Both scores → the files that have them, where these are of several teams. Perfect files are no coincidence."""
+    """(public score, private score) → the scored files with both, if there is more than one."""
     rows = Score.objects.filter(
         ground_truth=competition.ground_truth_id, submission__team__isnull=False, submission__status="scored"
     )
@@ -63,7 +65,7 @@ def _same_scores(competition: Competition) -> dict[tuple[float, float], list[Any
 
 
 def _group_by_teams(files: Any, key: Any) -> list[SharedResult]:
-    """Groups of at least two teams, the largest first; of each team its first file."""
+    """Groups of at least two teams by `key` of a file, largest first; of each team its first file."""
     groups: dict[Any, dict[int, Submission]] = defaultdict(dict)
     for file in files.select_related("team", "user").order_by("received_at", "pk"):
         groups[key(file)].setdefault(file.team_id, file)
@@ -73,7 +75,10 @@ def _group_by_teams(files: Any, key: Any) -> list[SharedResult]:
 
 @dataclass(frozen=True)
 class SimilarTeams:
-    """Two teams whose best files give the same wrong answers more often than chance would."""
+    """Two teams whose best files share more wrong answers than expected by chance.
+
+    `wrong`: number of wrong answers of each; `same_wrong`: the number shared; `expected`: that expected by chance.
+    """
 
     first: Team
     second: Team
@@ -84,7 +89,7 @@ class SimilarTeams:
 
 @dataclass(frozen=True)
 class CorrelatedPair:
-    """Two teams whose best files have similar errors in each row; `usual` is the correlation of the median pair."""
+    """Two teams whose best files have correlated errors; `usual` is the median correlation of all pairs."""
 
     first: Team
     second: Team
@@ -94,7 +99,7 @@ class CorrelatedPair:
 
 @dataclass(frozen=True)
 class AnswerComparison:
-    """What comparing each team's best file with every other's came to."""
+    """Result of comparing the best files of all pairs of teams; `left_out` counts files that were not compared."""
 
     rows: int
     files: int
@@ -104,9 +109,9 @@ class AnswerComparison:
 
 
 def compare_answers(*, competition: Competition) -> AnswerComparison:
-    """Read the best file of each of the first `MOST_TEAMS` teams, in a process of its own, and compare their mistakes.
+    """Compare the mistakes in the best files of the first `MOST_TEAMS` teams, in a sealed process.
 
-    Raises `CannotHost` where there is too little to compare, and `child.JobFailed`.
+    Raises `CannotHost` without a ground truth or with fewer than three scored teams, and `JobFailed`.
     """
     ground_truth = competition.ground_truth
     if ground_truth is None:

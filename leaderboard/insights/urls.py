@@ -1,4 +1,4 @@
-"""Pages of what can be learned from a competition. An address has the name of its view and of its template."""
+"""URLs of the dashboard and of reports about a competition. Each has the name of its view and of its template."""
 
 from __future__ import annotations
 

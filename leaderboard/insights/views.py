@@ -1,5 +1,4 @@
-"""What can be learned from a competition: its dashboard, the hardest rows, the report about the class, and teams
-with similar predictions."""
+"""Hosts' dashboard and reports: hardest rows, report about the class, teams with similar predictions."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from . import report as report_module
 
 @open_to(Audience.ASSISTANTS)
 def host_activity(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """The live part of the dashboard: 204 while nothing changed. Opened as a page of its own it leads there."""
+    """The live part of the dashboard, for htmx; 204 if nothing has changed. Without htmx a redirect to the page."""
     if not getattr(request, "htmx", False):
         return see_other("host_competition", slug=page_context.competition.slug)
     found = _activity_context(request, page_context)
@@ -53,12 +52,12 @@ SHOWN_IN_NEED = 8
 
 
 def _activity_context(request: HttpRequest, page_context: PageContext) -> dict[str, Any]:
-    """The activity with its chart; `seen` changes whenever a host would see a difference."""
+    """Context of the live part; `seen` is a hash that changes whenever the page would look different."""
     found = activity.class_activity(page_context.competition, page_context.at)
     kind = request.GET.get("help", "")
     in_need = [one for one in found.in_need if kind not in HELP_KINDS or one.kind == kind]
     counts = Counter(one.kind for one in found.in_need)
-    # Ages grow all the time; so they are rounded to steps.
+    # Ages grow all the time, so they are rounded before hashing.
     steady = replace(
         found, oldest=(found.oldest or 0) // 10, seconds_since_worker=int(found.scorer_works), average_seconds=None
     )
@@ -91,7 +90,10 @@ def host_competition(request: HttpRequest, page_context: PageContext) -> HttpRes
 
 @dataclass(frozen=True)
 class HardRowForm:
-    """A row with what the form about it holds: nothing at first, because only the host knows the right answer."""
+    """A row with the posted answers of its form; the form starts empty, because only the host knows the right answer.
+
+    `cells` are (target column, answer).
+    """
 
     row: hardest_rows.HardRow
     cells: list[tuple[str, str]]
@@ -105,8 +107,10 @@ class HardRowForm:
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Reading the answers and the best submissions"))
 def host_rows(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """GET shows what was found last, or with `row` the form that corrects that row; POST looks again, or makes a draft
-    of the corrected answers."""
+    """GET: the stored report, or with `?row=` the form to correct that row.
+
+    POST: compute the report again, or make a draft of the ground truth with corrected answers.
+    """
     competition, problems, status = page_context.competition, [], 200
     action = request.POST.get("action")
     try:
@@ -133,7 +137,7 @@ def host_rows(request: HttpRequest, page_context: PageContext) -> HttpResponse:
 
 
 def _residual_plot(report: hardest_rows.HardRowsReport) -> str:
-    """Of numbers; the grey dots of outliers lie beneath their red ones."""
+    """Scatter plot of residuals for numeric answers, else "". Outliers are drawn again in red on top."""
     if not report.is_numeric:
         return ""
     points = [charts.Point(x, y) for x, y in report.points]
@@ -144,7 +148,7 @@ def _residual_plot(report: hardest_rows.HardRowsReport) -> str:
 
 
 def _chosen_lines(report: hardest_rows.HardRowsReport, request: HttpRequest) -> list[HardRowForm]:
-    """The row that was asked for, then the other suspicious ones; nothing where none was."""
+    """Forms of the requested row and then of the other suspicious rows; [] if no row was requested."""
     chosen = request.POST.get("row") or request.GET.get("row", "")
     first = next((row for row in report.rows if row.id == chosen), None)
     if first is None:
@@ -173,7 +177,7 @@ def _correct_rows(request: HttpRequest, competition: Competition) -> None:
 
 @open_to(Audience.HOSTS)
 def host_report(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Private scores included, before the reveal too."""
+    """The report about the class; it includes private scores, even before the reveal."""
     competition = page_context.competition
     report = report_module.class_report(competition)
     context = {"page_context": page_context, "report": report}
@@ -210,7 +214,7 @@ def host_report_csv(request: HttpRequest, page_context: PageContext) -> HttpResp
 @open_to(Audience.HOSTS)
 @answered_by_worker(gettext_lazy("Comparing the best submissions of all teams"))
 def host_similar(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """Shows what the database knows; a POST also compares the best files of all teams, and stores nothing."""
+    """Identical files and scores from the database; POST also compares the best files, without storing the result."""
     comparison, refusal, status = None, "", 200
     if request.method == "POST":
         try:
