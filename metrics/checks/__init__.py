@@ -1,3 +1,3 @@
-"""What a host should know about a truth: suspicions, baselines, suggested metrics, splits, hardest rows."""
+"""Checks of a truth for its host: suspicions, baselines, suggested metrics, splits, hardest rows."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the answers of a truth look like, from a few thousand cells: 0 and 1, classes, quantities, texts, masks …"""
+"""The kind of a truth's answers, guessed from a few thousand cells: 0 and 1, classes, quantities, texts, masks …"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_CELLS = 20_000
 _FEW = 30
 _LABEL_WORDS = 15
 _MOST_DIGITS = 18
-"""Of a pixel's number; Python reads no more than 4,300."""
+"""The most digits of a pixel's number; Python converts at most 4,300."""
 _LONG = 65_536
 _NUMBERS = re.compile(r"[0-9]+( [0-9]+)*")
 _FOREIGN = (
@@ -35,8 +35,8 @@ _BETWEEN = re.compile(r"[\s,;|]+")
 
 @dataclass(frozen=True)
 class Nature:
-    """``words`` say what was seen; ``groups`` and ``keys`` are the usual metrics for it, most usual first. A key that
-    no metric has is nothing but a wish."""
+    """The kind of the answers. ``words`` describe it; ``groups`` and ``keys`` are the usual metrics for it, most usual
+    first. Keys of metrics that do not exist are ignored."""
 
     name: str
     words: Message
@@ -77,7 +77,7 @@ _USUAL: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def nature_of(columns: Sequence[Sequence[str]], names: Sequence[str]) -> Nature:
-    """The nature of the target columns, by their cells."""
+    """The kind of the target columns, judged by their cells."""
     if not columns:
         return Nature("nothing", Message("missing"), (), ())
     name, words = _of_several(columns, names) if len(columns) > 1 else _of_one(columns[0])
@@ -168,7 +168,7 @@ def _some_labels(count: int) -> Message:
 
 
 def _are_masks(filled: Sequence[str]) -> bool:
-    """Run-lengths: pairs of a start and a length, one behind the other."""
+    """Whether all cells are run lengths: pairs of a start and a length, in ascending order."""
     if max(map(len, filled)) < 3:
         return False
     looked_at = [text for text in filled[:1000] if len(text) <= _LONG] or filled[:1]
@@ -188,7 +188,7 @@ def _are_masks(filled: Sequence[str]) -> bool:
 
 
 def _is_box(cell: str) -> bool:
-    """Four numbers or more, and hardly a word between them."""
+    """Whether a cell has at least four numbers and hardly any other word."""
     tokens = _BETWEEN.split(cell)
     numbers = sum(to_decimal(token) is not None for token in tokens)
     return numbers >= 4 and 4 * numbers >= 3 * len(tokens)
@@ -206,7 +206,7 @@ def _of_texts(filled: Sequence[str], has_blanks: bool) -> tuple[str, Message]:
         return "classes", Message.counted(len(distinct), "{count} class", "{count} classes")
     if any("|" in cell for cell in filled):
         return "phrases", Message("phrases with | between them")
-    # Words of a set of labels also stand alone.
+    # Labels of a set also occur alone in a cell; words of a text do not.
     alone = {cell[0] for cell in words if len(cell) == 1}
     is_set = any(word in alone for cell in words if len(cell) > 1 for word in cell)
     if len(set(filled)) <= _FEW and 10 * len(set(filled)) <= len(filled) and not is_set:

@@ -1,7 +1,7 @@
-"""What files that know nothing score: the sample, the same answer in each row, random answers; and the perfect one.
+"""Scores of files made without a model: the sample, the same answer in each row, random answers; and the perfect file.
 
-The candidates follow from the answers alone, whatever their kind: the most frequent cell, mean and median where cells
-are numbers, nothing at all. Those that the metric refuses are left out.
+The candidates are derived from the answers alone: the most frequent cell, mean and median if cells are numbers, an
+empty cell. Those that the metric refuses are left out.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from ..reading.columns import to_decimal
 from ..reading.tables import csv_bytes, pick, read_table
 
 MOST_ROWS = 100_000
-"""Rows on which the files are measured; of a larger truth, this many with the lowest hashes."""
+"""The most rows on which the files are scored; of a larger truth, those with the lowest hashes."""
 
 MOST_CELLS = 1_000_000
 RANDOM_ROWS = 1000
 SECONDS = 20.0
-"""After this time the doubts of further files are left out."""
+"""The time after which the uncertainty of further files is not computed."""
 
 _SEED = 7
 _RIGHT = 0.75
 _OWN = 1 / 3
-"""Share of the rows on which two good files err each in its own way: rows that are hard for one are hard for others."""
+"""Share of the rows on which two good files err independently: rows that are hard for one are hard for others, too."""
 
 _NOISE = 1e-12
 _TOKENS = 5
 _MOST_CLASSES = 30
 _OFTEN = 0.05
-"""Share of the rows from which on the most frequent of many numbers is worth a try."""
+"""The most frequent number is tried if its share of the rows is larger than this."""
 
 
 @dataclass(frozen=True)
 class ReferenceScore:
-    """What one file scores. ``says`` are its cells in words, ``values`` per split the ``value`` with its
+    """The score of one file. ``says`` describes its cells, ``values`` has per split the ``value``, its
     ``standard_error`` and the ends ``low`` and ``high`` of its interval, which may be ``None``."""
 
     name: str
@@ -58,8 +58,8 @@ class ReferenceScore:
 
 @dataclass(frozen=True)
 class Baselines:
-    """All files, on how many ``rows`` they were measured, and per split how far two good files must be apart to
-    differ (95 of 100 cases); empty where that cannot be told."""
+    """All files, the number of ``rows`` on which they were scored, and per split the difference that two good files
+    need to be distinguishable in 95 of 100 cases (``apart``); empty if unknown."""
 
     files: list[ReferenceScore]
     rows: int
@@ -67,7 +67,7 @@ class Baselines:
 
 
 def baselines_of(truth: Truth) -> Baselines:
-    """Measure the files. In seconds, whatever the size of the truth."""
+    """Score the files, in seconds whatever the size of the truth."""
     small = _fewer(truth)
     if small.metric.is_custom:
         small = small.some(small.scored)
@@ -88,7 +88,7 @@ def baselines_of(truth: Truth) -> Baselines:
 
 
 def apart_of(truth: Truth) -> dict[str, float]:
-    """How far two good files must be apart, per split, without measuring files that know nothing."""
+    """Per split, the difference that two good files need to be distinguishable, without scoring baselines."""
     small = _fewer(truth)
     if truth.metric.is_custom or small.problems or unscorable_parts(small):
         return {}
@@ -97,7 +97,7 @@ def apart_of(truth: Truth) -> dict[str, float]:
 
 
 def _all_the_same(constants: list[ReferenceScore]) -> list[ReferenceScore]:
-    """One line in place of many where it makes no difference which answer each row has."""
+    """The constant files, or a single entry in their place if they all have the same score."""
     values = {tuple(found["value"] for found in one.values.values()) for one in constants}
     if len(constants) < 2 or len(values) > 1:
         return constants
@@ -106,7 +106,7 @@ def _all_the_same(constants: list[ReferenceScore]) -> list[ReferenceScore]:
 
 
 def _fewer(truth: Truth) -> Truth:
-    """The truth itself, or so many rows of it as can be measured in time, as many of each part as there are."""
+    """The truth itself, or as many of its rows as can be scored in time, the same number from each split."""
     most = min(MOST_ROWS, max(1000, MOST_CELLS // max(len(truth.scored_columns), 1)))
     if len(truth.scored) <= most:
         return truth
@@ -117,12 +117,12 @@ def _fewer(truth: Truth) -> Truth:
 
 
 def _draw(size: int, stream: int) -> np.ndarray:
-    # Raw bits are the same in every version of numpy.
+    # Raw bits do not change between versions of numpy.
     return np.random.PCG64([_SEED, stream]).random_raw(size) >> np.uint64(11)
 
 
 def reading_of(truth: Truth, rows: Sequence[Sequence[str]]) -> tuple[Any, list[Problem]]:
-    """What the metric makes of such rows of a submission, ids apart, and its complaints."""
+    """The metric's prediction for these rows of a submission, without ids, and the problems found."""
     text = csv_bytes(
         (truth.id_column, *truth.scored_columns), ([str(place), *cells] for place, cells in enumerate(rows))
     )
@@ -132,7 +132,7 @@ def reading_of(truth: Truth, rows: Sequence[Sequence[str]]) -> tuple[Any, list[P
 
 
 class _Measured:
-    """Measures files of few distinct rows, with their doubts as long as there is time."""
+    """Scores files made of few distinct rows; the uncertainty is left out when time is short."""
 
     def __init__(self, truth: Truth) -> None:
         self.truth = truth
@@ -140,12 +140,13 @@ class _Measured:
         self.splits = tuple(truth.parts) or ("overall",)
 
     def read(self, rows: Sequence[Sequence[str]]) -> Any:
-        """What the metric makes of such rows; ``None`` where it refuses one."""
+        """The metric's prediction for these rows; ``None`` if it refuses one of them."""
         prediction, problems = reading_of(self.truth, rows)
         return None if problems else prediction
 
     def result(self, prediction: Any, places: np.ndarray) -> Result | None:
-        """The value of a file whose row i is row ``places[i]`` of the prediction."""
+        """The result of a file whose row i is row ``places[i]`` of the prediction; ``None`` if the score is not
+        finite."""
         filled = self.truth.metric.submission.fill(places, prediction)
         try:
             return measure(self.truth, filled, uncertainty=time.process_time() < self.deadline)
@@ -153,10 +154,10 @@ class _Measured:
             return None
 
     def file(self, name: str, says: str, rows: Sequence[Sequence[str]], places: np.ndarray) -> ReferenceScore | None:
-        """One line of the table, or ``None`` where the metric refuses the file."""
+        """The score of one file, or ``None`` if the metric refuses it."""
         result = None
         if self.truth.metric.is_custom:
-            # It runs in another process and reads whole files.
+            # A custom metric runs in another process and reads whole files.
             ids = pick(self.truth.ids.array, self.truth.scored).to_pylist()
             cells = ([one, *rows[place]] for one, place in zip(ids, places.tolist(), strict=True))
             with suppress(MetricError):
@@ -168,7 +169,7 @@ class _Measured:
         return ReferenceScore(name, says, {split: _value(result, split) for split in self.splits})
 
     def constant(self, name: str, cells: Sequence[str]) -> ReferenceScore | None:
-        """The same cells in each row."""
+        """The score of a file with the same cells in each row."""
         says = ", ".join(map(shown, cells[:_TOKENS])) + (", …" if len(cells) > _TOKENS else "")
         says = Message("empty") if not any(cells) else says
         found = self.file(name, says, [cells], np.zeros(len(self.truth.scored), np.int64))
@@ -180,7 +181,7 @@ def _value(result: Result, split: str) -> dict[str, float | None]:
     found: dict[str, float | None] = {"value": value}
     interval = result.uncertainty.get(split)
     if interval is not None and (interval.standard_error or 0) <= _NOISE * max(1, abs(value)):
-        interval = None  # the same on whatever rows, but for the last bits of its sums
+        interval = None  # the same for any sample of rows, except for rounding
     for name in ("standard_error", "low", "high"):
         number = None if interval is None or interval.standard_error is None else getattr(interval, name)
         found[name] = number if number is not None and np.isfinite(number) else None
@@ -190,7 +191,7 @@ def _value(result: Result, split: str) -> dict[str, float | None]:
 def _constants(
     truth: Truth, columns: Sequence[Sequence[str]], perfect: Sequence[Sequence[str]]
 ) -> list[tuple[Message, list[str]]]:
-    """Answers worth giving in each row, by name; none twice."""
+    """Constant answers worth trying, with their names; equal ones are joined."""
     counts: Counter[tuple[str, ...]] = Counter(map(tuple, perfect))
     found = [(Message("Sample submission"), truth.constant_prediction)]
     commonest, times = min(counts.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -234,8 +235,8 @@ def _text(number: float) -> str:
 
 
 def _takes_quantities(truth: Truth, answers: set[float]) -> bool:
-    """Whether a submission consists of quantities, of which a mean makes sense, and not of labels. A metric from
-    outside does not say so: few whole numbers may be names of classes, but 0 and 1 have a probability."""
+    """Whether a submission consists of quantities, for which a mean makes sense, not of labels. Custom metrics do not
+    declare this: few whole numbers may be class names, but 0 and 1 may also be probabilities."""
     if not truth.metric.is_custom:
         return isinstance(reading_of(truth, [truth.constant_prediction])[0], np.ndarray)
     are_whole = all(number.is_integer() for number in answers)
@@ -243,7 +244,7 @@ def _takes_quantities(truth: Truth, answers: set[float]) -> bool:
 
 
 def _random_rows(truth: Truth) -> list[list[str]]:
-    """Rows at random, like the answers of some rows of the truth."""
+    """Random rows, with answers like those of some rows of the truth."""
     rows = min(RANDOM_ROWS, len(truth.scored))
     order = truth.buckets("").order[:rows]
     like = truth.some(truth.scored[order]).target
@@ -254,10 +255,11 @@ def _random_rows(truth: Truth) -> list[list[str]]:
 def _apart(
     truth: Truth, measured: _Measured, perfect: Sequence[Sequence[str]], wild: Sequence[Sequence[str]]
 ) -> dict[str, float]:
-    """The smallest meaningful difference: how far two good files must be apart to differ by more than chance, 1.96
-    standard errors of their difference row by row. Each is right on three rows of four and random elsewhere. They are
-    measured with errors of their own; files that err alike on two thirds of the rows differ by the root of a third of
-    that.
+    """The smallest meaningful difference per split: 1.96 standard errors of the difference of two good files, row by
+    row.
+
+    Each file is right on three of four rows and random elsewhere. The two are measured with independent errors; files
+    that err alike on two thirds of the rows differ by the root of a third of that.
     """
     prediction = None if truth.metric.is_custom else measured.read([*perfect, *wild])
     if prediction is None:
@@ -274,7 +276,7 @@ def _apart(
     for split in measured.splits:
         ours, theirs = first.uncertainty.get(split), second.uncertainty.get(split)
         if ours and theirs and ours.standard_error is not None:
-            # The smaller truth has larger doubts, by the root of the rows.
+            # The error of the smaller truth is larger by the root of the ratio of rows.
             here, there = (len(one.parts.get(split, one.scored)) for one in (measured.truth, truth))
             error = float((ours.replicates - theirs.replicates).std(ddof=1)) * float(np.sqrt(_OWN * here / there))
             if np.isfinite(error) and error > 0:

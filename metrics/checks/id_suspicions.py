@@ -1,5 +1,5 @@
-"""A first line that is a row, ids that programs change or that look alike, swallowed rows, groups in both parts.
-Nothing here blocks."""
+"""Warnings about ids: a row in place of the header, ids that programs change, lookalikes, swallowed rows, groups in
+both splits. They never block publication."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..reading.ids import spanning
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing found; ``blocking`` ones forbid publication, and ``why`` says what would go wrong."""
+    """One result of a check; ``blocking`` ones forbid publication, and ``why`` says what would go wrong."""
 
     code: str
     message: str
@@ -30,7 +30,7 @@ class Finding:
 
 
 MOST_COMPARED = 200_000
-"""Texts of which all pairs that look alike are sought."""
+"""The most texts among which lookalikes are searched."""
 
 _DIGITS = re.compile("[0-9]+")
 _CHANGING = (
@@ -99,8 +99,8 @@ def ids_that_change(truth: Truth) -> list[Finding]:
 
 
 def header_like_row(truth: Truth) -> list[Finding]:
-    """A header that may be a row: beside what looks like an id one of the answers below, or a number where one column
-    is predicted. A column `spam` may hold `spam` and `ham`."""
+    """Warnings about a header that may be a row: its id cell looks like an id and another cell is one of the answers,
+    or the only target column is named by a number. (A column `spam` may hold `spam` and `ham`.)"""
     import pyarrow.compute as pc
 
     first: str = truth.ids.array[0].as_py() if truth.rows else ""
@@ -124,7 +124,7 @@ _ANSWERS_IN_INDEX = Message(
 
 
 def index_columns(truth: Truth) -> list[Finding]:
-    """Ids or answers in a column that pandas calls its index."""
+    """Warnings about ids or answers in a column that looks like pandas' index."""
     found = []
     for name in (truth.id_column, *truth.target_columns):
         if is_index(name):
@@ -136,7 +136,7 @@ def index_columns(truth: Truth) -> list[Finding]:
 
 
 def twins(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of different texts that a reader takes for one."""
+    """Pairs of different texts that look the same to a reader."""
     first: dict[str, str] = {}
     found = []
     for text in texts:
@@ -149,13 +149,13 @@ def twins(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def in_pairs(pairs: Sequence[tuple[str, str]]) -> Message:
-    """The first of such pairs, in words."""
+    """The first pairs in words."""
     examples = [Message("{one} and {other}", one=shown(one), other=shown(other)) for one, other in pairs[:EXAMPLES]]
     return listed(examples, len(pairs))
 
 
 def similar_ids(truth: Truth) -> list[Finding]:
-    """Ids that a reader takes for one another."""
+    """A warning about ids that look the same to a reader."""
     if truth.rows > MOST_COMPARED:
         return []
     pairs = twins(truth.ids.texts)
@@ -172,7 +172,7 @@ def similar_ids(truth: Truth) -> list[Finding]:
 
 
 def swallowed_rows(truth: Truth) -> list[Finding]:
-    """Free text over several lines that hold as many commas as a row: a quote may be missing."""
+    """A warning about free text over several lines with as many commas as a row: a quote may be missing."""
     width = len(truth.table.names) - 1
     for name in truth.target_columns:
         array = truth.table.column(name)
@@ -188,7 +188,7 @@ def swallowed_rows(truth: Truth) -> list[Finding]:
 
 
 def split_groups(groups: Sequence[str], parts: Sequence[str], column: str) -> list[Finding]:
-    """Groups with rows in both parts; ``parts`` are the words of ``Usage``."""
+    """A warning about groups with rows in both splits; ``parts`` are the cells of ``Usage``."""
     seen: dict[str, set[str]] = {}
     for group, part in zip(groups, parts, strict=True):
         if part.casefold() in SPLITS[:2]:
@@ -209,5 +209,5 @@ def split_groups(groups: Sequence[str], parts: Sequence[str], column: str) -> li
 
 
 def line_and_id(truth: Truth, row: int) -> tuple[int, str]:
-    """Where a row of the file is."""
+    """The line and the id of a row of the truth."""
     return int(truth.table.lines[row]), truth.ids.array[row].as_py()

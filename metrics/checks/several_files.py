@@ -1,22 +1,22 @@
-"""What several submissions together tell: on which rows they lose most, and which of them are suspiciously alike.
+"""Comparison of several submissions: the rows on which they lose most, and pairs that are suspiciously alike.
 
-**Hard rows** are where a problem is hard, or the answer file wrong. What a row costs is the first-order effect on the
-score of answering it perfectly: the gradient of ``total`` at the sums of the whole file, times what the row contributes
-less than in a perfect file. It is exact where the score is a mean of rows.
+**Hard rows** are rows where the problem is hard, or the answer file wrong. The cost of a row is the first-order effect
+on the score of answering it perfectly: the gradient of ``total`` at the sums of the whole file, times the difference of
+the row's contributions to those in a perfect file. It is exact if the score is a mean of rows.
 
-**Outliers** are rows whose answer, a number, all files miss on the same side by far more than they usually do. What is
-usual is the median absolute deviation of a file's residuals, or that of rows with similar predictions where it is
-larger: large values are often harder to predict. Where residuals have a long tail, an outlier must stand apart from it.
+**Outliers** are rows with a numeric answer that all files miss on the same side by far more than usual. The usual
+spread is the median absolute deviation of a file's residuals, or that of rows with similar predictions if it is larger:
+large values are often harder to predict. If residuals have a long tail, an outlier must be well beyond it.
 
-**Similar files** are wrong in the same way more often than files by different hands would be. Being right together says
-nothing. For two files the rows count on which both give the same wrong answer, against how many there would be by
-chance: each file errs as often as it does, more often where all others err too, and its wrong answers are spread as
-theirs are. The two files themselves take no part in saying how hard a row is.
+**Similar files** share wrong answers more often than independent files would. Shared right answers mean nothing. For
+two files, the rows with the same wrong answer are counted and compared with the number expected by chance: each file
+errs with its own frequency, more often on rows where all others err, too, and its wrong answers are distributed like
+those of the others. The difficulty of a row is estimated without the two files.
 
-Where files say numbers of which hardly two are the same, the question is whose errors rise and fall together. What
-everybody has in common says nothing: the noise of the answers is in all errors, weak files lean towards the mean, and a
-hard row is hard for all. So what follows from the answer and from the mean error of all others is taken from the errors
-of two files, and what is left is correlated. A pair is named where that is high and far above the other pairs.
+For numeric predictions, which hardly ever coincide, the correlation of the errors counts. Some of it is common to all
+files: the noise of the answers is in all errors, weak files lean towards the mean, and a hard row is hard for all. So
+the part of the errors that follows from the answer and from the mean error of all other files is removed before two
+files are correlated. A pair is named if its correlation is high and far above that of other pairs.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from ..reading.tables import Source, pick
 # --- hard rows --------------------------------------------------------------------------------------------------
 
 CANDIDATES = 2000
-"""Rows whose cells are compared: enough for ties, and few enough for any memory."""
+"""The most rows whose cells are compared, a limit for memory."""
 MOST_ANSWERS = 6
 NEAR = 0.25
-"""How far a number may be from the median of all, as a part of the median's way to the truth, to say the same."""
+"""Numbers agree with the median of all if their distance to it is at most this share of its distance to the truth."""
 LONGEST = 200
 
 
@@ -54,11 +54,11 @@ LONGEST = 200
 class HardRow:
     """A row of the truth that costs the files much.
 
-    ``truth`` are its answers and ``answers`` what the files say, with how many say so, most first. ``lost`` is how much
-    the score would be better on average over the files. ``other`` is what the files would put in the truth's place
-    (the commonest other answer, of numbers their median; ``""`` where theirs is no answer of the truth's kind),
-    and ``agree`` how many of them. Numbers agree where they are much nearer to each other than to the truth: files
-    that know nothing are as often on one side of it as on the other, and that is no answer.
+    ``truth`` are its answers; ``answers`` are the files' answers with the number of files, most frequent first.
+    ``lost`` is the loss of score by this row, averaged over the files. ``other`` is the answer that the files would put
+    in the truth's place (the most frequent other answer, or the median of numbers; ``""`` if their answers are of
+    another kind), and ``agree`` the number of files with it. Numbers agree if they are much nearer to each other than
+    to the truth: those of files without a good model are on both sides of it.
     """
 
     id: str
@@ -69,15 +69,15 @@ class HardRow:
     other: str
     agree: int
     off: float = 0.0
-    """Of an outlier: how many usual spreads every file misses it by."""
+    """For outliers: the least distance of the files from the answer, in usual spreads."""
     around: float = 0.0
-    """Of an outlier: the spread of what the files say."""
+    """For outliers: the spread of the files' predictions."""
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """Predictions minus answers: ``points`` are (answer, median residual) of some rows, ``spread`` is the usual one,
-    and ``outliers`` begin with the farthest."""
+    """Predictions minus answers: ``points`` are (answer, median residual) of some rows, ``spread`` is the usual spread,
+    and ``outliers`` are sorted from the farthest."""
 
     points: tuple[tuple[float, float], ...]
     spread: float
@@ -86,8 +86,8 @@ class Residuals:
 
 @dataclass(frozen=True)
 class HardRows:
-    """The hardest rows, hardest first. ``reason`` says why there are none where rows cannot be told apart.
-    ``residuals`` are there where answers and files are single numbers. ``scored`` counts all rows."""
+    """The hardest rows, hardest first. ``reason`` says why there are none, if the score has no parts by row.
+    ``residuals`` are set if answers and predictions are single numbers. ``scored`` is the number of all scored rows."""
 
     targets: tuple[str, ...] = ()
     files: int = 0
@@ -108,7 +108,7 @@ def find_hardest_rows(
 ) -> HardRows:
     """The rows on which these files lose most. Files that cannot be read are left out.
 
-    Holds one file at a time and reads each a few times. Raises ``GroundTruthError``.
+    Holds one file in memory at a time and reads each a few times. Raises ``GroundTruthError``.
     """
     prepared = prepare(key, truth, params, id_column)
     residuals, scored = _residuals(prepared, submissions), len(prepared.scored)
@@ -124,20 +124,20 @@ def find_hardest_rows(
 
 
 FEWEST_ROWS = 20
-"""With fewer rows nobody knows what is usual."""
+"""With fewer rows the usual spread cannot be estimated."""
 BLOCK = 100
-"""Rows with similar predictions whose spread is compared."""
+"""The number of rows with similar predictions whose spread is estimated together."""
 OUTLYING = 6.0
-"""How many usual spreads all files must miss an outlier by."""
+"""The least distance of an outlier from all files, in usual spreads."""
 TAIL, APART = 0.98, 3.0
-"""An outlier is so many times as far off as all but this share of rows."""
+"""An outlier's distance is at least ``APART`` times the quantile ``TAIL`` of all rows' distances."""
 MOST_OUTLIERS, MOST_POINTS = 10, 500
 NORMAL = 1.4826
-"""Standard deviations of normal values in one median absolute deviation."""
+"""The standard deviation of normal values divided by their median absolute deviation."""
 
 
 def _residuals(truth: Truth, submissions: Sequence[Source]) -> Residuals | None:
-    """None where answers and files are not single numbers, or where there is too little of either."""
+    """The residuals; None if answers or predictions are not single numbers, or if there are too few files or rows."""
     is_number = isinstance(truth.metric.submission, Number) and isinstance(truth.metric.truth, Number)
     if not is_number or len(truth.target_columns) != 1 or len(truth.scored_columns) != 1:
         return None
@@ -170,13 +170,13 @@ def _residuals(truth: Truth, submissions: Sequence[Source]) -> Residuals | None:
 
 
 def _usual_spread(residuals: np.ndarray) -> float:
-    """The median absolute deviation, as of normal values; of files that are mostly exact the mean one."""
+    """The median absolute deviation scaled to a standard deviation; the mean one for files that are mostly exact."""
     distances = np.abs(residuals - np.median(residuals))
     return float(NORMAL * np.median(distances) or distances.mean()) or 1.0
 
 
 def _local_spread(prediction: np.ndarray, residuals: np.ndarray, spread: float) -> np.ndarray:
-    """For each row the usual spread, or that of rows with similar predictions where it is larger."""
+    """For each row the usual spread, or that of rows with similar predictions if it is larger."""
     found = np.full(len(residuals), spread)
     for rows in np.array_split(np.argsort(prediction, kind="stable"), max(1, len(residuals) // BLOCK)):
         middle = np.median(residuals[rows])
@@ -215,7 +215,7 @@ def _why_not(truth: Truth) -> str:
 
 
 def _losses(truth: Truth, submissions: Sequence[Source]) -> tuple[np.ndarray, list[Source]]:
-    """What each scored row costs on average, and the files that could be read."""
+    """The average loss of score by each scored row, and the files that could be read."""
     best = contributions_of(truth, truth.read_submission(truth.perfect_submission())[0])
     lost, files = np.zeros(len(truth.scored)), []
     for submission in submissions:
@@ -227,13 +227,13 @@ def _losses(truth: Truth, submissions: Sequence[Source]) -> tuple[np.ndarray, li
         effect = (best - found) @ _gradient(truth, found.sum(axis=0))
         lost += effect if truth.metric.direction == "maximize" else -effect
         files.append(submission)
-    # What rounding leaves of a row that all have right is nothing.
+    # Rows that all files have right may have a loss by rounding, which is set to 0.
     lost[lost < 1e-12 * max(1.0, float(np.abs(lost).max(initial=0.0)))] = 0.0
     return lost / max(1, len(files)), files
 
 
 def _gradient(truth: Truth, sums: np.ndarray) -> np.ndarray:
-    """How the score moves with each sum; 0 where it does not follow."""
+    """The derivative of the score by each sum; 0 where it is undefined."""
     found = np.zeros(len(sums))
     with np.errstate(all="ignore"):
         for place, value in enumerate(sums):
@@ -252,11 +252,11 @@ def _total_of(truth: Truth, sums: np.ndarray) -> float | None:
 
 
 def cells_of(truth: Truth, submission: Source, rows: np.ndarray) -> list[tuple[str, ...]]:
-    """The cells of a file on some scored rows."""
+    """The cells of a file in some scored rows."""
     _, table, places = truth.read_submission(submission)
     columns = []
     for name in truth.scored_columns:
-        # An id that a file may leave out has no place in it.
+        # Ids that the file may leave out have the place -1.
         cells = pick(table.column(truth.name_in(table, name)), np.maximum(places[rows], 0)).to_pylist()
         columns.append([cell if at >= 0 else "" for cell, at in zip(cells, places[rows], strict=True)])
     return list(zip(*columns, strict=True))
@@ -286,7 +286,7 @@ def _rows(truth: Truth, rows: np.ndarray, lost: np.ndarray, said: list[list[tupl
 
 
 def _other(truth: Truth, answer: tuple[str, ...], theirs: list[tuple[str, ...]]) -> tuple[str, int]:
-    """What the files would rather have in the truth's place, and how many of them."""
+    """The answer that the files would put in the truth's place, and the number of files with it."""
     if len(answer) != 1 or len(truth.scored_columns) != 1:
         return "", 0
     if isinstance(truth.metric.submission, (Number, RankedScore)):
@@ -303,28 +303,28 @@ def _other(truth: Truth, answer: tuple[str, ...], theirs: list[tuple[str, ...]])
 # --- similar files ----------------------------------------------------------------------------------------------
 
 ROWS = 2000
-"""Rows that are compared, drawn at random where there are more: enough to see, and few enough for any memory."""
+"""The most rows compared, drawn at random if there are more: a limit for memory."""
 RARE = 0.01
-"""A pair is named where chance would show fewer than so many such pairs among all that were compared."""
+"""A pair is named if fewer such pairs than this are expected by chance among all pairs compared."""
 FEWEST = 5
-"""Rows on which both are wrong alike; fewer say nothing."""
+"""The least number of shared wrong answers; fewer mean nothing."""
 MOST_NAMED = 50
 
 MANY = 30
-"""A file with fewer different answers says labels, or next to nothing."""
+"""The least number of different predictions; files with fewer predict labels, or almost nothing."""
 FEWEST_FILES = 5
-"""Fewer do not say what is usual."""
+"""With fewer files the usual correlation is unknown."""
 HIGH = 0.9
 FAR = 5.0
-"""How many times the usual spread of pairs one must lie above their middle."""
+"""The least distance of a pair above the median pair, in spreads of all pairs."""
 LEAST_SPREAD = 0.05
 STRAY = 10.0
-"""Errors count as no larger than so many times the median error."""
+"""Errors are clipped at this many times the median error."""
 
 
 @dataclass(frozen=True)
 class Together:
-    """Two files by their places in the list that was given; `usual` is the correlation of the median pair."""
+    """Two files by their index in the given list; `usual` is the correlation of the median pair."""
 
     first: int
     second: int
@@ -334,7 +334,7 @@ class Together:
 
 @dataclass(frozen=True)
 class SimilarPair:
-    """Two files by their places in the list that was given. `wrong` is how often each differs from the truth."""
+    """Two files by their index in the given list. `wrong` are their numbers of wrong answers."""
 
     first: int
     second: int
@@ -342,13 +342,13 @@ class SimilarPair:
     same_wrong: int
     expected: float
     by_chance: float
-    """How many pairs that agree so often chance would show among all that were compared."""
+    """The number of such pairs expected by chance among all pairs compared."""
 
 
 @dataclass(frozen=True)
 class SimilarPredictions:
-    """Pairs above chance, the least likely first, on so many rows of so many files that could be read. `together` are
-    those whose errors in numbers are correlated beyond the usual, the closest first."""
+    """Pairs above chance, least likely first, with the number of rows and of readable files compared. `together` are
+    pairs with unusually correlated errors of numbers, closest first."""
 
     rows: int
     files: int
@@ -385,7 +385,7 @@ def find_similar_predictions(
 
 
 def _plain(cells: tuple[str, ...]) -> tuple[object, ...]:
-    """Cells so that 1, 1.0 and 1e0 are the same answer."""
+    """The cells with numbers converted, so that 1, 1.0 and 1e0 are the same answer."""
     return tuple(_number(cell) for cell in cells)
 
 
@@ -397,7 +397,7 @@ def _number(cell: str) -> object:
 
 
 def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[SimilarPair]:
-    """Pairs of the files after the first, which is the truth."""
+    """Pairs that share more wrong answers than expected by chance; the first of ``answers`` is the truth."""
     numbers: dict[tuple[object, ...], int] = {}
     codes = np.array([[numbers.setdefault(cells, len(numbers)) for cells in file] for file in answers])
     given, wrong = codes[1:], codes[1:] != codes[0]
@@ -417,12 +417,12 @@ def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[Simil
             _chances(wrong[a], often[b], hard, (shared[a] - 1 - both + usual) / (others + 1))
             for a, b in ((first, second), (second, first))
         ]
-        # The kinder of both directions.
+        # The direction with the higher expectation, in favour of the two files.
         chance = max(chances, key=lambda one: float(one.sum()))
         expected = float(chance.sum())
         if same <= expected:
             continue
-        # A sum of rare events that do not know of each other is no more spread than Poisson's.
+        # The variance of a sum of independent rare events is at most that of a Poisson distribution.
         by_chance = poisson_tail(same, expected) * compared
         if by_chance < RARE:
             counts = (int(wrong[first].sum()), int(wrong[second].sum()))
@@ -431,19 +431,19 @@ def _above_chance(answers: Sequence[Sequence[tuple[object, ...]]]) -> list[Simil
 
 
 def _usual(shared: np.ndarray, wrong: np.ndarray, errors: np.ndarray) -> float:
-    """How often two files that err on a row give the same wrong answer there: 1 where there are two classes."""
+    """How often two files that are wrong on a row have the same wrong answer there: always if there are two classes."""
     pairs = float((errors * (errors - 1.0)).sum())
     return float(((shared - 1) * wrong).sum()) / pairs if pairs else 1.0
 
 
 def _chances(wrong: np.ndarray, often: float, hard: np.ndarray, same: np.ndarray) -> np.ndarray:
-    """For each row, how likely the other file gives this file's wrong answer."""
+    """For each row the probability that the other file has this file's wrong answer."""
     chances: np.ndarray = np.where(wrong, np.clip(often * hard, 0, 1) * np.clip(same, 0, 1), 0.0)
     return chances
 
 
 def _together(perfect: Sequence[tuple[object, ...]], said: Sequence[Sequence[tuple[object, ...]]]) -> list[Together]:
-    """The pairs above the usual, the closest first; none where answers are no numbers, or files are few."""
+    """Pairs with unusually correlated errors, closest first; none if answers are not numbers or files are few."""
     truth = _as_numbers(perfect)
     if truth is None:
         return []
@@ -473,7 +473,7 @@ def _together(perfect: Sequence[tuple[object, ...]], said: Sequence[Sequence[tup
 
 
 def _as_numbers(cells: Sequence[tuple[object, ...]]) -> np.ndarray | None:
-    """Rows × columns; None where a cell is no finite number."""
+    """The cells as an array of rows × columns; None if a cell is not a finite number."""
     try:
         found = np.array(cells, dtype=np.float64)
     except ValueError:
@@ -482,8 +482,8 @@ def _as_numbers(cells: Sequence[tuple[object, ...]]) -> np.ndarray | None:
 
 
 def _left_over(errors: np.ndarray, answers: np.ndarray, first: int, second: int) -> float:
-    """The correlation of two files' errors without what the answers and the other files explain; 0 where nothing is
-    left."""
+    """The correlation of two files' errors after removing the part that the answers and the other files explain; 0 if
+    nothing is left."""
     others = (errors.sum(axis=0) - errors[first] - errors[second]) / (len(errors) - 2)
     known = np.column_stack([np.ones_like(answers), answers, others])
     pair = errors[[first, second]].T

@@ -1,7 +1,7 @@
-"""Making a public and a private part of a truth that has none.
+"""Adding a public/private split to a truth, correcting single answers, ignoring rows, and comparing two truths.
 
-Putting single answers of a truth right, or taking rows out of the score, without touching anything else; and how a
-truth differs from the one before it: what a host meant to correct, and whether that is all.
+Corrections change nothing else in the file; a comparison shows whether a new truth differs only in what its host meant
+to correct.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def add_split(
 ) -> bytes:
     """The truth's CSV text with a ``Usage`` column; ``share`` (0–1) of the rows are public.
 
-    Which rows depends on the ids, the ``seed`` and the ``secret``, never on the order of the file. Students know the
+    The split depends on the ids, the ``seed`` and the ``secret``, never on the order of the file. Students know the
     ids, the share and often the seed, so the split is as hard to guess as the secret. With ``stratify`` each distinct
-    answer is split in the same proportion; answers too rare to reach both parts, such as measured numbers, are drawn
-    together. Rows with the same text in the column ``group`` (a patient, a place) stay in one part; then whole groups
-    are drawn. ``roles`` are columns that are no answers. Both parts get at least one row. Rows that an ``earlier``
-    truth knows keep the part they have there, and their groups with them: a corrected answer must not move rows
-    between the boards. Raises ``GroundTruthError``.
+    answer is split in the same proportion; answers too rare to reach both splits, such as measured numbers, are drawn
+    together. Rows with the same text in the column ``group`` (a patient, a place) stay in one split; then whole groups
+    are drawn. ``roles`` are columns that are not answers. Both splits get at least one row. Rows of an ``earlier``
+    truth keep their split, and their groups follow: a corrected answer must not move rows between the boards. Raises
+    ``GroundTruthError``.
     """
     try:
         table = _table_to_split(truth, id_column, group)
@@ -72,7 +72,7 @@ def add_split(
 
 
 def remove_columns(truth: Source, names: Iterable[str]) -> bytes:
-    """The truth's CSV text without columns that are no answers, such as a group that has served to make the split."""
+    """The truth's CSV text without these columns, such as a group column that was only needed for the split."""
     table = _read(truth)
     for name in names:
         table = table.without(name)
@@ -80,12 +80,12 @@ def remove_columns(truth: Source, names: Iterable[str]) -> bytes:
 
 
 def _read(truth: Source) -> Table:
-    """A truth of which nobody says here by what it is scored."""
+    """The table of a truth, without knowing its metric."""
     return read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
 
 
 def _keyed_hash(key: bytes, text: str) -> bytes:
-    """BLAKE2 with its own key: as good as HMAC-SHA256, and a third of its time for millions of ids."""
+    """Keyed BLAKE2: as secure as HMAC-SHA256, in a third of its time for millions of ids."""
     return hashlib.blake2b(text.encode(), key=key, digest_size=32).digest()
 
 
@@ -104,7 +104,8 @@ def _table_to_split(truth: Source, id_column: str | None, group: str | None) -> 
 
 
 def refuse_group(table: Table, id_column: str, group: str) -> None:
-    """A group needs a column of its own, and two groups at least. Raises ``Refused``."""
+    """Raise ``Refused`` unless the column ``group`` exists, is neither id nor ``Usage``, and has at least two
+    groups."""
     if group not in table.names or group in (id_column, USAGE):
         names = ", ".join(shown(name) for name in table.names if name not in (id_column, USAGE))
         message = Message(
@@ -117,7 +118,7 @@ def refuse_group(table: Table, id_column: str, group: str) -> None:
 
 
 def _strata(table: Table, answers: Sequence[str]) -> np.ndarray:
-    """A number for each row, shape (rows,): the same for the same answers, and in their order."""
+    """A number for each row, shape (rows,): equal for equal answers, and in their order."""
     found = np.zeros(table.rows, np.int64)
     for name in answers:
         encoded = table.column(name).dictionary_encode()
@@ -128,8 +129,8 @@ def _strata(table: Table, answers: Sequence[str]) -> np.ndarray:
 
 
 def _public_rows(ids: Sequence[str], strata: np.ndarray, share: float, key: bytes) -> set[int]:
-    """Rows in the order (stratum, keyed hash of id), of which evenly spaced ones are public: each stratum gets its
-    share to within one row, and the whole gets it exactly."""
+    """The public rows: evenly spaced in the order (stratum, keyed hash of the id), so that each stratum gets its share
+    to within one row, and the whole file gets it exactly."""
     order = _in_order(ids, strata, share, key)
     wanted = min(max(round(share * len(ids)), 1), len(ids) - 1)
     places = np.arange(len(ids) + 1) * wanted // len(ids)
@@ -137,7 +138,8 @@ def _public_rows(ids: Sequence[str], strata: np.ndarray, share: float, key: byte
 
 
 def _in_order(ids: Sequence[str], strata: np.ndarray, share: float, key: bytes) -> np.ndarray:
-    """Rows by stratum and in it by the keyed hash of the id; strata too small for both parts are one, the first."""
+    """Rows by stratum, then by the keyed hash of the id; strata too small for both splits are merged into one, the
+    first."""
     drawn = np.frombuffer(b"".join([_keyed_hash(key, name) for name in ids]), ">u8").reshape(len(ids), -1)
     least = 1 / max(min(share, 1 - share), 1 / len(ids))
     shuffled = np.lexsort(drawn.T[::-1])  # in the order of the hashes' bytes; the same hash means the same id
@@ -154,10 +156,10 @@ def _by_group(
     key: bytes,
     earlier_parts: Mapping[str, str],
 ) -> list[str]:
-    """The part of each row where groups stay together.
+    """The split of each row if groups stay together.
 
-    Groups are taken in the order (most frequent answer, keyed hash), and each becomes public where that brings the
-    share of the rows so far nearer to what is wanted. A group with rows in an earlier truth goes with most of them.
+    Groups are taken in the order (most frequent answer, keyed hash), and each becomes public if that brings the share
+    of public rows so far nearer to ``share``. A group with rows in an earlier truth follows most of them.
     """
     rows: dict[str, list[int]] = defaultdict(list)
     for row, name in enumerate(groups):
@@ -176,7 +178,7 @@ def _by_group(
         public += size * (parts[name] == "Public")
     if len(set(parts.values())) == 1:
         other = "Private" if "Public" in parts.values() else "Public"
-        # Of several smallest groups the first one drawn: their names are known to students.
+        # Of several smallest groups the first in hashed order, because students know the names.
         parts[min(order, key=lambda name: len(rows[name]))] = other
     return [earlier_parts.get(name, parts[group]) for name, group in zip(ids, groups, strict=True)]
 
@@ -193,9 +195,8 @@ def correct_answers(
     columns: Sequence[str],
     id_column: str | None = None,
 ) -> bytes:
-    """The truth's CSV text with other answers: id → cells of ``columns``; rows of the ``ignored`` ids stay and no
-    longer count. Raises ``GroundTruthError`` for ids that the truth does not have and for files without a split.
-    """
+    """The truth's CSV text with corrections: id → cells of ``columns``. Rows of the ``ignored`` ids stay but no longer
+    count. Raises ``GroundTruthError`` for ids that the truth does not have and for files without a split."""
     try:
         table = _read(truth)
         if not layout_of(None, table, id_column).has_split:
@@ -224,7 +225,7 @@ MOST_EXAMPLES = 20
 
 @dataclass(frozen=True)
 class TruthDifference:
-    """One answer that is another one now. ``split`` is the row's part, ``""`` where the truth has none."""
+    """One answer that changed. ``split`` is the row's split, ``""`` if the truth has none."""
 
     id: str
     column: str
@@ -235,9 +236,9 @@ class TruthDifference:
 
 @dataclass(frozen=True)
 class TruthDifferences:
-    """``answers`` are the rows with another answer, by part; ``moved`` are those in another part, ``added`` and
-    ``gone`` those that one of the two truths alone has. ``columns`` are those of answers that the earlier truth lacked
-    and ``columns_gone`` those that it alone has. ``examples`` are the first of the answers."""
+    """``answers`` are the numbers of rows with a changed answer, by split; ``moved`` counts rows in another split,
+    ``added`` and ``gone`` rows that only one of the truths has. ``columns`` are answer columns that the earlier truth
+    lacked, ``columns_gone`` those that only it has. ``examples`` are the first changed answers."""
 
     answers: dict[str, int]
     moved: int
@@ -251,7 +252,7 @@ class TruthDifferences:
 def compare_truths(
     truth: Source, earlier: Source, id_column: str | None = None, earlier_id_column: str | None = None
 ) -> TruthDifferences:
-    """Compare two truths that can be read, by id. ``1`` and ``1.0`` are the same answer.
+    """The differences of two readable truths, by id. ``1`` and ``1.0`` are the same answer.
 
     >>> found = compare_truths(b"id,y\\n1,5\\n2,7\\n", b"id,y\\n1,5.0\\n2,8\\n3,9\\n")
     >>> found.examples, found.gone

@@ -1,7 +1,7 @@
-"""Which metrics can score a truth file, the most plausible first.
+"""Suggested metrics for a truth file, the most plausible first.
 
-A few cells that are no numbers among numbers, or empty ones: a typing error, or an answer that somebody forgot, must
-not make labels or texts of all of them.
+Strays are a few cells that are not numbers among numbers, or empty: a typing error, or a forgotten answer. They must
+not make the whole column look like labels or text.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ MOST_COLUMNS = 50
 _FEW = 30
 _RARE_AMONG_FEW = 0.01
 _RARE_AMONG_MANY = _RARE_EMPTY = 0.1
-"""Up to which share of the cells other texts are strays. Few different numbers may be names of classes, of which a
-text can be a rare one; nobody calls classes by many different numbers."""
+"""The largest share of cells that counts as strays. Few different numbers may be class names, among which a rare text
+can be another class; many different numbers are not class names."""
 
 
 @dataclass(frozen=True)
 class Strays:
-    """Rows of a table with such cells (``places``, ascending) and what they are, as a host reads it."""
+    """Rows with stray cells (``places``, ascending) and a description for the host."""
 
     places: np.ndarray
     words: str
 
 
 def strays_of(table: Table, names: Sequence[str], id_column: str) -> Strays | None:
-    """The strays of all these columns, ``None`` without any. Many empty cells are none: they may be what is meant."""
+    """The strays of all these columns, or ``None``. Many empty cells are not strays: they may be intended."""
     rows: list[int] = []
     examples: list[str] = []
     for name in names[:MOST_COLUMNS]:
@@ -81,7 +81,7 @@ def _strays(cells: Cells) -> np.ndarray:
 
 
 MOST_ROWS = 20_000
-"""Rows of a truth that are judged, drawn from all over the file."""
+"""The most rows of a truth that are examined, drawn from all over the file."""
 
 _SEED = 11
 
@@ -96,9 +96,9 @@ _POSSIBLE = Message("It can read the answers, though they are {answers}; a submi
 class SuggestedMetric:
     """Whether a metric can score a truth with the parameters ``params`` (its defaults, and columns for its roles).
 
-    ``reason`` says why or why not, in sentences for the host; ``is_usual`` whether answers like these are usually
-    scored by metrics of its group. ``is_nearly`` means that only how cells are written keeps a usual metric from
-    fitting: a few that are no numbers like all others of their column, or empty, or all of them as ``45%``.
+    ``reason`` says why or why not, in sentences for the host; ``is_usual`` whether metrics of its group are usual for
+    such answers. ``is_nearly`` means that a usual metric would fit if some cells were written differently: a few
+    strays, or all numbers as ``45%``.
     """
 
     key: str
@@ -112,12 +112,12 @@ class SuggestedMetric:
 def suggest(
     truth: Source, sample: Source | None = None, id_column: str | None = None, *, group: str | None = None
 ) -> list[SuggestedMetric]:
-    """All metrics of the catalogue: those that fit or nearly do first, the most plausible at the top.
+    """All metrics of the catalogue: those that fit or nearly fit first, the most plausible at the top.
 
-    A metric fits if it reads every answer, can score both parts, and gives a perfect file its best value. With a
-    ``sample`` submission it must also take the sample's columns and cells. Faults of ids and of the split are no
-    matter here. The whole file is read once, 20,000 of its rows are judged. ``group`` is a column that is no
-    answer. Raises ``GroundTruthError`` for a file that is no table.
+    A metric fits if it reads every answer, can score both splits, and gives a perfect file its best value. With a
+    ``sample`` submission it must also accept the sample's columns and cells. Problems of ids and of the split do not
+    matter here. The whole file is read once, 20,000 of its rows are examined. ``group`` is a column that is not an
+    answer. Raises ``GroundTruthError`` if the file is not a table.
     """
     try:
         table = read_table(read_bytes(truth), check_truth_header, longest_line=LONGEST_MASK_LINE)
@@ -136,14 +136,15 @@ def suggest(
 
 
 def _spaced(table: Table, most: int) -> Table:
-    """At most so many rows, drawn from all over the file: what is sorted or alternates must not look like one class."""
+    """At most ``most`` rows, drawn from all over the file, because in a sorted file the first rows may be all of one
+    class."""
     if table.rows <= most:
         return table
     return table.some(np.unique(np.random.PCG64(_SEED).random_raw(most) % np.uint64(table.rows)).astype(np.int64))
 
 
 class _File:
-    """A truth, or some of its rows, before anybody has said by what it is scored."""
+    """A truth, or some of its rows, before its metric is chosen."""
 
     def __init__(self, table: Table, id_column: str, sample: Table | None) -> None:
         self.table, self.id_column, self.sample = table, id_column, sample
@@ -155,7 +156,7 @@ class _File:
         self._natures: dict[tuple[str, ...], Nature] = {}
 
     def fit(self, metric: Metric) -> SuggestedMetric:
-        """Whether one metric fits."""
+        """Whether and why one metric fits."""
         params = self._mapped(metric)
         if asked := [parameter.name for parameter in metric.parameters if parameter.required]:
             reason = Message("It must be told {parameters}, for which it has no default.", parameters=", ".join(asked))
@@ -169,7 +170,7 @@ class _File:
             return SuggestedMetric(metric.key, False, False, _brief(refused.problems[0]), params)
         nature = self._nature(metric, params)
         is_usual = metric.group in nature.groups and _is_meant(metric, nature, layout.targets)
-        # Without a sample nobody said that a column is no answer: it is offered, not proposed.
+        # Without a sample it is unknown whether a spare column is an answer, so such a metric is not proposed as usual.
         is_usual = is_usual and (self.sample is not None or not _spare_columns(metric, params))
         problems = self._problems(metric, params, layout, self.table)
         is_nearly = False
@@ -184,7 +185,7 @@ class _File:
         return SuggestedMetric(metric.key, not problems, is_usual, why, params, is_nearly)
 
     def _problems(self, metric: Metric, params: dict[str, Any], layout: Layout, table: Table) -> list[Problem]:
-        """Why a metric cannot score such rows."""
+        """The problems that keep a metric from scoring these rows."""
         if self._longest > metric.longest_line:
             message = Message(
                 "A cell has {bytes} bytes; lines of at most {most} bytes can be read.",
@@ -199,7 +200,7 @@ class _File:
         return problems or _against(truth, self.sample)
 
     def _reason(self, metric: Metric, nature: Nature, is_usual: bool, params: Mapping[str, Any]) -> str:
-        """Why a metric fits, or would without the strays."""
+        """The reason why a metric fits, or would fit without the strays."""
         words = nature.words
         targets = self._targets(metric, params)
         if 1 < len(targets) <= _MOST_NAMED and metric.truth.many:
@@ -217,8 +218,8 @@ class _File:
         return joined([reason, *spare])
 
     def rank(self, metric: Metric, fit: SuggestedMetric) -> tuple[Any, ...]:
-        """Fitting ones first, usual ones before others: those made for columns of these names, then by the wishes of
-        the answers' nature."""
+        """The sort key: fitting metrics first, usual ones before others, those made for columns with these names, then
+        by the preferences for this kind of answers."""
         targets = self._targets(metric, fit.params)
         nature = self._nature(metric, fit.params)
         group = nature.groups.index(metric.group) if metric.group in nature.groups else len(nature.groups)
@@ -238,7 +239,8 @@ class _File:
         )
 
     def _mapped(self, metric: Metric) -> dict[str, Any]:
-        """The defaults, and for each role the column whose name is the role's or holds it, or else a spare one."""
+        """The default parameters, and for each role the column whose name is or contains the role's, else a spare
+        column."""
         params = {parameter.name: parameter.default for parameter in metric.parameters}
         for role in metric.roles:
             same = [name for name in self.free if name.casefold() == role]
@@ -250,8 +252,8 @@ class _File:
         return params
 
     def _spare(self, metric: Metric, role: str, params: Mapping[str, Any]) -> str:
-        """The last column that is no answer of the sample, or of the metric that reads one column, and could play the
-        role; ``""`` if none."""
+        """The last column that could have this role and is not an answer of the sample (without a sample: not the first
+        free column); ``""`` if there is none."""
         answers = self.free[:1] if self.sample is None else self.sample.names
         played = [params[name] for name in metric.roles]
         for name in reversed(self.free):
@@ -277,13 +279,13 @@ class _File:
 
 
 def _spare_columns(metric: Metric, params: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Roles, each with a column whose name does not tell of it."""
+    """Roles whose column was chosen although its name does not mention the role."""
     played = [(role, params[role]) for role in metric.roles if params[role]]
     return [(role, name) for role, name in played if role not in name.casefold()]
 
 
 def _could_play(kind: Kind, cells: Cells) -> bool:
-    """Whether the cells can be read so; names of groups or classes also repeat."""
+    """Whether the cells can be read as this kind; labels (groups or classes) must also repeat."""
     kind.read([cells])
     if cells.problems:
         return False
@@ -291,19 +293,20 @@ def _could_play(kind: Kind, cells: Cells) -> bool:
 
 
 def _brief(problem: Problem) -> str:
-    """A complaint with one example."""
+    """A problem's message with one example."""
     return problem.message.with_one_example() if isinstance(problem.message, Message) else problem.message
 
 
 def _is_meant(metric: Metric, nature: Nature, targets: Sequence[str]) -> bool:
-    """Whether columns that a metric tells apart by their meaning are called like that."""
+    """Whether the target columns have the names by which the metric distinguishes its columns."""
     if metric.truth.many or metric.truth.columns == 1 or nature.name == "time and event":
         return True
     return all(len(name) > 2 and name.casefold() in metric.truth.words.casefold() for name in targets)
 
 
 def _tried(truth: Truth) -> list[Problem]:
-    """Why a perfect file does not get the best value; on a thousand rows, and not where a metric runs elsewhere."""
+    """The problem if a perfect file does not get the best value; tried on a thousand rows, and not for custom
+    metrics."""
     if truth.metric.is_custom:
         return []
     small = truth.some(truth.scored[np.sort(truth.buckets("").order[:_TRIED_ROWS])])
@@ -327,7 +330,7 @@ def _tried(truth: Truth) -> list[Problem]:
 
 
 def _against(truth: Truth, sample: Table | None) -> list[Problem]:
-    """Why a submission made from this sample would be refused, ids apart."""
+    """The problems of a submission made from this sample, ids apart."""
     if sample is None:
         return []
     expected = (truth.id_column, *answer_columns(truth.metric, truth.target, truth.target_columns))

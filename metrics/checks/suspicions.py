@@ -1,4 +1,5 @@
-"""What a readable truth may still give away, or measure differently than its host thinks. Nothing here blocks."""
+"""Warnings about a readable truth: leaks, and properties that may make it measure something else than its host intends.
+They never block publication."""
 
 from __future__ import annotations
 
@@ -28,11 +29,11 @@ from .id_suspicions import (
 
 _ENOUGH_ROWS = 10
 _LINKED = 0.3
-"""Share of the answer's variance that ids may explain before it is worth a warning."""
+"""The largest share of the answer's variance that ids may explain without a warning."""
 
 _GAP = 0.1
 _SURE = 3.3
-"""Standard errors beyond which a difference between the parts is no chance (one case in a thousand)."""
+"""Standard errors above which a difference between the splits is not by chance (one case in a thousand)."""
 
 _FAR = 20.0
 _MOST_CLASSES = 12
@@ -41,7 +42,7 @@ _MOST_COLUMNS = 3
 
 @dataclass(frozen=True)
 class _Column:
-    """The answers of one column: numbers, or the places of their ``labels``."""
+    """The answers of one column: numbers, or codes of their ``labels``."""
 
     name: str
     codes: np.ndarray
@@ -62,7 +63,7 @@ def suspicions(truth: Truth) -> list[Finding]:
 
 @dataclass(frozen=True)
 class AnswerShare:
-    """How often one answer is in each part: ``shares`` (0–1) by the part's name."""
+    """The frequency of one answer in each split: ``shares`` (0–1) by the split's name."""
 
     column: str
     answer: str
@@ -70,7 +71,7 @@ class AnswerShare:
 
 
 def balance(truth: Truth) -> list[AnswerShare]:
-    """The shares of the answers in each part, for columns of few classes."""
+    """The frequencies of the answers in each split, for columns of few classes."""
     found = []
     for name in truth.target_columns[:_MOST_COLUMNS] if truth.parts else ():
         column = _column(truth, name)
@@ -137,7 +138,7 @@ def _odd_labels(truth: Truth, column: _Column) -> list[Finding]:
 
 
 def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> list[Finding]:
-    """Single answers among frequent ones: perhaps typing errors."""
+    """A warning about answers that occur once among frequent ones: perhaps typing errors."""
     counts = np.bincount(column.codes.astype(np.int64), minlength=len(labels))
     rare = np.flatnonzero(counts == 1)
     if not len(rare) or len(column.codes) < 10 * len(labels) or len(rare) > len(labels) / 2:
@@ -159,7 +160,7 @@ def _rare_labels(truth: Truth, column: _Column, labels: list[str]) -> list[Findi
 
 
 def _odd_numbers(truth: Truth, column: _Column) -> list[Finding]:
-    """Values far from all others, or such as stand for nothing (-999)."""
+    """A warning about values far from all others, or typical codes for missing values (-999)."""
     if column.labels is not None or len(column.codes) < _ENOUGH_ROWS:
         return []
     low, middle, high = np.quantile(column.codes, (0.25, 0.5, 0.75))
@@ -203,7 +204,7 @@ _MISSING_FROM = {
 
 def _missing_classes(truth: Truth, column: _Column) -> list[Finding]:
     labels = column.labels
-    # Of several labels in a cell each cell is a combination, and hardly any part has all of those.
+    # If cells hold several labels, each cell is a combination, and hardly any split has all combinations.
     holds_several = isinstance(truth.metric.truth, LabelSet | Words)
     if labels is None or holds_several or len(labels) > max(2, len(column.codes) // 2):
         return []
@@ -219,7 +220,7 @@ def _missing_classes(truth: Truth, column: _Column) -> list[Finding]:
 
 
 def _gap(truth: Truth, column: _Column) -> list[Finding]:
-    """Whether the answers of the two parts are distributed in different ways, beyond chance."""
+    """A warning if the distributions of the answers in the two splits differ by more than chance."""
     if not truth.parts:
         return []
     public, private = (np.sort(column.codes[rows]) for rows in truth.parts.values())
@@ -249,7 +250,7 @@ def _gap(truth: Truth, column: _Column) -> list[Finding]:
 
 
 def _is_no_chance(first: np.ndarray, second: np.ndarray) -> bool:
-    """The chi-squared test of two rows of counts, by the cube root of Wilson and Hilferty."""
+    """The chi-squared test of two rows of counts, by the cube-root approximation of Wilson and Hilferty."""
     table = np.array([first, second], np.float64)
     table = table[:, table.sum(axis=0) > 0]
     freedom = table.shape[1] - 1
@@ -280,8 +281,8 @@ def _sorted_by_answer(truth: Truth, column: _Column) -> list[Finding]:
 
 
 def _answers_follow_ids(truth: Truth, column: _Column) -> list[Finding]:
-    """The share of the answer's variance that the order of the ids explains (correlation of ranks, or between-class
-    share for labels)."""
+    """A warning if the order of the ids explains much of the answer's variance (squared rank correlation, or the
+    between-class share for labels)."""
     if len(column.codes) < 3 * _ENOUGH_ROWS:
         return []
     ids = pick(truth.ids.array, truth.scored).to_pylist()

@@ -1,5 +1,5 @@
-"""Everything a host should know about a truth file before it is published. Only the host reads this, so the
-messages may quote the answers."""
+"""The report about a truth file before it is published. Only the host reads it, so its messages may quote the
+answers."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from .suspicions import AnswerShare, balance, suspicions
 
 @dataclass(frozen=True)
 class SecondaryReport:
-    """One secondary metric: its ``params`` with all defaults, what a perfect file scores, and per split how far two
-    good files must be apart to differ by more than chance (empty where that cannot be told)."""
+    """One secondary metric: its ``params`` with all defaults, the scores of a perfect file, and per split the
+    difference that two good files need to be distinguishable (empty if unknown)."""
 
     key: str
     title: str
@@ -50,11 +50,11 @@ class SecondaryReport:
 
 @dataclass(frozen=True)
 class TruthReport:
-    """What ``check_truth`` found. Row counts are 0 and names empty where the file could not be read that far.
+    """The result of ``check_truth``. Row counts are 0 and names empty if the file could not be read that far.
 
-    ``baselines`` are files that know nothing and the perfect one, measured on ``measured_rows`` rows; ``apart`` tells
-    per split by how much two files must differ to mean anything, ``balance`` how often each of few classes is in it.
-    ``seconds`` is what measuring the perfect file took.
+    ``baselines`` are files made without a model and the perfect one, scored on ``measured_rows`` rows; ``apart`` is per
+    split the least meaningful difference of two files, ``balance`` the frequency of each of few classes. ``seconds`` is
+    the time for scoring the perfect file.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -98,12 +98,11 @@ def check_truth(
 ) -> TruthReport:
     """Check a truth file with a metric; bad files and bad parameters become findings, never exceptions.
 
-    A perfect submission is scored by the very code that will score the students: it must get the best value on both
-    splits. ``group`` is a column whose groups should not be in both parts; unless it plays a role in the metric it is
-    read for this alone, and ``remove_columns`` must take it away before the truth is used. ``sample`` is the sample
-    submission and ``tests`` are further files by name that students get: their ids are compared with the truth's.
-    ``secondary`` metrics must pass the same test on the same rows.
-    ``is_quick`` leaves the files that know nothing unmeasured. Raises ``UnknownMetric`` only.
+    A perfect submission is scored by the code that will score the students: it must get the best value on both splits.
+    ``group`` is a column whose groups should not be in both splits; unless it has a role in the metric it is read only
+    for this, and ``remove_columns`` must remove it before the truth is used. ``sample`` is the sample submission and
+    ``tests`` are further files for students by name: their ids are compared with the truth's. ``secondary`` metrics
+    must pass the same test on the same rows. ``is_quick`` leaves out the baselines. Raises only ``UnknownMetric``.
     """
     metric = get(key)
     try:
@@ -133,7 +132,7 @@ def check_truth(
         self_test, failed = _self_test(prepared)
         seconds = time.perf_counter() - began
         reports, doubtful = _secondary_reports(prepared, is_quick=is_quick)
-        # A custom metric that could not score a perfect file would take its whole time for each further one.
+        # A custom metric that could not score a perfect file would use up its time limit for each further file.
         is_hopeless = metric.is_custom and any(finding.blocking for finding in failed)
         measured, shares = measured if is_quick or is_hopeless else baselines_of(prepared), balance(prepared)
         findings = failed + doubtful + _files(prepared, sample, tests or {}) + findings
@@ -157,8 +156,8 @@ def check_truth(
 def _faults_elsewhere(
     truth: Truth, sample: Source | None, tests: Mapping[str, Source], problems: Sequence[Problem]
 ) -> tuple[list[AnswerShare], list[Finding]]:
-    """What there is to say about a truth with faults, so that these hide nothing: of its sound rows, and of other files
-    where all ids are sound."""
+    """Further findings about a truth that has problems, so that these do not hide others: on its sound rows, and on
+    other files if all ids are sound."""
     answers = {*truth.target_columns, *truth.role_columns.values(), USAGE}
     are_ids_sound = all(problem.column in answers for problem in problems)
     found = _files(truth, sample, tests) if are_ids_sound else []
@@ -206,13 +205,13 @@ def _blocking(problem: Problem) -> Finding:
 def _without_group(
     table: Table, id_column: str | None, group: str | None, roles: Sequence[str]
 ) -> tuple[Table, list[Finding]]:
-    """The table as the metric reads it, and whether groups are in both parts."""
+    """The table as the metric reads it, and a warning if groups are in both splits."""
     if group is None or (group in roles and group not in table.names):
         return table, []
     try:
         refuse_group(table, id_column_of(table, id_column), group)
     except Refused as refused:
-        # What is wrong with the id column is said once, by whoever reads the whole table.
+        # Problems of the id column are reported once, when the whole table is read.
         return table, [_blocking(one) for one in refused.problems if group not in roles and one.column == group]
     found = []
     if USAGE in table.names:
@@ -228,7 +227,7 @@ _NOT_BEST = {
 
 
 def _self_test(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
-    """What a perfect submission scores, and what is wrong with that."""
+    """The scores of a perfect submission, and findings if they are wrong."""
     if truth.metric.is_custom:
         return _test_custom_metric(truth)
     best = truth.metric.best_with(truth.params)
@@ -256,8 +255,7 @@ def _not_best(part: str, value: float, best: float) -> Finding:
 
 def _test_custom_metric(truth: Truth) -> tuple[dict[str, Any], list[Finding]]:
     """The self-test of a custom metric. Its best value may be unknown and its direction a guess, so a perfect
-    submission is held against the sample, which knows nothing. Only the host reads this, so it says what the metric
-    said."""
+    submission is compared with the sample submission. Only the host reads this, so it quotes the metric's messages."""
     best = truth.metric.best if truth.metric.has_best else None
     perfect = _tried(truth, truth.perfect_submission(), is_perfect=True)
     if isinstance(perfect, Finding):
@@ -327,7 +325,7 @@ _WHY_SECONDARY = Message(
 
 
 def _secondary_reports(truth: Truth, *, is_quick: bool) -> tuple[list[SecondaryReport], list[Finding]]:
-    """One report and all findings for each; the findings name the metric that complains."""
+    """One report for each secondary metric, and all findings, which name the metric."""
     reports, findings = [], []
     seen: list[tuple[str, Any]] = [(truth.metric.key, truth.params)]
     for secondary_metric in truth.secondary:
@@ -367,7 +365,7 @@ def _title(secondary_metric: SecondaryMetric) -> str:
 
 
 def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
-    """A file that knows nothing and gets the best value."""
+    """A warning if the same answer in each row gets the best value."""
     best = truth.metric.best_with(truth.params)
     for one in measured.files:
         if one.is_constant and (splits := [name for name, found in one.values.items() if found["value"] == best]):
@@ -382,7 +380,7 @@ def _best_for_nothing(truth: Truth, measured: Baselines) -> list[Finding]:
 
 
 def _files(truth: Truth, sample: Source | None, tests: Mapping[str, Source]) -> list[Finding]:
-    """What the files that students get have to do with this truth."""
+    """Findings about the sample and the test files that students get."""
     found = []
     try:
         if sample is not None:
@@ -399,7 +397,7 @@ def _files(truth: Truth, sample: Source | None, tests: Mapping[str, Source]) -> 
 
 
 def _test(truth: Truth, name: str, source: Source) -> list[Finding]:
-    """Whether a file with some of the truth's ids lacks others or has more; one with none of them is another matter."""
+    """Warnings if a file with some of the truth's ids lacks others or has more; a file with few of them is ignored."""
     try:
         table = read_table(read_bytes(source), lambda names, line: [], longest_line=LONGEST_MASK_LINE)
     except Refused:

@@ -1,4 +1,4 @@
-"""Truths and submissions with a column for each class: which class a row has, and how likely each class is."""
+"""Truths and submissions with a column for each class: the class of each row, and the probability of each class."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .column_kinds import Binary, Probability
 from .columns import WORDS, Cells, Kind, to_decimal
 
 MOST_CLASSES = 1000
-"""A submission has a column for each label of the truth; more than this would be no table."""
+"""The most classes: a submission has a column for each label of the truth."""
 
 SLACK = 1e-3
-"""By how much the probabilities of a row may miss the sum of 1."""
+"""The largest deviation of a row's probabilities from the sum of 1."""
 _NOT_ONE_CLASS = Plural(
     "{count} row without exactly one 1: {examples}.", "{count} rows without exactly one 1: {examples}."
 )
@@ -45,8 +45,8 @@ class Classes:
 class OneClass(Kind):
     """The class of each row: one column of labels, or a column for each class with 1 in one of them and 0 elsewhere.
 
-    The classes of a column of labels are all labels of the file: those of ignored rows too, so that both splits have
-    the same classes and an ignored row can name one that no other row has.
+    The classes of a column of labels are all labels of the file, those of ignored rows included: so both splits have
+    the same classes, and an ignored row can add a class that no other row has.
     """
 
     words = Message("label, or one 0/1 column per class")
@@ -79,7 +79,7 @@ def _labels(cells: Cells) -> Classes:
 
 
 def _names(cells: Cells) -> tuple[str, ...]:
-    """The sorted labels of the file, ignored rows included; as numbers where all of them are."""
+    """The sorted labels of the file, ignored rows included; sorted as numbers if all of them are numbers."""
     texts = [text for text in cells.table.column(cells.column).unique().to_pylist() if text]
     if len(texts) > MOST_CLASSES:
         message = Message(
@@ -104,8 +104,8 @@ def _names(cells: Cells) -> tuple[str, ...]:
 
 
 class ClassProbabilities(Kind):
-    """A probability for each class, float64 of shape (n, classes). With ``whole`` each row must sum to 1, give or
-    take ``SLACK``."""
+    """A probability for each class, float64 of shape (n, classes). With ``whole`` each row must sum to 1, up to
+    ``SLACK``."""
 
     words = Message("one probability per class")
     many = True
@@ -137,12 +137,12 @@ def class_names(truth: Classes, columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def certain(truth: Classes) -> list[list[str]]:
-    """The columns of a submission that is sure and right."""
+    """The columns of a perfect submission: probability 1 for the true class."""
     return [["1" if code == place else "0" for code in truth.codes.tolist()] for place in range(len(truth.names))]
 
 
 def refuse_sums(columns: Sequence[Cells], values: np.ndarray) -> None:
-    """Complain about rows of probabilities that do not sum to 1."""
+    """Refuse rows of probabilities that do not sum to 1."""
     with np.errstate(over="ignore"):  # numbers that are no probabilities were refused
         sums = values.sum(axis=1)
     places = np.flatnonzero(np.abs(sums - 1) > SLACK)

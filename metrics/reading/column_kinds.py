@@ -11,7 +11,7 @@ A kind reads one or several columns of trimmed text and hands the metric arrays 
 ``RankedLabel``    ``Ranked``: label codes and confidences
 =================  ==========================================================
 
-Kinds of column for numbers with a part to play: a latitude beside a longitude, a divisor that must not be 0.
+At the end are kinds for special numbers: a latitude beside a longitude, a divisor that must not be 0.
 """
 
 from __future__ import annotations
@@ -84,20 +84,20 @@ _NUMBERS = {
     ("minimum", "maximum"): Message("number from {minimum} to {maximum}"),
     ("above", "maximum"): Message("number above {above} to {maximum}"),
 }
-"""A number in words, by the bounds that it has."""
+"""A number in words, by the bounds that are set."""
 
 
 LARGEST = 1e100
-"""A number that is farther from 0 is refused. Whether a score is finite must not depend on the truth, so a file is
+"""Numbers farther from 0 are refused. Whether a score is finite must not depend on the truth, so a file is
 refused by its own numbers: with these the squares of errors, their sums, and their proportions to answers stay within
 float64."""
 
 
 class Number(Plain):
-    """Finite numbers, from ``minimum`` to ``maximum`` or ``above`` a bound that does not belong to them.
+    """Finite numbers, from ``minimum`` to ``maximum``, or greater than ``above``.
 
-    None is farther from 0 than ``largest``, which only metrics of order and correlation may set free. Other numbers
-    than 0 that are nearer to it than ``smallest`` are refused, for truths that are divided by.
+    Numbers farther from 0 than ``largest`` are refused; only metrics of order and correlation may raise that limit.
+    Numbers other than 0 that are nearer to it than ``smallest`` are refused, for truths that are divisors.
     """
 
     words = Message("number")
@@ -152,7 +152,7 @@ class Number(Plain):
 
 
 class RankedScore(Plain):
-    """Finite numbers of any size of which only the order matters."""
+    """Finite numbers of any size, of which only the order matters."""
 
     words = Message("score (any number, higher means more likely)")
 
@@ -212,7 +212,7 @@ class TimeAndEvent(Kind):
 
 
 class Label(Kind):
-    """One label per row, never empty. Where every truth label is a plain number, labels are compared as numbers."""
+    """One label per row, never empty. If all labels of the truth are plain numbers, labels are compared as numbers."""
 
     words = Message("label")
 
@@ -329,7 +329,7 @@ _ZERO = Plural(
     "{count} values of {column} are 0, and an error in per cent of 0 is endless: {examples}.",
 )
 _COMPARED_LETTERS = 3
-"""So many first letters of a column's name tell which part it plays: lat, lon, azi, zen."""
+"""The number of first letters by which columns are recognised: lat, lon, azi, zen."""
 
 
 class NonZero(Number):
@@ -346,7 +346,7 @@ class NonZero(Number):
 
 
 class Amount(Number):
-    """Numbers from 0 on, where some parameters of a metric allow no 0: the sample is 1, which all of them allow."""
+    """Numbers from 0 on, for metrics with parameters that forbid 0: the sample is 1, which all of them allow."""
 
     def __init__(self, *, many: bool = False) -> None:
         super().__init__(many=many, minimum=0)
@@ -358,8 +358,8 @@ class Amount(Number):
 class Fields(Kind):
     """One column for each named kind of number, read as a matrix, shape (n, fields).
 
-    ``words`` name the fields for people. The columns come in the order of the fields. With ``by_name`` two columns
-    whose names begin like those of the fields in reverse (``lon``, ``lat``) are turned.
+    ``words`` name the fields for people. The columns are in the order of the fields. With ``by_name`` two columns are
+    swapped if their names begin like those of the fields in reverse order (``lon``, ``lat``).
     """
 
     def __init__(self, words: str, *, by_name: bool = False, **fields: Number) -> None:
@@ -372,7 +372,7 @@ class Fields(Kind):
         return np.column_stack([kind.one(cells) for kind, cells in zip(self.fields.values(), columns, strict=True)])
 
     def _is_reversed(self, names: Sequence[str]) -> bool:
-        """Whether names tell of the reverse order, and none of the given one."""
+        """Whether more names fit the reverse order than the given one."""
         tells = [name[:_COMPARED_LETTERS] for name in self.fields]
         starts = [name[:_COMPARED_LETTERS] for name in names]
         backward = sum(one == other for one, other in zip(starts, reversed(tells), strict=True))
@@ -392,17 +392,17 @@ class Fields(Kind):
 
 
 MOST_LABELS = 1000
-"""Distinct labels that are looked at; a file with more has no classes, and is not told anything."""
+"""The most distinct labels examined; files with more have no classes and get no warning."""
 
 _BETWEEN_LABELS = re.compile(r"[\s|,;/]+")
 _RUN = re.compile(r"(.)\1+")
 
 
 def warn_of_foreign_labels(kind: Kind, sample: str, column: str, prediction: Any) -> tuple[Problem, ...]:
-    """A warning if no label of a submission is written like that of the sample submission: ``TRUE`` where it has
-    ``True``, or 1 and 0 where it has words, is scored as wrong in every row.
+    """A warning if no label of a submission is written like that of the sample submission: ``TRUE`` instead of
+    ``True``, or 1 and 0 instead of words, would be wrong in every row.
 
-    Nothing is compared with the truth, which would tell a student for nothing which labels it has.
+    Nothing is compared with the truth, because that would tell students for free which labels it has.
     """
     if type(kind) not in (Label, LabelSet) or not sample:
         return ()
@@ -426,7 +426,8 @@ def warn_of_foreign_labels(kind: Kind, sample: str, column: str, prediction: Any
 
 
 def _form_of(label: str) -> str:
-    """How a label is written: numbers alike, letters by their case, digits as such, each run as one.
+    """The form of a label: numbers are all alike; letters are reduced to their case, digits to ``9``, and runs to one
+    character.
 
     >>> _form_of("True"), _form_of("TRUE"), _form_of("class_10"), _form_of("-1.50")
     ('Aa', 'A', 'a_9', '9')

@@ -1,5 +1,4 @@
-"""One column of a file on its way to a metric, what reads it (the base of every kind of column), and how numbers are
-read.
+"""One column of a file before a metric reads it, the base class of all kinds of column, and the parsing of numbers.
 
 The number grammar: ``[+-]?digits[.digits][e±dd]``, finite; ``.5`` and ``5.`` are numbers, too. Everything else is
 refused with a reason.
@@ -23,7 +22,7 @@ from .tables import Table, blank_rows, line_breaks, pick, plain, raw_cells
 from .text import LONGEST_LINE
 
 WORDS = ("scab", "rust", "healthy", "Straße", "ΟΔΟΣ", "x-1", "007", "complex")
-"""What invented files are made of."""
+"""Words of generated files."""
 
 MISSING = Plural(
     "{count} value of {column} is missing: {examples}.", "{count} values of {column} are missing: {examples}."
@@ -35,11 +34,11 @@ NOT_FINITE = Plural(
 NOTHING: Mapping[str, Param] = {}
 _TRIED = 10_000
 _FEW = 127
-"""Cells that tell how often a column's texts repeat."""
+"""Cells examined for repetitions (``_TRIED``); the most distinct texts whose codes fit into int8 (``_FEW``)."""
 
 
 class Cells:
-    """One column of a file on its way to a kind, with a place for complaints."""
+    """One column of a file and the problems found in it."""
 
     def __init__(self, table: Table, column: str, id_column: str, rows: np.ndarray | None = None) -> None:
         self.table, self.column, self.id_column, self.rows = table, column, id_column, rows
@@ -47,10 +46,10 @@ class Cells:
         self.array: Any = array if rows is None else pick(array, rows)
         self.problems: list[Problem] = []
         self.refused: list[np.ndarray] = []
-        """The places that were complained about."""
+        """The places of refused cells."""
 
     def row(self, place: int) -> int:
-        """The row of the table at a place of ``array``."""
+        """The row of the table that is at ``place`` of ``array``."""
         return int(place if self.rows is None else self.rows[place])
 
     def refuse(
@@ -63,8 +62,9 @@ class Cells:
         quote: bool = True,
         sums: np.ndarray | None = None,
     ) -> None:
-        """Complain about cells, if any: one problem with up to five examples. ``words`` name ``column``, ``examples``
-        and the ``facts``. The examples say the cell or, of rows that are refused as a whole, their ``sums``."""
+        """Add one problem for these cells, if there are any, with up to five examples. ``words`` are templates with
+        ``column``, ``examples`` and the ``facts``. Examples quote the cell or, for rows that are refused as a whole,
+        their ``sums``."""
         if not len(places):
             return
         self.refused.append(np.asarray(places, np.int64))
@@ -88,11 +88,11 @@ class Cells:
         self.problems.append(Problem(code, message, self.column, line, name, len(places)))
 
     def refuse_blank(self) -> None:
-        """Complain about empty cells."""
+        """Refuse empty cells."""
         self.refuse("missing_value", MISSING, blank_rows(self.array), quote=False)
 
     def refuse_line_breaks(self) -> None:
-        """Complain about cells over several lines."""
+        """Refuse cells over several lines."""
         if not self.table.may_span_lines:
             return
         places, _ = line_breaks(self.array)
@@ -102,42 +102,42 @@ class Cells:
             self.problems.append(over_several_lines(self.table, self.column, rows))
 
     def coded(self, *, may_repeat: bool = False) -> Coded:
-        """The distinct texts and where they are. With ``may_repeat`` columns that hardly repeat are left as they are:
-        looking for their distinct texts would need twice their memory and find little."""
+        """The distinct texts, and their codes by row. With ``may_repeat`` a column with few repetitions is kept as it
+        is: finding its distinct texts would need twice its memory for little use."""
         first = self.array[:_TRIED]
         if may_repeat and len(first) == _TRIED and 2 * len(first.unique()) > _TRIED:
             return Coded(np.arange(len(self.array), dtype=np.int32), array=self.array)
         encoded = self.array.dictionary_encode()
         codes = plain(encoded.indices, np.int32)
-        is_short = len(encoded.dictionary) <= _FEW  # then a fourth of the memory has to be looked at
+        is_short = len(encoded.dictionary) <= _FEW  # int8 codes need a fourth of the memory
         return Coded(codes.astype(np.int8) if is_short else codes, array=encoded.dictionary)
 
 
 class Kind:
-    """How one sort of column is read. ``many``: it reads all target columns at once, as a matrix; otherwise it reads
-    ``columns`` of them."""
+    """A kind of column, which parses cells. ``many``: it reads all target columns at once, as a matrix; otherwise it
+    reads ``columns`` of them."""
 
     words: str = ""
     many = False
     columns = 1
     longest_line = LONGEST_LINE
-    """Bytes of a line of the file; more are refused before the file is read."""
+    """The most bytes of a line; a longer line is refused before the file is read."""
 
     def read(self, columns: Sequence[Cells], truth: Any = None) -> Any:
-        """The metric's array of these columns, complaints going to the cells. ``truth`` is the truth's own array
-        when a submission is read."""
+        """The metric's array of these columns; problems are added to the cells. ``truth`` is the truth's array when a
+        submission is read."""
         raise NotImplementedError
 
     def fill(self, places: np.ndarray, values: Any) -> Any:
-        """The values in the order of the truth's rows; ``places`` are where they are in the submission."""
+        """The values in the order of the truth's rows; ``places`` are their places in the submission."""
         return take(values, places)
 
     def sample(self, truth: Any) -> str | list[str]:
-        """A valid cell that knows nothing about its row; a list where the columns of a row differ."""
+        """A valid cell that does not depend on its row; a list if the columns of a row differ."""
         raise NotImplementedError
 
     def random(self, dice: random.Random, width: int, truth: Any = None) -> list[str]:
-        """Valid cells of one row at random: like the answers of ``truth`` where it is given, else invented."""
+        """Random valid cells of one row: like the answers of ``truth`` if given, else invented."""
         raise NotImplementedError
 
 
@@ -145,12 +145,12 @@ class Kind:
 
 _DIGITS = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
 GRAMMAR = _DIGITS + r"([eE][+-]?[0-9]+)?"
-"""What Arrow's parser takes as well, ``inf`` and ``nan`` apart."""
+"""The numbers that Arrow's parser accepts, without ``inf`` and ``nan``."""
 _NUMBER = re.compile(GRAMMAR)
 _EXACT = re.compile(_DIGITS + r"([eE][+-]?0*[0-9]{1,9})?")
 """Numbers whose exponent a ``Decimal`` can hold."""
 NAME_OF_DIGITS = re.compile(r"[+-]?0[0-9]")
-"""Begins a name made of digits, such as ``007``, which is another label than ``7``."""
+"""The start of a name made of digits, such as ``007``, which is another label than ``7``."""
 _MISSING = {"nan", "na", "n/a", "#n/a", "null", "none", "-", "", "nil", "<na>", "missing"}
 _INFINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 _FOREIGN = re.compile(r"[+＋−–—‐‑－﹣-]?\d+([.٫]\d+)?")
@@ -230,18 +230,18 @@ _NO_CONFIDENCE = Plural(
 
 
 def to_decimal(text: str) -> Decimal | None:
-    """The exact number a text stands for, or ``None`` if it is none."""
+    """The exact number in a text, or ``None`` if it is not a number."""
     return Decimal(text) if len(text) < 1000 and _EXACT.fullmatch(text) else None
 
 
 def read_numbers(cells: Cells) -> np.ndarray:
-    """The column as finite float64; NaN where a cell was complained about."""
+    """The column as finite float64; NaN for refused cells."""
     values = fast_numbers(cells.array)
     return values if values is not None else _slow(cells)
 
 
 def fast_numbers(array: Any) -> np.ndarray | None:
-    """Arrow's own parser, for columns without a cell that our grammar refuses."""
+    """The numbers by Arrow's parser, or None if a cell is refused by our grammar."""
     import pyarrow as pa
 
     if not len(array):
@@ -254,7 +254,7 @@ def fast_numbers(array: Any) -> np.ndarray | None:
 
 
 def _slow(cells: Cells) -> np.ndarray:
-    """Cell by cell where needed; distinct texts are looked at once."""
+    """The numbers by our grammar, with problems for refused cells; each distinct text is parsed once."""
     cells.refuse_line_breaks()
     coded = cells.coded()
     numbers = np.full(max(1, len(coded.values)), np.nan)
@@ -274,7 +274,7 @@ def _slow(cells: Cells) -> np.ndarray:
 
 
 def reason(text: str) -> tuple[str, Plural]:
-    """Code and words for a text that is no number."""
+    """Code and message templates for a text that is not a number."""
     return next((code, words) for code, words, fits in _REASONS if fits(text))
 
 
@@ -299,8 +299,8 @@ def read_ranked(cells: Cells) -> tuple[Coded, np.ndarray]:
 
 
 def _halves(array: Any, filled: np.ndarray) -> tuple[np.ndarray, Any] | None:
-    """As ``_words``, a space left at the end of each label, where each cell is two words of visible ASCII with one
-    space between; ``None`` elsewhere."""
+    """As ``_words``, but faster and with a trailing space in each label, for cells that are two words of visible ASCII
+    with one space between; ``None`` if other cells occur."""
     import pyarrow as pa
 
     offsets, data = raw_cells(array)
@@ -318,7 +318,7 @@ def _halves(array: Any, filled: np.ndarray) -> tuple[np.ndarray, Any] | None:
 
 
 def _words(cells: Cells, filled: np.ndarray) -> tuple[np.ndarray, Any]:
-    """The places of cells of two words, and these words one after the other; complains about the other cells."""
+    """The places of cells of two words, and these words, concatenated; refuses other cells."""
     import pyarrow.compute as pc
 
     parts = pc.utf8_split_whitespace(cells.array)

@@ -1,7 +1,7 @@
-"""What a file is by its first bytes, and the CSV that it holds: in a .gz or a .zip, as an Excel workbook, as Parquet.
+"""File formats by their first bytes, and the CSV inside of .gz, .zip, Excel and Parquet files.
 
 Nothing is ever unpickled, and no other container is opened. A zip may hold one plain CSV; the path of its member is
-never used, because the bytes go to memory.
+never used, because the bytes stay in memory.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .workbook_limits import check_member_count
 from .workbooks import parquet_to_csv, xlsx_to_csv
 
 LIMIT = 500_000_000
-"""Bytes a CSV may have after unpacking, unless the caller says otherwise."""
+"""The default limit of a CSV's bytes after unpacking."""
 
 RATIO = 100
-"""A compressed file may grow by this factor."""
+"""The largest factor by which a compressed file may grow."""
 
 _APPLES = "__MACOSX/"
 _LEFT_BY_SYSTEMS = (".ds_store", "thumbs.db", "desktop.ini")
@@ -63,8 +63,8 @@ _MARKUP = (b"<!doctype", b"<html", b"<head", b"<?xml", b"<body")
 
 
 def container_of(head: bytes) -> str | None:
-    """``"gzip"``, ``"zip"``, ``"xlsx"``, ``"parquet"``, ``None`` for plain text, else a readable name of what the file
-    is instead."""
+    """``"gzip"``, ``"zip"``, ``"xlsx"``, ``"parquet"``, ``None`` for plain text, else a readable name of the file's
+    format."""
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -87,7 +87,7 @@ def container_of(head: bytes) -> str | None:
 
 
 def refuse_container(name: str) -> Problem:
-    """The message for a file that is no table; ``name`` as ``container_of`` gives it."""
+    """The problem of a file that is not a table; ``name`` is a result of ``container_of``."""
     kind = _NAMES.get(name, name)
     return _broken(Message("This is {kind}, not a CSV file. Save or export it as CSV (UTF-8, comma).", kind=kind))
 
@@ -99,8 +99,8 @@ def _broken(message: str) -> Problem:
 def read_container(data: bytes, limit: int = LIMIT) -> bytes:
     """The CSV bytes of a plain file, a ``.gz`` or a ``.zip`` with one CSV, an Excel workbook or a Parquet file.
 
-    At most ``limit`` bytes come out, and a compressed file may not grow by more than 100. Raises
-    ``SubmissionError`` for anything that is too large, broken or another kind of file.
+    The result has at most ``limit`` bytes, and a compressed file may grow by a factor of 100 at most. Raises
+    ``SubmissionError`` for a file that is too large, broken, or of another format.
     """
     try:
         return unpack(data, limit)
@@ -109,7 +109,7 @@ def read_container(data: bytes, limit: int = LIMIT) -> bytes:
 
 
 def unpack(data: bytes, limit: int = LIMIT) -> bytes:
-    """As ``read_container``, for bytes at hand, raising ``Refused``."""
+    """The same as ``read_container``, but raises ``Refused``."""
     kind = container_of(data[:4096])
     if kind is None:
         if len(data) > limit:
@@ -128,7 +128,7 @@ def unpack(data: bytes, limit: int = LIMIT) -> bytes:
 
 
 def peek(head: bytes, limit: int = _CHUNK) -> bytes:
-    """The first bytes of the CSV in a gzip or zip of which only ``head`` is known; never more than ``limit``."""
+    """The first bytes of the CSV in a gzip or zip of which only ``head`` is available; at most ``limit``."""
     kind = container_of(head[:4096])
     if kind == "gzip":
         return _inflate_some(zlib.decompressobj(wbits=31), head, limit)
@@ -176,7 +176,7 @@ def _gunzip(data: bytes, limit: int) -> bytes:
 
 @contextmanager
 def _opened_zip(data: bytes) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo]]:
-    """A zip and its only file."""
+    """A zip archive and its only file. Raises ``Refused``."""
     check_member_count(data)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -197,13 +197,13 @@ def _unzip(data: bytes, limit: int) -> bytes:
 
 
 def check_zip(data: bytes) -> None:
-    """Refuse a whole zip that does not hold one plain file; nothing is unpacked. Raises ``Refused``."""
+    """Raise ``Refused`` unless a whole zip holds exactly one plain file; nothing is unpacked."""
     with _opened_zip(data):
         pass
 
 
 def _is_by_the_way(name: str) -> bool:
-    """Whether a Mac or Windows put this into an archive unasked: it is no second file."""
+    """Whether macOS or Windows added this file to the archive by itself, so that it does not count as a second file."""
     last = name.rpartition("/")[2].lower()
     return name.startswith(_APPLES) or last.startswith("._") or last in _LEFT_BY_SYSTEMS
 

@@ -1,4 +1,4 @@
-"""The slow path: walk a CSV record by record, keep the good rows and say what is wrong with the others."""
+"""The slow CSV reader: walks record by record, keeps the good rows and explains the problems of the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Record:
     is_open: bool
 
     def width(self) -> int:
-        """Its number of cells; 0 if its quotes are broken."""
+        """The number of cells; 0 if the quotes are broken."""
         if b'"' not in self.text:
             return self.text.count(b",") + 1
         if not _RECORD.fullmatch(self.text):
@@ -40,8 +40,8 @@ class _Record:
 
 
 def walk(data: bytes, body: int, width: int) -> tuple[bytes, np.ndarray, list[Problem]]:
-    """Those records of ``data`` from offset ``body`` on that have ``width`` proper cells, as CSV bytes without header;
-    their lines; and the problems of the others."""
+    """The records of ``data`` from offset ``body`` on that have ``width`` proper cells, as CSV bytes without header;
+    their line numbers; and the problems of the other records."""
     good: list[bytes] = []
     lines: list[int] = []
     ragged: list[tuple[_Record, int]] = []

@@ -1,5 +1,5 @@
-"""Which columns a file names, what is wrong with them, and which of them plays which part; and what the first megabyte
-of an upload already tells. Needs no CSV library and no pyarrow."""
+"""Column names of a file, their problems and their roles; and the problems that the first megabyte of an upload shows.
+Needs no CSV library and no pyarrow."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ TRIMMED = (
     " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680"
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-"""White space around an id, a label or a name: what Python's ``str.strip`` removes."""
+"""White space that is removed around ids, labels and names, as by Python's ``str.strip``."""
 
 USAGE = "Usage"
 UNSCORED = "unscored"
-"""The parameter that lists columns which a submission has and which are not scored."""
+"""The parameter with the columns that a submission has but that are not scored."""
 SPLITS = ("public", "private", "ignored")
 
 _INVISIBLE = TRIMMED + "\u200b\u200c\u200d\u2060\ufeff"
@@ -46,9 +46,9 @@ NUMBER = re.compile(r"[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 
 
 def header_of(data: bytes) -> tuple[list[str], int, int]:
-    """Trimmed names, the header's line and the offset behind it. Raises ``Refused`` if it cannot be read.
+    """The trimmed names, the header's line number and the offset after the header. Raises ``Refused``.
 
-    ``data`` has ``\\n`` line ends; lines of blanks before the header are skipped.
+    ``data`` has ``\\n`` line ends; blank lines before the header are skipped.
     """
     skipped = data[: len(data) - len(data.lstrip(b" \t\n"))]
     start = skipped.rfind(b"\n") + 1
@@ -75,7 +75,7 @@ def header_of(data: bytes) -> tuple[list[str], int, int]:
 
 
 def _check_separator(names: Sequence[str], line: int) -> list[Problem]:
-    """A header in one piece that another separator would cut."""
+    """A problem if the header is a single name that contains another separator."""
     if len(names) > 1 or not names:
         return []
     for separator in SEPARATORS:
@@ -95,19 +95,20 @@ _SAVE_WITH_COMMAS_AND_POINTS = Message(
 
 
 def _separated(header: str, separator: str, line: int) -> Problem:
-    """Who cuts by semicolons often has decimal commas too, and would meet them at the next try."""
+    """The problem of another separator. With semicolons the message mentions decimal commas, too: such files often have
+    them, and they would be refused next."""
     form = _SAVE_WITH_COMMAS_AND_POINTS if separator == ";" else _SAVE_WITH_COMMAS
     message = Message(form, separators=SEPARATORS[separator], line=line, header=shown(header))
     return Problem("separator", message, line=line)
 
 
 def first_cell(text: str) -> str:
-    """What stands before the first separator other than a comma."""
+    """The text before the first separator other than a comma."""
     return re.split(f"[{re.escape(''.join(SEPARATORS))}]", text, maxsplit=1)[0]
 
 
 def other_separator(text: str) -> Message | None:
-    """Which separator rows like this have in place of the header's commas, if any."""
+    """A message if rows like this have another separator than the header's commas; else None."""
     for separator, word in SEPARATORS.items():
         if separator in text:
             return Message(
@@ -118,7 +119,7 @@ def other_separator(text: str) -> Message | None:
 
 
 def _check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ()) -> list[Problem]:
-    """A remark where the header belongs."""
+    """A problem if a comment is in place of the header."""
     if not names[0].startswith("#"):
         return []
     found = shown(",".join(names))
@@ -137,7 +138,7 @@ def _check_comment(names: Sequence[str], line: int, expected: Sequence[str] = ()
 
 
 def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -> list[Problem]:
-    """All that is wrong with a submission's header, given the exact names it needs.
+    """All problems of a submission's header, given the exact names it needs.
 
     >>> [problem.message for problem in check_header(["id", "Y"], ["id", "y"])]
     ['The column "y" is missing; the header has "Y" instead. Names are compared exactly.']
@@ -173,7 +174,7 @@ def check_header(names: Sequence[str], expected: Sequence[str], line: int = 1) -
 
 
 def _letters_of(name: str) -> str:
-    """What is left of a name without case, spaces and punctuation."""
+    """The name without case, spaces and punctuation."""
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
@@ -192,17 +193,17 @@ def _unexpected(extra: Sequence[str], expected: Sequence[str], line: int) -> Pro
 
 
 def is_index(name: str) -> bool:
-    """Whether a column is called as pandas calls an index that was written along."""
+    """Whether a column has a name that pandas gives to an exported index."""
     return name in ("index", "level_0") or name.startswith("Unnamed: ")
 
 
 def _looks_like_index(name: str) -> Message:
-    """What to do about such a column."""
+    """The advice about a column that looks like an exported index."""
     return Message('The column {column} looks like an exported index: write with "index=False".', column=shown(name))
 
 
 def _repeated_names(names: Sequence[str], line: int) -> list[Problem]:
-    """One problem for each name that the header holds more than once."""
+    """One problem for each name that occurs several times."""
     found: list[Problem] = []
     for name, times in Counter(names).items():
         if name and times > 1:
@@ -214,7 +215,7 @@ def _repeated_names(names: Sequence[str], line: int) -> list[Problem]:
 
 
 def _unnamed(names: Sequence[str], line: int) -> list[Problem]:
-    """Columns without a name."""
+    """A problem if columns have no name."""
     if "" not in names:
         return []
     place = list(names).index("")
@@ -229,18 +230,18 @@ def _unnamed(names: Sequence[str], line: int) -> list[Problem]:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column of a truth file plays which part."""
+    """The columns of a truth file by their role."""
 
     id_column: str
     targets: tuple[str, ...]
     has_split: bool
     roles: Mapping[str, str] = field(default_factory=dict)
     unscored: tuple[str, ...] = ()
-    """Columns that a submission has and that are not scored."""
+    """Columns that a submission has but that are not scored."""
 
 
 def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
-    """Faults of a truth's header that hold for every metric."""
+    """Problems of a truth's header, whatever the metric."""
     if other := _check_separator(names, line) or _check_comment(names, line):
         return other
     if all(NUMBER.fullmatch(name) for name in names):
@@ -254,7 +255,7 @@ def check_truth_header(names: Sequence[str], line: int) -> list[Problem]:
 def layout_of(
     metric: Metric | None, table: Table, id_column: str | None, params: Mapping[str, Any] | None = None
 ) -> Layout:
-    """Id, targets, roles and split of a truth; ``metric`` may be ``None`` where any targets will do. Raises
+    """Id, targets, roles and split of a truth; with ``metric`` None any target columns are accepted. Raises
     ``Refused``."""
     name = id_column_of(table, id_column)
     _refuse_other_usage(table)
@@ -284,7 +285,7 @@ def layout_of(
 
 
 def _unscored_of(params: Mapping[str, Any], taken: Sequence[str]) -> tuple[str, ...]:
-    """The columns that the parameter of that name lists."""
+    """The columns listed in the parameter ``unscored``. Raises ``Refused``."""
     names = tuple(dict.fromkeys(filter(None, map(str.strip, (params.get(UNSCORED) or "").split(",")))))
     for column in names:
         if column in taken:
@@ -298,7 +299,7 @@ def _unscored_of(params: Mapping[str, Any], taken: Sequence[str]) -> tuple[str, 
 
 
 def id_column_of(table: Table, id_column: str | None) -> str:
-    """The column named, or the first. Raises ``Refused``."""
+    """The column of that name, or the first column. Raises ``Refused``."""
     name = id_column.strip() if id_column else table.names[0]
     if name not in table.names:
         names = ", ".join(map(shown, table.names[:10]))
@@ -308,7 +309,7 @@ def id_column_of(table: Table, id_column: str | None) -> str:
 
 
 def _refuse_other_usage(table: Table) -> None:
-    """A split whose column is called ``usage`` would be taken for answers."""
+    """Raise ``Refused`` for a split whose column is called ``usage``, which would be taken for answers."""
     if USAGE in table.names:
         return
     for name in table.names:
@@ -322,12 +323,12 @@ def _refuse_other_usage(table: Table) -> None:
 
 
 def are_parts(cells: Iterable[str]) -> bool:
-    """Whether these cells name parts of a split and nothing else."""
+    """Whether these cells are only names of splits."""
     return {cell.casefold() for cell in cells} <= {*SPLITS, ""}
 
 
 def _roles_of(metric: Metric, table: Table, id_column: str, params: Mapping[str, Any]) -> dict[str, str]:
-    """Which column plays each role."""
+    """The column of each role. Raises ``Refused``."""
     asked = {role: params.get(role, role) for role in metric.roles}
     roles = {role: column for role, column in asked.items() if column is not None}
     free = [column for column in table.names if column not in (id_column, USAGE)]
@@ -360,12 +361,13 @@ def sniff(
     may_be_empty: bool = False,
     longest_line: int = LONGEST_LINE,
 ) -> list[Problem]:
-    """Problems visible in ``head``, the first bytes of a file of ``size`` bytes; an empty list promises nothing.
+    """Problems visible in ``head``, the first bytes of a file of ``size`` bytes; an empty list does not mean a valid
+    file.
 
-    ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet, ``expected_rows``
-    is for the words about missing ones; ``may_be_empty`` where the metric does without any row, ``longest_line`` what
-    it allows. Gzip and zip are peeked into within limits. Excel and Parquet files are left to the
-    reader; every other container is named and left closed.
+    ``columns`` is the exact header that the competition needs, or ``None`` if it is not known yet. ``expected_rows`` is
+    for the message about missing rows; ``may_be_empty`` for metrics that need no row; ``longest_line`` is the metric's
+    limit. Gzip and zip are unpacked within limits. Excel and Parquet files are left to the reader; other formats are
+    named but not opened.
     """
     if not size or not head:
         return [empty_file()]
@@ -398,7 +400,7 @@ def sniff(
 
 
 def read_header(head: bytes) -> list[str]:
-    """The column names of a CSV of which ``head`` are the first bytes; empty where they cannot be read.
+    """The column names of a CSV whose first bytes are ``head``; empty if they cannot be read.
 
     >>> read_header(b"id, y \\n1,2\\n")
     ['id', 'y']

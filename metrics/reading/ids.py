@@ -1,4 +1,4 @@
-"""Rows of a submission by the ids of the truth: found, missing, unknown, repeated."""
+"""Matching the rows of a submission with the truth by id: found, missing, unknown, repeated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WITH_POINT = r"^(0|-?[1-9][0-9]{0,14})\.0+$"
 
 @dataclass(frozen=True)
 class Alignment:
-    """Where each truth row is in the submission (-1: nowhere)."""
+    """The place of each truth row in the submission (-1 if missing)."""
 
     places: np.ndarray
     is_identity: bool
@@ -42,7 +42,7 @@ class Ids:
 
     @cached_property
     def are_integers(self) -> bool:
-        """Whether all ids are canonical integers below 10¹⁵: only then is ``7.0`` taken as ``7``."""
+        """Whether all ids are canonical integers below 10¹⁵: only then ``7.0`` is accepted for ``7``."""
         import pyarrow.compute as pc
 
         return bool(pc.all(pc.match_substring_regex(self.array, _CANONICAL)).as_py())
@@ -55,11 +55,12 @@ class Ids:
 
     @property
     def in_order(self) -> list[str]:
-        """The ids in an order that does not tell that of the truth's rows, which may be the order of the answers."""
+        """The sorted ids, so that their order does not reveal that of the truth's rows, which may be the order of the
+        answers."""
         return sorted(self.texts, key=int if self.are_integers else str)
 
     def find(self, ids: Any) -> np.ndarray:
-        """The truth row of each given id, -1 where it is unknown."""
+        """The truth row of each given id, -1 if it is unknown."""
         import pyarrow.compute as pc
 
         found = self._rows_of(ids)
@@ -74,8 +75,8 @@ class Ids:
         return codes_among(texts, self.array).copy()
 
     def align(self, table: Table, column: str, *, may_miss: bool) -> tuple[Alignment, list[Problem]]:
-        """Find every truth row in the submission; all complaints about ids, except that a file with faulty rows is
-        not accused of missing the ids on them."""
+        """The place of every truth row in the submission, and all problems of ids. If the file has broken rows, missing
+        ids are not reported, because they may be on those rows."""
         ids = table.column(column)
         if len(ids) == len(self) and ids.equals(self.array):
             return Alignment(np.arange(len(self)), True), []
@@ -99,7 +100,7 @@ class Ids:
         return Alignment(places, False), problems
 
     def _missing(self, table: Table, rows: np.ndarray, column: str) -> Problem:
-        # In the order of the rows, which may be that of the answers, they would tell about these.
+        # Sorted, because the order of the rows may be that of the answers and would reveal them.
         texts = nsmallest(EXAMPLES, pick(self.array, rows).to_pylist(), key=_as_counted)
         names = list(map(shown, texts))
         message = Message.counted(
@@ -130,13 +131,13 @@ class Ids:
 
 
 def _as_counted(text: str) -> tuple[list[str | int], str]:
-    """An order for people: i2 comes before i10."""
+    """A sort key with numbers by value: i2 comes before i10."""
     parts = _DIGITS.split(text)
     return [int(part) if place % 2 else part for place, part in enumerate(parts)], text
 
 
 def blank_ids(table: Table, column: str) -> list[Problem]:
-    """Ids that are empty, or that run over several lines because a quote is missing."""
+    """Problems of ids that are empty, or that run over several lines because a quote is missing."""
     problems = []
     blank = blank_rows(table.column(column))
     if len(blank):
@@ -153,7 +154,7 @@ def blank_ids(table: Table, column: str) -> list[Problem]:
 
 
 def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
-    """Cells with a line break where none can be: almost always a missing quote."""
+    """The problem of cells with a line break where none is allowed: almost always a missing quote."""
     array = table.column(column)
     spans = []
     for row in rows[:EXAMPLES]:
@@ -168,7 +169,7 @@ def over_several_lines(table: Table, column: str, rows: np.ndarray) -> Problem:
 
 
 def spanning(table: Table) -> list[Message]:
-    """Where rows run over several lines, as words; free text may do that, and a lost quote does it too."""
+    """The rows that run over several lines, in words; free text may do that, but so does a missing quote."""
     found: Counter[int] = Counter()
     for array in table.arrays if table.may_span_lines else ():
         rows, counts = line_breaks(array)
@@ -193,12 +194,12 @@ def _repeated(table: Table, column: str, found: np.ndarray, counts: np.ndarray) 
 
 
 def on_line(text: str, line: int) -> Message:
-    """An id, and where it is."""
+    """An id and its line, in words."""
     return Message("{id} (line {line})", id=shown(text), line=int(line))
 
 
 def hint(known: list[str], text: str) -> Message | None:
-    """Why an id that looks right is none of the known ones, if anything comes to mind."""
+    """A message about the known id that a text was probably meant to be, or about odd characters; else None."""
     for says, same in _TWINS:
         wanted = same(text)
         if wanted is None:
@@ -227,7 +228,7 @@ _DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\
 
 
 def _moment(text: str) -> object:
-    """The numbers of a date in an order that all ways of writing it share; ``None`` for other texts."""
+    """The numbers of a date in an order that does not depend on its format; ``None`` for other texts."""
     if not _DATE.fullmatch(text):
         return None
     day, *rest = (list(map(int, re.findall(r"\d+", part))) for part in re.split("[T ]", text, maxsplit=1))
@@ -238,7 +239,7 @@ def _moment(text: str) -> object:
 
 
 def _long_number(text: str) -> float | None:
-    """A number with more digits than a float holds, as a float holds it."""
+    """A number with more digits than a float holds, rounded to a float; ``None`` for other texts."""
     digits = re.sub(r"\D", "", text)
     return _number(text) if len(digits) > 15 else None
 

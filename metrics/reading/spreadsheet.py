@@ -1,7 +1,7 @@
-"""A table as a spreadsheet saved it, made into the CSV that the readers ask for.
+"""Converting a table as saved by a spreadsheet to the CSV that the readers accept.
 
-A wrong guess would be a wrong score, so the readers never guess. Here a conversion is offered, each change with its
-words, and a person looks at it before it counts.
+A wrong guess would be a wrong score, so the readers never guess. A conversion is only offered here, each change with a
+description, and a person confirms it before it counts.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _SAYS_SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ConvertedSpreadsheet:
-    """The CSV ``text``, and what was changed to get it."""
+    """The converted CSV ``text``, and the changes that were made."""
 
     text: bytes
     changes: tuple[Message, ...]
 
     def as_stored(self) -> list[dict[str, Any]]:
-        """The changes, each with its template."""
+        """The changes in JSON form, each with its template."""
         return [{"message": str(change)} | templates_of(message=change) for change in self.changes]
 
 
@@ -52,9 +52,9 @@ class _Sheet:
 
 
 def convert_spreadsheet(data: bytes, *, is_truth: bool = True) -> ConvertedSpreadsheet | None:
-    """What a spreadsheet's file says, as a plain CSV; ``None`` where there is nothing to change or too much is unclear.
+    """A spreadsheet's file as a plain CSV; ``None`` if nothing has to be changed, or if the conversion is unclear.
 
-    Only in a truth a column may be taken for the split.
+    Only in a truth a column may be renamed as the split.
 
     >>> found = convert_spreadsheet("id;y\\n1;0,5\\n".encode())
     >>> found.text
@@ -79,7 +79,8 @@ def convert_spreadsheet(data: bytes, *, is_truth: bool = True) -> ConvertedSprea
 
 
 def _decoded(data: bytes, changes: list[Message]) -> str | None:
-    """The text; UTF-16 and what Excel saves as plain "CSV" in Western Europe are said to be read as such."""
+    """The text; a change is noted if it is UTF-16 or Windows-1252, in which Excel saves a plain "CSV" in Western
+    Europe."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         changes.append(Message('The text is read as UTF-16, which Excel calls "Unicode text".'))
         return data.decode("utf-16", "replace")
@@ -103,7 +104,7 @@ def _decoded(data: bytes, changes: list[Message]) -> str | None:
 
 
 def _sheet(text: str, changes: list[Message]) -> _Sheet | None:
-    """The cells; ``None`` for what is no table, or one whose rows differ in length."""
+    """The cells; ``None`` if the text is not a table, or its rows differ in length."""
     first, _, rest = text.lstrip("\r\n").partition("\n")
     declared = _SAYS_SEPARATOR.fullmatch(first)
     separator = declared[1] if declared else next((one for one in SEPARATORS if one in first and "," not in first), ",")
@@ -126,8 +127,8 @@ def _sheet(text: str, changes: list[Message]) -> _Sheet | None:
 
 
 def _write_points(sheet: _Sheet) -> None:
-    """Decimal commas of the columns in which nothing but numbers stands. Points are marks between the thousands only
-    where one number has both: elsewhere ``1.234`` may be what it says."""
+    """Replace decimal commas in columns that hold only numbers. Points are removed as thousands separators only if one
+    number of the column has both: otherwise ``1.234`` may be meant as it is."""
     columns, example = [], ("", "")
     for place, name in enumerate(sheet.names):
         filled = [cell for cell in sheet.cells(place) if cell]
@@ -153,7 +154,7 @@ def _write_points(sheet: _Sheet) -> None:
 
 
 def _leave_out_row_numbers(sheet: _Sheet) -> None:
-    """A first column without a name that counts the rows from 0 or 1, where two others remain."""
+    """Drop a first column without a name that counts the rows from 0 or 1, if at least two others remain."""
     if len(sheet.names) < 3 or not (sheet.names[0] == "" or is_index(sheet.names[0])):
         return
     numbers = sheet.cells(0)
@@ -163,7 +164,7 @@ def _leave_out_row_numbers(sheet: _Sheet) -> None:
 
 
 def _name_the_split(sheet: _Sheet) -> None:
-    """A column such as ``usage`` that holds the parts is called as it must be."""
+    """Rename a column such as ``usage`` that holds the split to ``Usage``."""
     if USAGE in sheet.names:
         return
     for place, name in enumerate(sheet.names):

@@ -1,5 +1,5 @@
-"""CSV bytes, or a pandas frame, → a table of trimmed text columns. A fast path (Arrow) accepts; ``explaining_reader``
-explains.
+"""CSV bytes or a pandas frame → a table of trimmed text columns. A fast reader (Arrow) accepts good files;
+``explaining_reader`` explains the problems of others.
 
 Nothing is guessed: every cell is text, only an empty cell is empty, and a row has as many cells as the header.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Source = bytes | str | os.PathLike[str] | pd.DataFrame
 else:
     Source = object
-"""A table that somebody hands in: the bytes of a CSV file (plain, gzip or zip), the path of one, or a pandas frame.
+"""A table given by a caller: the bytes of a CSV file (plain, gzip or zip), the path of one, or a pandas frame.
 
 A frame means the file that ``frame.to_csv(index=False)`` writes, cell by cell: truth values are ``True`` and ``False``,
 a ``float32`` has the few digits that it is written with, a missing value is an empty cell. An index that has a name is
@@ -41,11 +41,11 @@ in any order; any other is refused, because it may hold the ids."""
 HeaderCheck = Callable[[Sequence[str], int], list[Problem]]
 
 PIECE = 1 << 22
-"""Bytes that Arrow reads at once: they and what is made of them fit into a processor's cache. A longer record is read
+"""Bytes that Arrow reads at once, so that input and output fit into a processor's cache. A longer record is read
 whole."""
 
 _MARK = b"\xef\xbb\xbf"
-"""A byte-order mark: Arrow drops it at the start of what it is given, so no piece may begin with one."""
+"""A byte-order mark: Arrow drops it at the start of its input, so no piece may begin with one."""
 
 _SPARE_ROWS = 100_000
 _BLOCK = 1 << 18
@@ -54,7 +54,7 @@ _NOT_A_LINE_END = re.compile(rb"[^\n]")
 
 
 class Table:
-    """Columns of equal length as Arrow string arrays, and the line each row came from."""
+    """Columns of equal length as Arrow string arrays, with the line number of each row."""
 
     def __init__(self, names: Sequence[str], arrays: Sequence[Any], text: Text, body: int) -> None:
         self.names = tuple(names)
@@ -62,30 +62,30 @@ class Table:
         self.rows = len(arrays[0]) if arrays else 0
         self.problems: list[Problem] = []
         self.may_span_lines = text.has_quotes
-        """Whether a cell may hold a line break: only quoted ones can."""
+        """Whether cells may hold line breaks: only quoted ones can."""
         self._text = text
         self._body = body
 
     @cached_property
     def lines(self) -> np.ndarray:
-        """The line number of each row; computed when a message needs it."""
+        """The line number of each row; computed only when a message needs it."""
         return self._text.record_lines(self._body)
 
     def some(self, rows: np.ndarray) -> Table:
-        """Some rows, in the order given, with the lines they have."""
+        """The given rows, in that order, with their line numbers."""
         found = Table(self.names, [pick(array, rows) for array in self.arrays], self._text, self._body)
         found.lines = self.lines[rows]
         return found
 
     def without(self, name: str) -> Table:
-        """All columns but one."""
+        """The table without one column."""
         remaining = [other for other in self.names if other != name]
         found = Table(remaining, [self.column(other) for other in remaining], self._text, self._body)
         found.lines, found.problems = self.lines, self.problems
         return found
 
     def let_go(self, names: Sequence[str]) -> None:
-        """Keep neither these columns nor the text, only the line numbers."""
+        """Free these columns and the text, and keep only the line numbers."""
         self.lines = self.lines.astype(np.int32)
         self._text = Text(b"", self._text.has_quotes, 0)
         remaining = [name for name in self.names if name not in names]
@@ -93,7 +93,7 @@ class Table:
         self.names = tuple(remaining)
 
     def column(self, name: str) -> Any:
-        """The Arrow string array of a column, white space around each cell removed."""
+        """The Arrow string array of a column, with cells trimmed."""
         return self.arrays[self.names.index(name)]
 
 
@@ -104,14 +104,14 @@ def read_bytes(source: Source, limit: int = LIMIT) -> bytes:
     if not isinstance(source, str | os.PathLike):
         return _bytes_of_frame(source)
     with Path(source).open("rb") as stream:
-        # Python makes room for all that is asked for, and what has no size (a pipe) may be of any.
+        # Python allocates the requested size, so it is that of the file; a pipe has none and may send any number.
         size = os.fstat(stream.fileno()).st_size or limit
         data = stream.read(min(size, limit) + 1)
     return unpack(data, limit)
 
 
 def _bytes_of_frame(source: object) -> bytes:
-    """The CSV file of a frame. Raises ``Refused`` for what is no frame, and for ids that may be in an index without a
+    """The CSV file of a frame. Raises ``Refused`` for other objects, and for ids that may be in an index without a
     name."""
     pandas = sys.modules.get("pandas")  # a frame can only come from a program that has imported it
     if pandas is None or not isinstance(source, pandas.DataFrame):
@@ -124,11 +124,12 @@ def _bytes_of_frame(source: object) -> bytes:
         )
         raise Refused(Problem("no_table", message))
     text: str = _with_index(source).to_csv(index=False, lineterminator="\n")
-    return text.encode("utf-8", "surrogatepass")  # the reader says in which line there is no character
+    return text.encode("utf-8", "surrogatepass")  # the reader reports the line of an invalid character
 
 
 def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with the named levels of its index as first columns, unless there are columns of these names."""
+    """The frame with the named levels of its index as first columns, unless it has columns of these names. Raises
+    ``Refused``."""
     names = list(frame.index.names)
     if names == [None] and _counts_rows(frame.index):
         return frame
@@ -145,7 +146,7 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _counts_rows(index: pd.Index) -> bool:
-    """Whether an index is 0, 1, 2, …, in any order: a frame that was sorted or shuffled keeps its row numbers."""
+    """Whether an index is 0, 1, 2, …, in any order, as a sorted or shuffled frame keeps its row numbers."""
     if not len(index):
         return True
     if index.nlevels > 1 or not isinstance(index.dtype, np.dtype) or index.dtype.kind not in "iu":
@@ -161,9 +162,9 @@ def read_table(
     may_be_empty: bool = False,
     longest_line: int = LONGEST_LINE,
 ) -> Table:
-    """Read a CSV whose header passes ``check``. Raises ``Refused`` when nothing further can be said.
+    """Read a CSV whose header passes ``check``. Raises ``Refused`` if the file cannot be read further.
 
-    Rows with too few or too many cells are left out and named in ``Table.problems``.
+    Rows with too few or too many cells are left out and reported in ``Table.problems``.
     """
     text = scan(data, longest_line)
     names, line, body = header_of(text.data)
@@ -196,7 +197,7 @@ def _stop_early(text: Text, body: int, expected: int) -> None:
 
 
 def _explained(text: Text, names: Sequence[str], body: int) -> Table:
-    """The good rows of a file in which Arrow finds fault, with the problems of the others."""
+    """The good rows of a file that Arrow refuses, with the problems of the others."""
     good, lines, problems = walk(text.data, body, len(names))
     arrays = _empty(len(names))
     if good.strip():
@@ -216,7 +217,7 @@ def _empty(width: int) -> list[Any]:
 
 
 def _columns(text: Text, body: int, width: int) -> list[Any] | None:
-    """The trimmed columns as string arrays, read piece by piece, or ``None`` where Arrow finds fault with the rows."""
+    """The trimmed columns as string arrays, read piece by piece, or ``None`` if Arrow refuses the rows."""
     view = memoryview(text.data)
     ends = list(_ends_of_pieces(text, body))
     if len(ends) == 1:
@@ -236,7 +237,8 @@ def _columns(text: Text, body: int, width: int) -> list[Any] | None:
 
 
 def _ends_of_pieces(text: Text, start: int) -> Iterator[int]:
-    """Where the pieces from ``start`` on end, each behind a line end that no quotes enclose; the last at the end."""
+    """The ends of pieces from ``start`` on, each after a line end outside of quotes; the last is the end of the
+    text."""
     data, size = text.data, PIECE
     while start + size < len(data):
         if text.has_quotes:
@@ -255,8 +257,8 @@ def _ends_of_pieces(text: Text, start: int) -> Iterator[int]:
 
 
 class _Growing:
-    """A string array that pieces are added to. Room for all of them is reserved at once, and memory that nothing was
-    written to is none: never are the pieces and the whole there together."""
+    """A string array to which pieces are appended. Its full size is reserved at once (untouched memory costs nothing),
+    so the pieces and the whole are never in memory together."""
 
     def __init__(self, rows: int, size: int) -> None:
         self._offsets, self._data = np.zeros(rows + 1, np.int32), np.empty(size, np.uint8)
@@ -278,12 +280,12 @@ class _Growing:
 
 
 def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
-    """The columns as string arrays, or ``None`` where Arrow finds fault with the rows."""
+    """The columns as string arrays, or ``None`` if Arrow refuses the rows."""
     import pyarrow as pa
     from pyarrow import csv
 
     keys = [str(place) for place in range(width)]
-    if view[: len(_MARK)] == _MARK:  # it drops one, and here it belongs to a cell
+    if view[: len(_MARK)] == _MARK:  # Arrow drops one, but this one belongs to a cell
         view = memoryview(_MARK + view.tobytes())
     try:
         table = csv.read_csv(
@@ -296,7 +298,7 @@ def _arrow(view: memoryview, width: int, has_quotes: bool) -> list[Any] | None:
         )
     except pa.ArrowInvalid:
         return None
-    # One block is one chunk, which is not copied.
+    # One block becomes one chunk, which needs no copy.
     return [column.chunk(0) if column.num_chunks == 1 else column.combine_chunks() for column in table.columns]
 
 
@@ -337,20 +339,20 @@ def raw_cells(array: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def blank_rows(array: Any) -> np.ndarray:
-    """The places of the empty cells of an Arrow string array."""
+    """The places of empty cells in an Arrow string array."""
     offsets, _ = raw_cells(array)
     return np.flatnonzero(offsets[1:] == offsets[:-1])
 
 
 def line_breaks(array: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The places of the cells of an Arrow string array with line breaks, and how many each has."""
+    """The places of cells with line breaks in an Arrow string array, and the number of line breaks in each."""
     offsets, data = raw_cells(array)
     breaks = np.flatnonzero(data[offsets[0] : offsets[-1]] == 10) + offsets[0]
     return np.unique(np.searchsorted(offsets, breaks, side="right") - 1, return_counts=True)
 
 
 def trimmed(array: Any) -> Any:
-    """Each cell without white space around it; arrays that need nothing are returned as they are."""
+    """Each cell without white space around it; an array that needs no change is returned itself."""
     offsets, data = raw_cells(array)
     used = data[offsets[0] : offsets[-1]]
     if not any(_is_soft(used[place : place + _BLOCK]).any() for place in range(0, len(used), _BLOCK)):
@@ -365,8 +367,8 @@ def trimmed(array: Any) -> Any:
 
 
 def _is_soft(data: np.ndarray) -> np.ndarray:
-    """Which bytes are no visible ASCII, 33 to 126."""
-    # Subtracting 33 in uint8 wraps everything but the visible above 93.
+    """A mask of the bytes that are not visible ASCII (33 to 126)."""
+    # Subtracting 33 in uint8 maps visible characters to 0–93 and wraps all others to larger values.
     found: np.ndarray = (data - np.uint8(33)) > 93
     return found
 

@@ -1,7 +1,7 @@
 """CSV bytes → clean UTF-8 text with known lines, without any CSV library.
 
-Whatever a table reader might misread in silence is found here first: other encodings, control characters, lines of
-absurd length, quotes that are not where a quote may stand.
+Everything that a table reader might silently misread is found here first: other encodings, control characters, absurdly
+long lines, misplaced quotes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .containers import container_of, refuse_container
 
 LONGEST_LINE = 65_536
 LONGEST_MASK_LINE = 8_388_608
-"""Where a cell holds a mask or boxes: the worst of 1024 × 1024 pixels, every other one, takes 5 MB as run lengths."""
+"""The limit for masks and boxes: 1024 × 1024 pixels with every other one set, the worst mask, take 5 MB."""
 
 _CONTROL = bytes(set(range(32)) - {9, 10, 13}) + b"\x7f"
 _BLOCK = 1 << 18  # bytes that fit into a processor's cache
@@ -28,14 +28,14 @@ _HIGH_CONTROL = re.compile(b"\xc2[\x80-\x84\x86-\x9f]")  # U+0085, "next line", 
 @dataclass(frozen=True)
 class Text:
     """A CSV file with ``\\n`` line ends and no byte-order mark; ``has_quotes`` tells if any cell is quoted,
-    ``line_ends`` how many line ends there are."""
+    ``line_ends`` is the number of line ends."""
 
     data: bytes
     has_quotes: bool
     line_ends: int
 
     def record_lines(self, start: int) -> np.ndarray:
-        """The lines on which the non-blank records from ``start`` on begin; a quoted cell may span lines."""
+        """The line numbers of the non-blank records from ``start`` on; a quoted cell may span lines."""
         ends = places_of(10, self.data, start)
         closing = np.arange(len(ends))
         if self.has_quotes:
@@ -49,7 +49,7 @@ class Text:
 
 
 def blocks_of(data: bytes, start: int = 0) -> Iterator[tuple[int, np.ndarray]]:
-    """The bytes from ``start`` on in pieces that need little memory at a time, each with its offset."""
+    """The bytes from ``start`` on in blocks that need little memory, each with its offset."""
     buffer = np.frombuffer(data, np.uint8)
     for place in range(start, len(buffer), _BLOCK):
         yield place, buffer[place : place + _BLOCK]
@@ -75,7 +75,7 @@ def scan(data: bytes, longest_line: int = LONGEST_LINE) -> Text:
 
 
 def plain_lines(data: bytes) -> bytes:
-    """Without byte-order mark, every line end as ``\\n``."""
+    """The bytes without byte-order mark, every line end as ``\\n``."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -83,24 +83,24 @@ def plain_lines(data: bytes) -> bytes:
 
 
 def empty_file() -> Problem:
-    """Of no bytes."""
+    """The problem of a file without bytes."""
     return Problem("empty_file", Message("The file is empty (0 bytes)."))
 
 
 def only_blanks() -> Problem:
-    """Of bytes that nobody sees."""
+    """The problem of a file with only white space."""
     return Problem("no_rows", Message("The file has no rows: it holds only blank lines."))
 
 
 def no_rows(expected: int | None) -> Message:
-    """Of a file that ends with its header."""
+    """The message about a file that ends after its header."""
     if expected:
         return Message("The file has a header but no rows; {expected} expected.", expected=expected)
     return Message("The file has a header but no rows.")
 
 
 def check_encoding(data: bytes, *, is_cut: bool = False) -> None:
-    """Refuse other containers, UTF-16 and broken UTF-8; ``is_cut`` forgives a character cut off at the end."""
+    """Refuse other file formats, UTF-16 and invalid UTF-8; with ``is_cut`` the last character may be incomplete."""
     name = container_of(data[:4096])
     if name is not None:
         raise Refused(refuse_container(name))
@@ -138,7 +138,7 @@ def _not_utf8(data: bytes, error: UnicodeDecodeError) -> Problem:
 
 
 def check_characters(data: bytes) -> int:
-    """Refuse NUL and other control characters but tab and line ends; the number of line ends."""
+    """Refuse NUL and other control characters except tab and line ends; returns the number of line ends."""
     line_ends = _line_ends(data)
     if line_ends >= 0 and (data.isascii() or not _HIGH_CONTROL.search(data)):
         return line_ends
@@ -168,7 +168,7 @@ def check_characters(data: bytes) -> int:
 
 
 def _line_ends(data: bytes) -> int:
-    """How many there are; -1 if the file holds a control character."""
+    """The number of line ends; -1 if the file has a control character."""
     if b"\x7f" in data:
         return -1
     count = 0
@@ -181,7 +181,7 @@ def _line_ends(data: bytes) -> int:
 
 
 def check_line_lengths(data: bytes, longest: int = LONGEST_LINE) -> None:
-    """Refuse longer lines; hops from line end to line end, so the cost is small."""
+    """Refuse lines longer than ``longest`` bytes; hops from line end to line end, so it is cheap."""
     start, size = 0, len(data)
     while size - start > longest:
         end = data.rfind(b"\n", start, start + longest + 1)
@@ -195,7 +195,7 @@ def check_line_lengths(data: bytes, longest: int = LONGEST_LINE) -> None:
 def quotes_are_regular(data: bytes, start: int = 0) -> bool:
     """Whether each quote from ``start`` on opens a cell, closes one or is doubled inside one, and none stays open.
 
-    A reader that meets anything else guesses, and readers guess differently.
+    Readers guess about other quotes, each in a different way.
     """
     places = places_of(34, data, start)
     if len(places) % 2:

@@ -1,9 +1,9 @@
-"""Workbooks are measured before calamine reads them.
+"""Limits of Excel workbooks, checked before calamine reads them.
 
-Calamine makes room for every cell between the first and the last, copies a shared text into each cell that shows it,
-and goes through every sheet as often as the workbook lists it. A process without room for that ends without a word.
-So an XML parser counts what calamine will count, refuses spellings that the two could read differently, and calamine
-gets a new archive with nothing but the parts that were counted.
+Calamine allocates every cell between the first and the last, copies a shared text into each cell that shows it, and
+reads every sheet as often as the workbook lists it. A process without enough memory for that is killed without a
+message. So an XML parser counts what calamine will allocate, refuses spellings that the two could read differently, and
+calamine gets a new archive with only the parts that were counted.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..core.messages import Message
 MAX_UNPACKED_BYTES = 250_000_000
 MAX_ARCHIVE_MEMBERS = 10_000
 MAX_ELEMENTS = 6_000_000
-"""A cell with a value has two elements."""
+"""The most XML elements; a cell with a value has two."""
 MAX_OTHER_ELEMENTS = 1_000_000
-"""Of styles, merged cells and the like."""
+"""The most XML elements of styles, merged cells and the like."""
 MAX_CELLS = 5_000_000
-"""Rows × columns from the first cell of a sheet to its last."""
+"""The most rows × columns of a sheet."""
 MAX_TEXT_BYTES = 100_000_000
-"""Of all cells of a sheet, a shared text counted at each use."""
+"""The most bytes of text in all cells of a sheet, a shared text counted at each use."""
 MAX_NAME_CHARACTERS = 128
 _MAX_DEPTH = 64
 _DIRECTORY_ENTRY = b"PK\x01\x02"
@@ -46,13 +46,13 @@ _PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 _ROW = re.compile(r"[0-9]{1,7}")
 _NUMBER_OF_TEXT = re.compile(r"[0-9]{1,8}")
 _OF_OTHER_PARTS = ("sheetData", "si", "sheet", "Relationship")
-"""Refused where they do not belong: calamine reads a sheet wherever the workbook says that one is."""
+"""Elements that are refused in the wrong part: calamine reads any part as a sheet that the workbook lists as one."""
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
 
 
 def measured_workbook(data: bytes, limit: int) -> bytes:
-    """The workbook with nothing but what the reader needs. Raises ``Refused`` for what is no workbook, and for one that
-    is damaged, spelled oddly, or unpacks to more than ``limit`` bytes or the limits above."""
+    """A copy of the workbook with only the parts that the reader needs. Raises ``Refused`` for a file that is not a
+    workbook, is damaged or spelled oddly, or unpacks to more than ``limit`` bytes or the limits above."""
     check_member_count(data)
     out = io.BytesIO()
     try:
@@ -73,7 +73,7 @@ def measured_workbook(data: bytes, limit: int) -> bytes:
 
 
 def check_member_count(data: bytes) -> None:
-    """Refuse an archive of very many members before its directory is read. Raises ``Refused``."""
+    """Raise ``Refused`` for an archive of very many members, before its directory is read."""
     count = data.count(_DIRECTORY_ENTRY)
     if count > MAX_ARCHIVE_MEMBERS:
         message = Message("The archive holds {count} files and was not opened.", count=count)
@@ -81,18 +81,18 @@ def check_member_count(data: bytes) -> None:
 
 
 def damaged() -> Refused:
-    """The problem of a workbook that cannot be read."""
+    """The error for a workbook that cannot be read."""
     return Refused(Problem("container", Message("The Excel file is damaged or encrypted. Save it as a new file.")))
 
 
 def too_large(limit: int) -> Refused:
-    """The problem of a file that unpacks to more than ``limit`` bytes."""
+    """The error for a file that unpacks to more than ``limit`` bytes."""
     size = f"{limit / 1e6:,.0f}"
     return Refused(Problem("too_large", Message("The file is larger than {size} MB when unpacked.", size=size)))
 
 
 def too_many_cells() -> Refused:
-    """The problem of a sheet that reaches too far."""
+    """The error for a sheet with too many cells."""
     message = Message(
         "A sheet of the Excel file is mostly empty or too large: it reaches over more than {count} cells. Delete what "
         "lies far off the table, or save it as CSV.",
@@ -133,15 +133,15 @@ def _copy_parts(archive: zipfile.ZipFile, parts: Sequence[zipfile.ZipInfo], meas
 
 
 class _Part:
-    """A part of a workbook while it is measured. ``begins`` has what to do at an element, by its name; what it has not
-    is counted."""
+    """A part of a workbook that is being measured. ``begins`` maps element names to handlers; other elements are
+    counted."""
 
     def __init__(self, begins: Mapping[str, Callable[[dict[str, str]], None]]) -> None:
         self.begins = dict.fromkeys(_OF_OTHER_PARTS, _refuse) | dict(begins)
         self.depth = self.others = self.size = 0
 
     def measure(self, data: bytes) -> None:
-        """Raise ``Refused`` where the part is too large or damaged."""
+        """Raise ``Refused`` if the part is too large or damaged."""
         if b"\0" in data:  # UTF-16, which calamine reads byte by byte
             raise damaged()
         parser = expat.ParserCreate("UTF-8")
@@ -155,11 +155,11 @@ class _Part:
             raise damaged() from None
 
     def end(self, _name: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         self.depth -= 1
 
     def text(self, data: str) -> None:
-        """Some text between two marks."""
+        """Handle a piece of text."""
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         self.depth += 1
@@ -183,7 +183,7 @@ class _Part:
 
 
 class _SharedStrings(_Part):
-    """Texts that cells show by their number."""
+    """The part with texts to which cells refer by number."""
 
     def __init__(self) -> None:
         super().__init__({"si": self._begin_string, "t": _pass, "r": _pass})
@@ -201,11 +201,11 @@ class _SharedStrings(_Part):
         self.sizes.append(0)
 
     def _count(self, _attributes: dict[str, str]) -> None:
-        """Formats within a text take no room."""
+        """Formats within a text are not counted."""
 
 
 class _CountedSheet(_Part):
-    """Where its cells are, and how long their texts are together."""
+    """A sheet: counts the extent of its cells and the length of their texts."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         super().__init__({"sheetData": self._begin_data})
@@ -216,7 +216,7 @@ class _CountedSheet(_Part):
     def end(self, _name: str) -> None:
         self.depth -= 1
         self.is_number_of_text = False
-        if self.depth < self.depth_of_data:  # calamine reads no cell behind it
+        if self.depth < self.depth_of_data:  # calamine reads no cell after the data
             self.begins, self.depth_of_data = dict.fromkeys(_OF_OTHER_PARTS[1:], _refuse), 0
 
     def text(self, data: str) -> None:
@@ -261,7 +261,8 @@ class _CountedSheet(_Part):
         self.is_shared = attributes.get("t") == "s"
 
     def _begin_value(self, _attributes: dict[str, str]) -> None:
-        """Only here, because an empty cell takes no room, however far away it is."""
+        """Extend the sheet's extent here, not at the cell, because calamine allocates nothing for a cell without a
+        value."""
         self.is_number_of_text, self.has_number = self.is_shared, False
         if self.column > self.width or self.cell_row > self.height:
             self.width, self.height = max(self.width, self.column), max(self.height, self.cell_row)
@@ -270,7 +271,7 @@ class _CountedSheet(_Part):
 
 
 class _Lists(_Part):
-    """Styles, and which sheets there are: each is listed once, so that no part is read twice."""
+    """Styles and the list of sheets; each sheet may be listed once, so that no part is read twice."""
 
     def __init__(self) -> None:
         super().__init__({"sheet": self._begin_sheet, "Relationship": self._begin_relationship})
@@ -294,7 +295,7 @@ class _Lists(_Part):
 
 
 def _pass(_attributes: object) -> None:
-    """Count nothing."""
+    """Handler that counts nothing."""
 
 
 def _refuse(*_declared: object) -> None:

@@ -1,7 +1,7 @@
-"""Excel workbooks (.xlsx) and Parquet files as CSV bytes. No formula is computed and no link is followed: an Excel cell
-is what Excel last showed as its value.
+"""Excel workbooks (.xlsx) and Parquet files as CSV bytes. No formula is computed and no link is followed: a cell has
+the value that Excel saved.
 
-The first sheet that holds anything is read. A line of the CSV is a row of the sheet, so messages name Excel's rows.
+The first sheet with a filled cell is read. A line of the CSV is a row of the sheet, so messages name Excel's rows.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 MAX_SHEETS = 255
 LONGEST_WHOLE = 1e15
-"""Excel stores all numbers as floats of 64 bits; below this those without a fraction are whole numbers."""
+"""Excel stores all numbers as 64-bit floats; below this limit those without a fraction are written as whole numbers."""
 
 
 def xlsx_to_csv(data: bytes, limit: int) -> bytes:
-    """The first sheet that holds anything. Raises ``Refused`` for what is no workbook, and for one that is damaged,
+    """The first sheet with a filled cell. Raises ``Refused`` for a file that is not a workbook, or is damaged,
     protected, or larger than ``limit`` bytes."""
     import python_calamine as calamine
 
@@ -37,7 +37,7 @@ def xlsx_to_csv(data: bytes, limit: int) -> bytes:
     except calamine.PasswordError:
         raise Refused(_broken(Message("The Excel file is protected by a password. Save it without one."))) from None
     except BaseException as error:
-        # calamine panics at dates that are none; the class, which is no `Exception`, is not to be imported.
+        # calamine panics at invalid dates; the class of the panic is not an `Exception` and cannot be imported.
         kinds = (calamine.CalamineError, OSError, ValueError, OverflowError)
         if isinstance(error, kinds) or type(error).__name__ == "PanicException":
             raise Refused(_broken(Message("The Excel file cannot be read. Save it as CSV (UTF-8, comma)."))) from None
@@ -61,7 +61,7 @@ def _first_filled_sheet(workbook: CalamineWorkbook, limit: int) -> bytes:
 
 
 def _csv_of_rows(rows: Sequence[Sequence[Any]], limit: int) -> bytes:
-    """Rows without the empty columns at the right; an empty row is an empty line."""
+    """The rows without empty columns at the right; an empty row becomes an empty line."""
     width = max((place + 1 for row in rows for place, cell in enumerate(row) if cell not in ("", None)), default=0)
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
@@ -77,7 +77,7 @@ def _csv_of_rows(rows: Sequence[Sequence[Any]], limit: int) -> bytes:
 
 
 def cell_text(cell: object) -> str:
-    """What a cell says, as CSV files write it.
+    """The text of a cell, as CSV files write it.
 
     >>> cell_text(3.0), cell_text(0.1), cell_text(True), cell_text(None)
     ('3', '0.1', 'True', '')
@@ -96,8 +96,8 @@ def cell_text(cell: object) -> str:
 
 
 def parquet_to_csv(data: bytes, limit: int) -> bytes:
-    """All columns of a Parquet file. Raises ``Refused`` for a damaged file, columns that are no plain values, and more
-    than ``limit`` bytes."""
+    """All columns of a Parquet file. Raises ``Refused`` for a damaged file, for columns with nested values, and for
+    more than ``limit`` bytes."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
@@ -131,8 +131,8 @@ def _is_index(name: str) -> bool:
 
 
 def _writable(column: Any, name: str) -> Any:
-    """A column for the CSV writer, which gives numbers the fewest digits that give them back. Truth values are written
-    as Python writes them."""
+    """A column for Arrow's CSV writer, which writes numbers with the fewest digits that restore them. Booleans are
+    written as in Python. Raises ``Refused`` for nested values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
