@@ -62,7 +62,6 @@ urlpatterns = [
     path("host/", competitions.host, name="host"),
     path("host/new/", setup.host_new, name="host_new"),
     path("host/<slug:slug>/setup/", setup.host_setup, name="host_setup"),
-    path("host/<slug:slug>/setup/metric/", truth_metric.host_setup_metric, name="host_setup_metric"),
     path("host/<slug:slug>/setup/launch/", launch.host_setup_launch, name="host_setup_launch"),
     path("host/<slug:slug>/export.zip", data_files.host_export, name="host_export"),
     path("host/<slug:slug>/clone/", launch.host_clone, name="host_clone"),

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ANSWERS = table("id,species", lambda i, dice: dice.choice(["newt", "toad", "frog"]), 400)
 MOST_CLICKS = 6
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-STEPS = ("setup", "setup/metric", "setup/launch", "truth/check", "clone")
+STEPS = ("setup", "truth/metric", "setup/launch", "truth/check", "clone")
 
 
 class Hand:

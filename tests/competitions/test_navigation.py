@@ -32,7 +32,7 @@ NO_PAGE = {
     "host_restore",
     "host_projector",
 }
-STEPS = {"host_setup_metric", "host_setup_launch"}
+STEPS = {"host_setup_launch"}
 HELD = [name for tab in HOST_TABS for page in tab.pages for name in (page.name, *page.beneath)]
 
 

@@ -214,7 +214,7 @@ def test_a_broken_file_breaks_no_page(metrics_folder: Path, ada: User) -> None:
     assert "broken" not in gallery.lower()
     assert "Mean gap." in page_of(ada, "/metrics/gap/")
     page_of(ada, "/metrics/asking/")
-    assert "Required." in page_of(ada, "/host/pets/setup/metric/?metric=asking")
+    assert "Required." in page_of(ada, "/host/pets/truth/metric/?metric=asking")
     assert "inf" not in tidy(page_of(ada, "/metrics/gap/")).partition("<dt>Best value</dt>")[2][:40]
     assert Client().get("/metrics/broken/").status_code == 404
 
@@ -231,7 +231,7 @@ def test_the_help_of_a_parameter_ends_before_its_default_begins(metrics_folder: 
     text = GAP.replace("power: float = 1.0):\n", "power: float = 1.0, floor: bool = True, k: int = 3):\n" + head)
     (metrics_folder / "gap.py").write_text(text)
     make_competition(ada, launched=False)
-    page = page_of(ada, "/host/pets/setup/metric/?metric=gap")
+    page = page_of(ada, "/host/pets/truth/metric/?metric=gap")
     assert "exponent of each gap. Default: 1.0." in page
     assert "Does it begin at 0? Default: True." in page
     assert ">Default: 3." in tidy(page)

@@ -1,8 +1,8 @@
-"""The metric of a file that was checked, among all of them: for a draft, and for a correction under Manage."""
+"""The metric of a file that was checked, among all of them: for a draft's proposal and for a correction."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import messages
 from django.forms import Form
@@ -23,7 +23,6 @@ from ..services import competitions, findings, publishing, truth_drafts
 from .examples import worked_example_of
 from .host_responses import add_refusal
 from .page_tasks import answered_by_worker
-from .setup import until_launch
 from .truth_reports import BROKEN, draft_of, fitting_metrics, last_check_report, metric_or_none, secondary_of
 
 
@@ -36,33 +35,9 @@ MEASURING = gettext_lazy("Checking the answers with this metric")
 
 @open_to(Audience.HOSTS)
 @answered_by_worker(MEASURING, is_quick=_only_shows_parameters)
-@until_launch("host_truth_metric")
-def host_setup_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    """For the proposal of a draft: the metric is taken, and nothing is published."""
-    return _metric_step(request, page_context, Pages("host_setup", "host_setup_metric", "competitions/setup.html"))
-
-
-@open_to(Audience.HOSTS)
-@answered_by_worker(MEASURING, is_quick=_only_shows_parameters)
 def host_truth_metric(request: HttpRequest, page_context: PageContext) -> HttpResponse:
-    return _metric_step(request, page_context, Pages("host_truth", "host_truth_metric", "competitions/manage.html"))
-
-
-class Pages(NamedTuple):
-    """Where the answers are, this page, and its frame."""
-
-    data: str
-    metric: str
-    frame: str
-
-    @property
-    def publishes(self) -> bool:
-        return self.data == "host_truth"
-
-
-def _metric_step(request: HttpRequest, page_context: PageContext, pages: Pages) -> HttpResponse:
-    """GET shows (`?metric=` chooses); POST measures with another metric (`look`, `parameters` without a script), or
-    takes the metric and goes on."""
+    """GET shows (`?metric=` chooses); POST measures with another metric (`look`, `parameters` without a script), takes
+    the metric for the proposal of a draft (`take`), or takes it and publishes (`use`)."""
     competition = page_context.competition
     draft, action = draft_of(competition), request.POST.get("action", "")
     held = draft or competition.ground_truth
@@ -70,12 +45,12 @@ def _metric_step(request: HttpRequest, page_context: PageContext, pages: Pages) 
     known = [key for key in (asked, held.metric if held else "") if metric_or_none(key)]
     key = known[0] if known else "accuracy"
     if request.method == "POST" and action != "parameters":
-        return _choose_metric(request, page_context, pages, key, goes_on=action != "look")
+        return _choose_metric(request, page_context, key, action)
     parameters = parameter_form(competition, key)
     if getattr(request, "htmx", False):
         context = {"metric": metrics.get(key), "parameters": parameters}
         return render(request, "competitions/parameters.html", context)
-    return _metric_page(request, page_context, pages, MetricForm(initial={"metric": key}), parameters)
+    return _metric_page(request, page_context, MetricForm(initial={"metric": key}), parameters)
 
 
 def parameter_form(competition: Competition, key: str) -> ParameterForm:
@@ -91,9 +66,7 @@ def parameter_form(competition: Competition, key: str) -> ParameterForm:
     return ParameterForm(key, values=values, columns=truth_drafts.columns_at_hand(competition))
 
 
-def _choose_metric(
-    request: HttpRequest, page_context: PageContext, pages: Pages, key: str, *, goes_on: bool
-) -> HttpResponse:
+def _choose_metric(request: HttpRequest, page_context: PageContext, key: str, action: str) -> HttpResponse:
     """Measure with what was chosen, unless that was done already; then publish, where nothing stands against it."""
     competition, draft = page_context.competition, draft_of(page_context.competition)
     held = draft or competition.ground_truth
@@ -116,17 +89,17 @@ def _choose_metric(
                     secondary=also,
                     wants_fits=True,
                 )
-            if not goes_on or (draft and not draft.report["ok"]):
-                return see_other(pages.metric, fragment="#check", slug=competition.slug)
-            if not pages.publishes:
-                return see_other(pages.data, fragment="#proposal", slug=competition.slug)
+            if action == "look" or (draft and not draft.report["ok"]):
+                return see_other("host_truth_metric", fragment="#check", slug=competition.slug)
+            if action == "take":
+                return see_other("host_setup", fragment="#proposal", slug=competition.slug)
             return publish_checked(request, page_context, draft, **publish_form.cleaned_data)
     except competitions.CannotHost as error:
         status = add_refusal(form, error)
     except JobFailed:
         form.add_error(None, BROKEN)
         status = 503
-    return _metric_page(request, page_context, pages, form, parameters, secondary, status=status)
+    return _metric_page(request, page_context, form, parameters, secondary, status=status)
 
 
 def posted_parameters(request: HttpRequest, form: Form, key: str, columns: list[str]) -> ParameterForm:
@@ -162,7 +135,6 @@ def publish_checked(
 def _metric_page(
     request: HttpRequest,
     page_context: PageContext,
-    pages: Pages,
     form: MetricForm,
     parameters: ParameterForm,
     secondary: SecondaryForm | None = None,
@@ -175,10 +147,7 @@ def _metric_page(
     held_metric = metric_or_none(held.metric) if held else None
     context = {
         "page_context": page_context,
-        "frame": pages.frame,
-        "data_page": pages.data,
-        "metric_page": pages.metric,
-        "publishes": pages.publishes,
+        "data_page": "host_truth" if competition.launched_at else "host_setup",
         **about,
         "found": findings.shown_findings(about["held_check"]),
         "metric": metrics.get(parameters.key),
