@@ -12,7 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +83,7 @@ class SealedProcess:
     is_ready: bool = False
     files: int = 0
     stage: str = ""
-    first_mb: float = field(default=0.0, repr=False)
-
-    def close(self) -> None:
-        self.channel.close()
+    first_mb: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,7 @@ class Scorer:
     def end(self, process: SealedProcess) -> tuple[int, float]:
         """End a process, if it has not ended by itself; how it ended, and the seconds of the processor that it used.
         Raises `ConnectionEnded`."""
-        process.close()
+        process.channel.close()
         until = time.monotonic() + ANSWER_SECONDS
         self.channel.send({"end": process.pid}, until)
         answer = self.channel.receive(until)
@@ -172,7 +169,7 @@ class Scorer:
         """End it and let go of everything; only the latter where another process started it."""
         self.channel.close()
         for process in self.processes.values():
-            process.close()
+            process.channel.close()
         if self.owner == os.getpid():
             self.kill()
             self.process.wait()

@@ -124,12 +124,6 @@ class Channel:
     def close(self) -> None:
         self.socket.close()
 
-    def __enter__(self) -> Channel:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _wait(self, for_what: int, until: float | None) -> None:
         poll = select.poll()
         poll.register(self.socket.fileno(), for_what)

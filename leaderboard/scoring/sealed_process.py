@@ -12,7 +12,7 @@ import resource
 import signal
 import socket
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -46,7 +46,7 @@ def serve(client: Channel) -> None:
         elif "job" in request:
             work(client, request)
         else:
-            with client.receive_channel() as asker:
+            with closing(client.receive_channel()) as asker:
                 client.send({"begun": start_process(client, asker, request)})
 
 

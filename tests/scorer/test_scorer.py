@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -196,7 +196,7 @@ def test_what_has_not_the_form_of_an_answer_is_believed_by_nobody(said_to_user: 
 
 def test_a_message_is_bounded_and_nothing_but_json() -> None:
     ours, theirs = messages.Channel.pair()
-    with ours, theirs:
+    with closing(ours), closing(theirs):
         for text in (b"[1]", b"no"):
             theirs.socket.send(struct.pack("!I", len(text)) + text)
             with pytest.raises(messages.MalformedMessage):
@@ -218,7 +218,7 @@ def test_each_wait_for_another_process_has_an_end(tmp_path: Path) -> None:
         ours.send({"large": "x" * 20_000_000}, begun + 0.3)
     assert time.monotonic() - begun < 5
     theirs.close()
-    with ours, pytest.raises(messages.ConnectionEnded):
+    with closing(ours), pytest.raises(messages.ConnectionEnded):
         ours.receive(begun + 60)
 
 
