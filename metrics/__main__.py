@@ -42,7 +42,7 @@ from .core.explanation import rows_csv
 
 
 class _Parser(argparse.ArgumentParser):
-    """A call that cannot be understood ends with 1: 2 is what an invalid submission ends with."""
+    """Exits with status 1 for a wrong call, because argparse's 2 means an invalid submission here."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return {"list": _list, "show": _show, "score": _score}[options.command](options)
-    except BrokenPipeError:  # whoever read what is printed has seen enough, such as "head"
+    except BrokenPipeError:  # the reader of the output has closed it, such as "head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except GroundTruthError as error:
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (MetricError, OSError) as error:
         code = "file" if isinstance(error, OSError) else "call"
         words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-        if isinstance(error, MetricFailed):  # at home one holds the truth, so nothing is kept back
+        if isinstance(error, MetricFailed):  # the user at home has the truth, so details need no hiding
             words = f"{words}\n{error.host_details}".rstrip()
         problems = [Problem(code, line) for line in words.splitlines()]
         return _complain("This cannot be scored.", problems, 1, options)
@@ -131,7 +131,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 class _OtherIsInvalid(SubmissionError):
-    """The second of two submissions is at fault."""
+    """The second of two submissions, given by `--compare`, is invalid."""
 
 
 def _score(options: argparse.Namespace) -> int:
@@ -156,7 +156,7 @@ def _score(options: argparse.Namespace) -> int:
         interval = f"  95 %: {known.low:.6g} to {known.high:.6g}" if known and is_known else ""
         print(f"{name:<8} {getattr(result, name)!r}{interval}{f'  ({parts})' if parts else ''}")
     for secondary_metric, value in zip(truth.secondary, result.secondary, strict=True):
-        print(_secondary_line(value, secondary_metric.problem))  # at home one holds the truth, so nothing is kept back
+        print(_secondary_line(value, secondary_metric.problem))  # the user at home may read all problems
     for warning in result.warnings:
         print(f"Warning: {warning.message}")
     for name, found in comparisons.items():
@@ -169,8 +169,8 @@ def _splits(result: Result | SecondaryValue) -> list[str]:
 
 
 def _compare(truth: Truth, result: Result, path: str) -> dict[str, dict[str, Any]]:
-    """For each split the first value minus the second and, where the metric has intervals, how surely the first is
-    better."""
+    """For each split the first value minus the second, with an interval and the probability that the first is better if
+    the metric has intervals."""
     try:
         other = truth.evaluate(path, uncertainty=True)
     except SubmissionError as error:
@@ -186,7 +186,7 @@ def _compare(truth: Truth, result: Result, path: str) -> dict[str, dict[str, Any
 
 
 def _verdict(split: str, found: dict[str, Any], options: argparse.Namespace) -> str:
-    """Which of the two files is better on a split, in a sentence."""
+    """A sentence about which of the two files is better on a split."""
     first, second = options.submission, options.compare
     difference, chance = found["difference"], found["probability"]
     if chance is None:
@@ -204,13 +204,13 @@ def _verdict(split: str, found: dict[str, Any], options: argparse.Namespace) -> 
 
 
 def _further(text: str) -> tuple[str, dict[str, Any]]:
-    """A further metric with its parameters; raises what is wrong with them at once."""
+    """A further metric with its parameters. Raises ``UnknownMetric``, ``ParameterError``."""
     key, *given = text.split(",")
     return key, clean_params(key, dict(map(_pair, given)))
 
 
 def _secondary_line(value: SecondaryValue, problem: str) -> str:
-    """The line of a further metric."""
+    """The output line of a further metric."""
     settings = "".join(f", {name}={setting}" for name, setting in value.params.items() if setting is not None)
     numbers = [f"{name} {getattr(value, name)!r}" for name in _splits(value)]
     return f"{value.key}{settings}: {', '.join(numbers) or f'– {problem or value.problem}'}"
@@ -224,7 +224,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _all_of(error: SubmissionError) -> list[Problem]:
-    """The problems of a file. Who scores at home has the truth, so all that the metric says may be shown."""
+    """All problems of a file, including the metric's details for hosts, because the user at home has the truth."""
     return error.problems + ([Problem("metric", error.host_details)] if error.host_details else [])
 
 

@@ -24,12 +24,12 @@ from .reading.column_kinds import Label
 
 
 def places_of_values(truth: Coded) -> dict[Any, int]:
-    """A number for each distinct label; `1` and `1.0` are one where labels are numbers."""
+    """A number for each distinct label; `1` and `1.0` are one label if labels are numbers."""
     return {value: place for place, value in enumerate(truth.values)}
 
 
 def place_of_each(truth: Coded) -> np.ndarray | None:
-    """The same by code; ``None`` where each code is its own number."""
+    """The number of each code; ``None`` if each code is its number."""
     known = truth.once(places_of_values)
     places = [known[value] for value in truth.values]
     return None if places == list(range(len(places))) else np.array(places, truth.codes.dtype)

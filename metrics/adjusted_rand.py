@@ -25,7 +25,8 @@ from .numerics.contingency import Cluster, contingency, cross
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """With how many other rows each row is together in both, in the truth, in the prediction; and all other rows."""
+    """For each row the number of other rows in its cluster: in both columns, in the truth, in the prediction; and of
+    all other rows."""
     found = cross(truth, prediction)
     others = np.full(len(found.counts), found.rows)
     table = np.column_stack([found.counts, found.truly[found.true], found.predicted[found.said], others]) - 1
@@ -33,7 +34,7 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
 
 
 def total(sums: np.ndarray) -> float:
-    """The index, in whole numbers; 1.0 where both put all rows together or all apart."""
+    """The index, computed in whole numbers; 1.0 if both put all rows together, or both put all apart."""
     both, truth, prediction, pairs = map(int, sums)
     if both == truth == prediction:
         return 1.0
@@ -42,7 +43,7 @@ def total(sums: np.ndarray) -> float:
 
 
 def influence(truth: Coded, prediction: Coded) -> np.ndarray:
-    """The derivative by the row's weight; each row is part of twice its pairs."""
+    """The derivative by the weight of each row; a row takes part in twice as many pairs as it contributes."""
     found = rows(truth, prediction)
     shares = found.table / max(len(found.of_row) - 1, 1)
     both, true, said = (float(column @ np.bincount(found.of_row)) / len(found.of_row) for column in shares[:, :3].T)

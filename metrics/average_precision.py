@@ -40,7 +40,7 @@ def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
 
 
 def score(truth: np.ndarray, prediction: np.ndarray | Ranks) -> float:
-    """Added by distinct scores, which are fewer than the rows."""
+    """Average precision, summed over distinct scores, which are fewer than the rows."""
     return average_precision_of(truth, prediction)
 
 

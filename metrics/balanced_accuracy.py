@@ -26,7 +26,7 @@ from .reading.column_kinds import Label
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """What each row adds: a right one 1 / (true rows of its label × labels)."""
+    """The contribution of each row: 1 / (true rows of its label × labels) if it is right, else 0."""
     found = cross(truth, prediction)
     added = worth(found.outcomes, RECALL, "macro")[found.true] * found.is_right
     return Contributions(added[:, None], found.of_row)
@@ -43,14 +43,14 @@ def score(truth: Coded, prediction: Coded) -> float:
 
 
 def influence(truth: Coded, prediction: Coded) -> np.ndarray:
-    """What each row changes in the recall of its true label."""
+    """The influence of each row through the recall of its true label."""
     found = cross(truth, prediction)
     tp, _, fn = effects(found.outcomes, RECALL, "macro").T
     return np.where(found.is_right, tp[found.true], fn[found.true])[found.of_row]
 
 
 def effective_size(truth: Coded, prediction: Coded) -> float | None:
-    """Little where a label is rare."""
+    """The number of rows with equally frequent labels that would be as certain; small if a label is rare."""
     return size_of(cross(truth, prediction).outcomes, RECALL, "macro")
 
 

@@ -33,13 +33,13 @@ Power = Annotated[float, Range(-20, -0.1), "The power of the mean over subgroups
 
 
 def score(truth: np.ndarray, prediction: np.ndarray, *, power: Power = -5.0) -> float:
-    """The mean of four."""
+    """The mean of the overall area and three power means."""
     means = power_means(areas_of_subgroups(truth, prediction), power)
     return float((roc_area(truth[:, 0], prediction) + means.sum()) / 4)
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray, *, power: Power = -5.0) -> np.ndarray:
-    """What each row does to the four."""
+    """The influence of each row on the mean of the four."""
     return (roc_influence(truth[:, 0], prediction) + influence_of_subgroups(truth, prediction, power)) / 4
 
 

@@ -43,19 +43,19 @@ Iou = Annotated[float, Range(0, 1, exclusive_minimum=True), "A true box is found
 def rows(
     truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> np.ndarray:
-    """True, right and wrong boxes of each row, and what its right ones add to the score."""
+    """True, right and wrong boxes of each row, and the part of the score of its right ones."""
     return found_by_row(ranking_of(truth, prediction, boxes, classes, iou))
 
 
 def total(sums: np.ndarray) -> float:
-    """The shares of all rows."""
+    """The sum of the rows' parts."""
     return float(sums[-1])
 
 
 def score(
     truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> float:
-    """Class by class, so that a perfect file gets 1 to the last digit."""
+    """The mean over classes, so that a perfect file gets 1 to the last digit."""
     return average_precision(ranking_of(truth, prediction, boxes, classes, iou))
 
 
@@ -76,7 +76,7 @@ def figures(
 
 
 def unscorable(truth: Coded, *, boxes: Layout = "xywh", classes: Classes = False) -> str:
-    """Cells that are no boxes, boxes without area, or no box at all."""
+    """The reason why a truth has cells that are not boxes, boxes without area, or no box at all; or ``""``."""
     wrong = unreadable(truth, boxes=boxes, classes=classes)
     if wrong or truth.once(boxes_of, boxes, classes, False).counts[truth.codes].any():
         return wrong

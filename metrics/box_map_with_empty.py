@@ -58,7 +58,7 @@ def influence(
 def figures(
     truth: Coded, prediction: Coded, *, boxes: Layout = "xywh", classes: Classes = False, iou: Iou = 0.5
 ) -> list[Figure]:
-    """What the average precision of each class comes from."""
+    """A table of the counts behind the average precision of each class."""
     found = list(answers_of(truth, prediction, boxes, classes, iou))
     cells = [[*one.counts, one.value] for one in found]
     note = "The score is the mean of the last column."

@@ -33,12 +33,12 @@ ZeroWeight = Annotated[float, Range(0, 1e6, exclusive_minimum=True), "Weight of 
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, share: Share = 0.1, zero_weight: ZeroWeight = 1.0) -> np.ndarray:
-    """1 for a one in the top, and the row's part of the ones that the top has places for."""
+    """1 for a one in the top, and the row's part of the ones for which the top has room."""
     weights = np.where(truth > 0, 1.0, zero_weight)
     groups = np.unique(-prediction, return_inverse=True)[1]
     ones = np.bincount(groups, truth)
     zeros = (np.bincount(groups) - ones) * zero_weight
-    # The zeros of a score are taken before its ones, so none of its ones is taken before all of its zeros are.
+    # Of equal scores the zeros are taken first, so a one is taken only after all zeros of its score.
     before = np.cumsum(ones + zeros) - ones
     places = _places_for(weights, share)
     taken = np.clip(np.floor(places - before), 0, ones)
@@ -52,13 +52,13 @@ def _places_for(weights: np.ndarray, share: float) -> float:
 
 
 def total(sums: np.ndarray) -> float:
-    """Captured ones by those that can be."""
+    """Captured ones divided by those that can be captured."""
     captured, possible = np.rint(sums)
     return ratio(captured, possible)
 
 
 def unscorable(truth: np.ndarray, *, share: Share = 0.1, zero_weight: ZeroWeight = 1.0) -> str:
-    """Nothing could be captured."""
+    """The reason why nothing can be captured, or ``""``."""
     if not truth.any():
         return Message("it has no 1.")
     if _places_for(np.where(truth > 0, 1.0, zero_weight), share) < 1:

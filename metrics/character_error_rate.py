@@ -26,12 +26,12 @@ from .reading.column_kinds import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:
-    """The changes of each row, and its true characters."""
+    """The number of edits of each row, and of its true characters."""
     return pooled(truth, prediction, truth.once(characters, lowercase), prediction.once(characters, lowercase))
 
 
 def unscorable(truth: Coded, *, lowercase: Lowercase = False) -> str:
-    """Without characters there is nothing to divide by."""
+    """The reason why a truth without characters cannot be scored, or ``""``."""
     return nothing_true(truth, truth.once(characters, lowercase).lengths)
 
 

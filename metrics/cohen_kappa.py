@@ -40,14 +40,14 @@ from .reading.columns import Cells
 
 
 def rows(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> Contributions:
-    """What each row costs, and what its true label costs on average against all predictions."""
+    """The cost of each row, and the mean cost of its true label against all predictions."""
     found = cross(truth, prediction)
     chance = by_chance(found, found.predicted, weights) / found.rows
     return Contributions(np.column_stack([distances(found, weights), chance[found.true]]), found.of_row)
 
 
 def total(sums: np.ndarray) -> float:
-    """1 minus the ratio of both."""
+    """1 minus the ratio of costs."""
     cost, chance = sums
     return ratio(chance - cost, chance)
 
@@ -57,12 +57,12 @@ def score(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> floa
     found = cross(truth, prediction)
     cost, chance = distances(found, weights) * found.counts, by_chance(found, found.predicted, weights) * found.truly
     expected = exact_sum(chance)
-    # Costs are rounded, and a file as wrong as can be would fall below the scale by the last digit.
+    # Costs are rounded, so the worst possible file could fall below -1 by the last digit.
     return max(-1.0, float((expected - exact_sum(cost) * found.rows) / expected)) if expected else 0.0
 
 
 def influence(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> np.ndarray:
-    """The derivative of kappa by the row's weight, which depends on its cell only."""
+    """The derivative of kappa by the weight of each row; it depends only on the row's cell of the confusion matrix."""
     found = cross(truth, prediction)
     cost = distances(found, weights) / found.rows
     true = by_chance(found, found.predicted, weights)[found.true] / found.rows**2
@@ -75,7 +75,7 @@ def influence(truth: Coded, prediction: Coded, *, weights: Weights = "none") -> 
 
 
 def unscorable(truth: Coded, *, weights: Weights = "none") -> str:
-    """Labels must differ, and their distances be numbers that float64 knows."""
+    """The reason why labels do not differ, or why their distances are 0 or not finite; or ``""``."""
     if (same := one_label(truth)) or weights == "none":
         return same
     if len(too_large(truth)):
@@ -86,7 +86,7 @@ def unscorable(truth: Coded, *, weights: Weights = "none") -> str:
 
 
 def verify(columns: Sequence[Cells], prediction: Coded, *, weights: Weights = "none") -> None:
-    """The same of the predictions, whether or not the truth makes numbers of them."""
+    """Refuse numbers whose distances would not be finite, whether or not the truth's labels are numbers."""
     if weights != "none" and len(places := too_large(prediction)):
         columns[0].refuse("too_large_values", TOO_LARGE, places, {"bound": f"{LARGEST:g}"})
 

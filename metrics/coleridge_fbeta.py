@@ -57,7 +57,7 @@ def total(sums: np.ndarray, *, beta: Beta = 0.5) -> float:
 
 
 def perfect(truth: Coded, *, matching: Matching = "per_truth") -> list[list[str]]:
-    """The true phrases; said once each, unless every one of them needs its own."""
+    """The true phrases, each distinct one once, unless the matching needs a prediction for every phrase."""
     cells = truth if matching == "one_to_one" else truth.map(distinct_phrases)
     return [[cells.values[code] for code in cells.codes]]
 

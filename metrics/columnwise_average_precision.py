@@ -42,22 +42,22 @@ Padding = Annotated[int, Range(0, 1000), "So many rows with answer 1 and score 1
 
 
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The part of one column's average precision that each 1 gives."""
+    """The part of one column's average precision that each 1 adds."""
     return precision_at_ones(truth, prediction) / max(1.0, float(truth.sum()))
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np.ndarray:
-    """The part of the mean that each row gives."""
+    """The part of the mean that each row adds."""
     return added_over(truth, prediction, counted_columns(truth, skip), share)[:, None]
 
 
 def total(sums: np.ndarray, *, padding: Padding = 0, unscored: Unscored = None) -> float | None:
-    """The parts are all of the mean, but for what added rows give."""
+    """The sum of the parts; ``None`` with padding, whose rows are not in the file."""
     return None if padding else float(sums[0])
 
 
 def values(truth: np.ndarray, prediction: np.ndarray, skip: bool, padding: int) -> dict[int, float]:
-    """The average precision of each column that counts."""
+    """The average precision of each averaged column, by column index."""
     places = counted_columns(truth, skip and not padding)
     return {place: average_precision_of(truth[:, place], prediction[:, place], padding) for place in places}
 
@@ -68,7 +68,7 @@ def score(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False, padd
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False, padding: Padding = 0) -> np.ndarray:
-    """The mean of what each row does to the columns."""
+    """The influence of each row on the mean over columns."""
     places = counted_columns(truth, skip and not padding)
     return added_over(truth, prediction, places, lambda true, said: precision_influence(true, said, padding))
 
@@ -79,12 +79,13 @@ def figures(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False, pa
 
 
 def last_line(*, padding: Padding = 0) -> str:
-    """Added rows are none of the file's."""
+    """The formula of the last line; ``""`` with padding, whose rows are not in the file."""
     return "" if padding else "{precision}"
 
 
 def unscorable(truth: np.ndarray, *, skip: Skip = False, padding: Padding = 0) -> str:
-    """Without padding every column needs both classes, or at least one does."""
+    """The reason why a column (with ``skip``: every column) has one class only, or ``""``; padding adds 1s, so it needs
+    none."""
     return "" if padding else missing_class(truth, skip=skip)
 
 

@@ -23,7 +23,7 @@ from .reading.column_kinds import Binary, Probability
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
-    """The added surprise of each row, and its number of cells."""
+    """The summed surprise of each row, and its number of cells."""
     lost = surprise_of_answer(truth, prediction, clip).sum(axis=1)
     return np.column_stack([lost, np.full(len(truth), truth.shape[1])])
 

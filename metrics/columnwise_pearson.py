@@ -34,7 +34,7 @@ def score(truth: np.ndarray, prediction: np.ndarray, *, unscored: Unscored = Non
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The mean over columns of what a row does to the correlation of the column."""
+    """The influence of each row on the mean of the columns' correlations."""
     return added_over(truth, prediction, range(truth.shape[1]), correlation_influence)
 
 

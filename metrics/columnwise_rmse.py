@@ -21,7 +21,7 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """1 for the row, and the squared errors of its columns, together and apart."""
+    """1 for the row, and the squared errors of its columns: their sum, then each."""
     return squares_of((prediction - truth) ** 2)
 
 

@@ -25,7 +25,7 @@ from .reading.column_kinds import Amount, Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, offset: Offset = 1.0) -> np.ndarray:
-    """1 for the row, and the squared differences of the logarithms of its columns, together and apart."""
+    """1 for the row, and the squared differences of the logarithms of its columns: their sum, then each."""
     return squares_of((logarithm(prediction, offset) - logarithm(truth, offset)) ** 2)
 
 

@@ -36,23 +36,23 @@ from .reading.column_kinds import Binary, RankedScore
 
 
 def share(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The part of one column's area that each 1 gives."""
+    """The part of one column's area that each 1 adds."""
     ordered, pairs = wins(truth, prediction).T
     return ordered / max(1.0, float(pairs.sum()))
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np.ndarray:
-    """The part of the mean area that each row gives."""
+    """The part of the mean area that each row adds."""
     return added_over(truth, prediction, counted_columns(truth, skip), share)[:, None]
 
 
 def total(sums: np.ndarray, *, unscored: Unscored = None) -> float:
-    """The parts of the mean area are all of it."""
+    """The sum of the parts."""
     return float(sums[0])
 
 
 def areas(truth: np.ndarray, prediction: np.ndarray, skip: bool) -> dict[int, float]:
-    """The area of each column that counts."""
+    """The area of each averaged column, by column index."""
     places = counted_columns(truth, skip)
     return {place: roc_area(truth[:, place], prediction[:, place]) for place in places}
 
@@ -63,7 +63,7 @@ def score(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> f
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray, *, skip: Skip = False) -> np.ndarray:
-    """The mean of what each row does to the areas of the columns."""
+    """The influence of each row on the mean of the columns' areas."""
     return added_over(truth, prediction, counted_columns(truth, skip), roc_influence)
 
 

@@ -54,7 +54,7 @@ def score(
     combine: Combine = "mean",
     unscored: Unscored = None,
 ) -> float:
-    """The parts' own values, weighted; the arrays know their ``parts``."""
+    """The weighted values of the parts. The ``parts`` are in the arrays; the parameter is only declared here."""
     return score_parts(truth, prediction, combine)
 
 

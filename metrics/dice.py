@@ -42,7 +42,8 @@ Pooling = Annotated[Literal["rows", "pooled"], "rows: mean over rows; pooled: pi
 def rows(
     truth: Coded, prediction: Coded, *, beta: Beta = 1.0, pixels: Pixels = None, both_empty: BothEmpty = "1"
 ) -> Contributions:
-    """Common, true and predicted pixels and Dice of each row, and 1 for the row; ``verify`` has seen to ``pixels``."""
+    """Common, true and predicted pixels and Dice of each row, and 1 for the row; ``pixels`` is checked by
+    ``verify``."""
     table, of_row = areas(truth, prediction)
     common, true, said = table.T
     is_empty = true + said == 0
@@ -58,7 +59,7 @@ def total(sums: np.ndarray, *, pooling: Pooling = "rows", beta: Beta = 1.0) -> f
 
 
 def last_line(*, pooling: Pooling = "rows", beta: Beta = 1.0) -> str:
-    """How the sums become the score."""
+    """The formula of the last line of a worked example."""
     if pooling == "rows":
         return "{dice} / {rows}"
     if beta == 1:
@@ -70,7 +71,7 @@ verify, beyond_picture = beyond(several=False)
 
 
 def unscorable(truth: Coded, *, pixels: Pixels = None, both_empty: BothEmpty = "1") -> str:
-    """Masks outside the picture, or no mask where empty ones do not count."""
+    """The reason why masks leave the picture, or why there is no mask although empty ones do not count; or ``""``."""
     if both_empty == "skip" and not truth.once(masks_of, False).area()[truth.codes].any():
         return Message("it has no mask to be found.")
     return beyond_picture(truth, pixels=pixels)

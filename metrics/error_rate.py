@@ -21,7 +21,7 @@ from .reading.column_kinds import Label
 
 
 def wrong(truth: Coded, prediction: Coded) -> Contributions:
-    """1 for a wrong row."""
+    """1 for a wrong row, else 0."""
     return each_pair(truth, prediction, lambda true, predicted: [true != predicted])
 
 

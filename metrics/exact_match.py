@@ -21,7 +21,7 @@ from .reading.column_kinds import LabelSet
 
 
 def right(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Contributions:
-    """1 for a row with the right set."""
+    """1 for a row with the right set, else 0."""
     found = LabelSetPairs(truth, prediction, separator)
     counts = found.by_pair()
     return Contributions(counts[:, FP] + counts[:, FN] == 0, found.of_row)

@@ -20,17 +20,17 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The squared distances of a row's error from the mean error and of its answer from the mean answer."""
+    """The squared distance of each row's error from the mean error, and of its answer from the mean answer."""
     return np.column_stack([centred_differences(prediction, truth) ** 2, centred(truth) ** 2])
 
 
 def total(sums: np.ndarray) -> float:
-    """1 less the share that is left."""
+    """1 minus the share of variance that is left."""
     return 1 - ratio(*sums)
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """What a heavier row does to the share."""
+    """The derivative by the weight of each row."""
     return share_left(rows(truth, prediction))
 
 

@@ -36,7 +36,7 @@ Average = Annotated[
 
 
 def rows(truth: Coded, prediction: Coded, *, average: Average = "macro") -> Contributions:
-    """What each row adds to the average: a right one its share of its label's F1."""
+    """The contribution of each row: its share of its label's part of the average if it is right, else 0."""
     found = cross(truth, prediction)
     added = worth(found.outcomes, F1, average)[found.true] * found.is_right
     return Contributions(added[:, None], found.of_row)
@@ -53,14 +53,15 @@ def score(truth: Coded, prediction: Coded, *, average: Average = "macro") -> flo
 
 
 def influence(truth: Coded, prediction: Coded, *, average: Average = "macro") -> np.ndarray:
-    """What each row changes: a right one as a tp of its label, a wrong one as a fn of one and a fp of another."""
+    """The influence of each row: a right one is a tp of its label, a wrong one a fn of its true and a fp of its
+    predicted label."""
     found = cross(truth, prediction)
     tp, fp, fn = effects(found.outcomes, F1, average).T
     return np.where(found.is_right, tp[found.true], fn[found.true] + fp[found.said])[found.of_row]
 
 
 def effective_size(truth: Coded, prediction: Coded, *, average: Average = "macro") -> float | None:
-    """Little where a label is rare."""
+    """The number of rows with equally frequent labels that would be as certain; small if a label is rare."""
     return size_of(cross(truth, prediction).outcomes, F1, average)
 
 

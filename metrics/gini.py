@@ -29,16 +29,16 @@ from .reading.column_kinds import Number, RankedScore
 
 
 def lead(scores: np.ndarray) -> np.ndarray:
-    """How many rows have a lower score than each row, less those with a higher one, halved: from the middle rank
-    upwards; equal scores share. Shape (n,), multiples of 0.5."""
+    """The rank of each row relative to the middle rank, equal scores sharing: half of (rows with a lower score minus
+    rows with a higher one). Shape (n,), multiples of 0.5."""
     _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ahead = np.cumsum(counts)
     return (2 * ahead - counts - len(scores))[places] / 2
 
 
 def pull(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The derivative of ``sum(truth * lead(scores))`` by the weight of each row: its own term, and what it does to the
-    leads of the others. Added in an order that follows from the values alone."""
+    """The derivative of ``sum(truth * lead(scores))`` by the weight of each row: its own term, and its effect on the
+    leads of the others. The sums are in an order that depends only on the values."""
     _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
     added = np.concatenate([[0.0], np.cumsum(truth[np.lexsort((truth, places))])])
     ends = np.cumsum(counts)
@@ -47,7 +47,8 @@ def pull(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def lorenz(truth: np.ndarray, scores: np.ndarray, title: str) -> Figure:
-    """The share of all answers found so far, from the highest score down; one point for each distinct score."""
+    """The Lorenz curve: the share of all answers found so far, from the highest score down; one point for each distinct
+    score."""
     _, places = np.unique(-scores, return_inverse=True)
     found, rows = np.cumsum(np.bincount(places, truth)), np.cumsum(np.bincount(places))
     points = [(0.0, 0.0), *zip((rows / rows[-1]).tolist(), (found / found[-1]).tolist(), strict=True)]
@@ -56,21 +57,23 @@ def lorenz(truth: np.ndarray, scores: np.ndarray, title: str) -> Figure:
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """What each answer adds to the area by its rank, and by the best one.
+    """The contribution of each answer to the area by its rank, and to the best possible area.
 
-    Leads add up to 0, so answers may count from the smallest; large ones that differ little keep their digits so.
+    Leads add up to 0, so the smallest answer may be subtracted from all; so large answers that differ little keep their
+    digits.
     """
     above = truth - truth.min()
     return np.column_stack([above * lead(prediction), above * lead(truth)])
 
 
 def total(sums: np.ndarray) -> float:
-    """The share of the best area."""
+    """The area divided by the best possible area."""
     return float(np.clip(ratio(*sums), -1.0, 1.0))
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """What each row does to both areas, and so to their ratio, which knows no unit."""
+    """The derivative of the ratio of both areas by the weight of each row; the ratio does not depend on the unit of
+    answers."""
     above = truth - truth.min()
     share = above / above.max()
     area, best = (float(exact_sum(column)) for column in rows(share, prediction).T)
@@ -78,12 +81,12 @@ def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def figures(truth: np.ndarray, prediction: np.ndarray) -> list[Figure]:
-    """How the answers grow by score, and in the best order."""
+    """Lorenz curves by score and in the best order."""
     return [lorenz(truth, prediction, "By score"), lorenz(truth, truth, "In the best order")]
 
 
 def unscorable(truth: np.ndarray) -> str:
-    """Without different answers there is no order."""
+    """The reason why constant answers cannot be scored, or ``""``."""
     if (truth == truth[0]).all():
         return Message("all its answers are {answer}; different ones are needed.", answer=f"{truth[0]:g}")
     return ""

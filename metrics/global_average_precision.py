@@ -27,22 +27,23 @@ from .reading.column_kinds import LabelOrNone, RankedLabel
 
 
 def rows(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:
-    """For each right answer the precision at its rank, and 1 for each row with something to be found."""
+    """For each right answer the precision at its rank, and 1 for each row with a true label."""
     found = ranking_of(truth, prediction)
     precision = found.ranks.precision
     return np.column_stack([found.of_rows(np.zeros(len(precision)), precision), found.sought])
 
 
 def score(truth: Coded, prediction: Ranked | Sorted) -> float:
-    """Added from the highest confidence on, as the definition does: the same in any order of the file."""
+    """The sum of precisions, from the highest confidence on as in the definition, so the same in any order of the
+    file."""
     found = ranking_of(truth, prediction)
     earned = np.cumsum(found.ranks.precision * found.ranks.up)
     return ratio(earned[-1] if len(earned) else 0.0, int(np.count_nonzero(found.sought)))
 
 
 def influence(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:
-    """The derivative of the score by the weight of each row: what its own answer earns, what it does to the precision
-    of all ranks below, and its share of the divisor."""
+    """The derivative of the score by the weight of each row: the precision that its own answer earns, its effect on the
+    precision of all ranks below, and its share of the divisor."""
     found = ranking_of(truth, prediction)
     precision, sought = found.ranks.precision, max(1, int(found.sought.sum()))
     gain, loss = found.ranks.gain_and_loss()
@@ -51,12 +52,12 @@ def influence(truth: Coded, prediction: Ranked | Sorted) -> np.ndarray:
 
 
 def unscorable(truth: Coded) -> str:
-    """Without any answer to be found there is nothing to divide by."""
+    """The reason why a truth without any label cannot be scored, or ``""``."""
     return "" if has_answer(truth).any() else Message("all its answers are empty.")
 
 
 def perfect(truth: Coded) -> list[list[str]]:
-    """The true labels with full confidence."""
+    """The true labels with confidence 1."""
     return [[f"{text} 1" if (text := truth.values[code]) else "" for code in truth.codes]]
 
 

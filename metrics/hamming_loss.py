@@ -35,7 +35,7 @@ Labels = Annotated[int | None, Range(1), "How many labels there are; empty means
 
 
 def known(truth: Coded, separator: str | None, labels: int | None) -> int:
-    """How many labels a row answers for."""
+    """The number of labels: the parameter ``labels``, or the distinct labels of the truth."""
     if labels is not None:
         return labels
     sets = truth.once(label_sets, separator)
@@ -44,7 +44,7 @@ def known(truth: Coded, separator: str | None, labels: int | None) -> int:
 
 
 def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, labels: Labels = None) -> Contributions:
-    """The wrong answers of each row, and all its answers."""
+    """The number of wrong yes-or-no answers of each row, and of all its answers."""
     found = LabelSetPairs(truth, prediction, separator)
     counts = found.by_pair()
     answers = np.full(len(counts), known(truth, separator, labels))
@@ -52,13 +52,13 @@ def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, labels
 
 
 def influence(truth: Coded, prediction: Coded, *, separator: Separator = None, labels: Labels = None) -> np.ndarray:
-    """How far each row's wrong answers are from the mean, per answer."""
+    """The deviation of each row's wrong answers from the mean, per answer."""
     wrong, answers = rows(truth, prediction, separator=separator, labels=labels).dense().T
     return (wrong - wrong.mean()) / max(float(answers.sum()), 1.0)
 
 
 def unscorable(truth: Coded, *, separator: Separator = None, labels: Labels = None) -> str:
-    """Without labels there are no answers, and with too few the loss would be of something else."""
+    """The reason why there are no labels, or fewer in the parameter than in the truth; or ``""``."""
     found = known(truth, separator, None)
     if labels is not None and labels < found:
         return Message(

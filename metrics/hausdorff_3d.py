@@ -52,7 +52,8 @@ def score(truth: Answers, prediction: Coded, *, numbering: Numbering = "columns"
 
 
 def influence(truth: Answers, prediction: Coded, *, numbering: Numbering = "columns") -> np.ndarray:
-    """What one more volume like this would change, shared by its rows so that their squares add up to its own."""
+    """The influence of each volume on the mean, divided among its rows so that their squares add up to that of the
+    volume."""
     found = measured(truth, prediction, numbering)
     mean = score(truth, prediction, numbering=numbering)
     effects = np.zeros(len(prediction))
@@ -71,7 +72,7 @@ def figures(truth: Answers, prediction: Coded, *, numbering: Numbering = "column
 
 
 def unscorable(truth: Answers) -> str:
-    """Volumes that are none."""
+    """The reason why volumes cannot be measured, or ``""``."""
     last = truth.answer.once(masks_of, False).last()[truth.answer.codes]
     if not last.any():
         return Message("it has no mask to be found.")

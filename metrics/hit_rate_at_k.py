@@ -22,7 +22,7 @@ from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
-    """Hits, labels to be found and whether there is a hit in each row, and 1 for the row."""
+    """Hits, relevant labels and whether there is a hit in each row, and 1 for the row."""
     return mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum() > 0)
 
 

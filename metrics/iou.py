@@ -30,7 +30,7 @@ Pooling = Annotated[Literal["rows", "pooled"], "rows: mean over rows; pooled: pi
 
 
 def rows(truth: Coded, prediction: Coded, *, pixels: Pixels = None) -> Contributions:
-    """Pixels in both masks and in either, IoU of each row, and 1 for the row; ``verify`` has seen to ``pixels``."""
+    """Pixels in both masks and in either, IoU of each row, and 1 for the row; ``pixels`` is checked by ``verify``."""
     table, of_row = areas(truth, prediction)
     common, true, said = table.T
     union = true + said - common
@@ -45,7 +45,7 @@ def total(sums: np.ndarray, *, pooling: Pooling = "rows") -> float:
 
 
 def last_line(*, pooling: Pooling = "rows") -> str:
-    """How the sums become the score."""
+    """The formula of the last line of a worked example."""
     return "{iou} / {rows}" if pooling == "rows" else "{intersection} / {union}"
 
 

@@ -41,7 +41,7 @@ def rows(truth: Coded, prediction: Coded, *, separator: Separator = None) -> Con
 
 
 def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
-    """The mean over rows, or the ratio of pooled counts; none for averages over labels."""
+    """The mean over rows, or the ratio of pooled counts; ``None`` for averages over labels."""
     both, either, similarity, count = sums
     if average == "micro":
         return ratio(both, either, empty=1.0)
@@ -49,26 +49,26 @@ def total(sums: np.ndarray, *, average: Average = "samples") -> float | None:
 
 
 def score(truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples") -> float:
-    """Averages over labels."""
+    """The average over labels."""
     return LabelSetPairs(truth, prediction, separator).mean(JACCARD, average)
 
 
 def influence(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples"
 ) -> np.ndarray:
-    """What each row changes in the ratios of its labels."""
+    """The influence of each row through the ratios of its labels."""
     return LabelSetPairs(truth, prediction, separator).influence(JACCARD, average)
 
 
 def last_line(*, average: Average = "samples") -> str:
-    """How the sums become the score; averages over labels are made label by label."""
+    """The formula of the last line; ``""`` for averages over labels, which have no formula of sums."""
     return {"samples": "{similarity} / {rows}", "micro": "{both} / {either}"}.get(average, "")
 
 
 def figures(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples"
 ) -> list[Figure]:
-    """The labels one by one, where they make the score."""
+    """A table of the labels, if the score is an average over labels."""
     if average in ("samples", "micro"):
         return []
     return LabelSetPairs(truth, prediction, separator).table(JACCARD, "Jaccard")

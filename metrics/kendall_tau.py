@@ -24,7 +24,8 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """For each row how many rows are concordant with it, discordant, of another answer, of another prediction."""
+    """For each row the number of rows that are concordant with it, discordant, of another answer, of another
+    prediction."""
     x_place, x_less, x_same = _standing(truth)
     y_place, y_less, y_same = _standing(prediction)
     less_both, less_x_same_y, same_x_less_y, same_both = crossings(x_place, y_place)
@@ -35,19 +36,20 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def _standing(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each value its place among the distinct ones, how many are less, and how many are the same, itself too."""
+    """For each value its index among the distinct ones, the number of smaller values, and of equal ones (itself
+    included)."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return places.astype(np.int64), (np.cumsum(counts) - counts)[places], counts[places]
 
 
 def total(sums: np.ndarray) -> float:
-    """Concordant less discordant pairs, by the mean number of pairs that can be ordered."""
+    """Concordant minus discordant pairs, divided by the geometric mean of the numbers of pairs that can be ordered."""
     concordant, discordant, in_truth, in_prediction = sums
     return ratio(concordant - discordant, np.sqrt(in_truth * in_prediction))
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The derivative by the weight of each row; a row is in half of the places where its pairs are counted."""
+    """The derivative by the weight of each row; its pairs are also counted in the other rows, hence the factor 2."""
     concordant, discordant, in_truth, in_prediction = rows(truth, prediction).T
     added = (concordant - discordant).sum()
     x, y = float(in_truth.sum()), float(in_prediction.sum())

@@ -41,12 +41,12 @@ def divergence(
         prediction = prediction / prediction.sum(axis=1, keepdims=True)
     true, said = np.maximum(truth, clip), np.maximum(prediction, clip)
     lost: np.ndarray = np.where(truth > 0, true * np.log(true / said), 0.0).sum(axis=1)
-    # Between distributions it is never negative; rounding may say so.
+    # Between distributions it is never negative, except by rounding.
     return np.maximum(lost, 0.0) if normalise else lost
 
 
 def total(sums: np.ndarray) -> float:
-    """The mean; below 0 it would say no more than that rows do not sum to 1."""
+    """The mean, at least 0: it could only be negative because rows do not sum to 1."""
     return max(0.0, quotient(sums))
 
 

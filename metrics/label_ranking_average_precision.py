@@ -32,11 +32,11 @@ from .reading.column_kinds import Binary, RankedScore
 Weights = Annotated[Literal["samples", "labels"], "samples: each row counts equally; labels: each true label does."]
 
 BLOCK = 1_000_000
-"""Cells that are sorted at a time."""
+"""The number of cells sorted at a time."""
 
 
 def precisions(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The added precision at the true labels of each row, shape (n,)."""
+    """The sum of the precisions at the true labels of each row, shape (n,)."""
     width = truth.shape[1]
     order = np.argsort(-scores, axis=1)
     is_true = np.take_along_axis(truth, order, axis=1) == 1
@@ -45,14 +45,14 @@ def precisions(truth: np.ndarray, scores: np.ndarray) -> np.ndarray:
     ends[:, :-1] = np.where(ranked[:, 1:] != ranked[:, :-1], np.arange(width - 1), width - 1)
     ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
     found = np.take_along_axis(np.cumsum(is_true, axis=1), ends, axis=1) / (ends + 1)
-    # In the order of the columns, so that equal rows have equal sums.
+    # Summed in the order of the columns, so that equal rows have equal sums.
     placed = np.zeros(truth.shape)
     np.put_along_axis(placed, order, found * is_true, axis=1)
     return placed.sum(axis=1)
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The added precision of each row, its true labels, the mean of the row, and 1 for the row."""
+    """The sum of precisions of each row, its number of true labels, their mean precision, and 1 for the row."""
     step = max(1, BLOCK // truth.shape[1])
     blocks = [slice(start, start + step) for start in range(0, len(truth), step)]
     added = np.concatenate([precisions(truth[block], prediction[block]) for block in blocks] or [np.zeros(0)])
@@ -68,12 +68,12 @@ def total(sums: np.ndarray, *, weights: Weights = "samples") -> float:
 
 
 def last_line(*, weights: Weights = "samples") -> str:
-    """Which sums make the score."""
+    """The formula of the last line of a worked example."""
     return "{mean_precision} / {rows}" if weights == "samples" else "{precision} / {labels}"
 
 
 def unscorable(truth: np.ndarray, *, weights: Weights = "samples") -> str:
-    """Without any true label nothing weighs anything."""
+    """The reason why a truth without any true label cannot be scored, or ``""``."""
     return "" if weights == "samples" or truth.any() else Message("it has no true label.")
 
 

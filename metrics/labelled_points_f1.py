@@ -41,7 +41,8 @@ _TOO_MANY = Plural(
 
 
 def rows(truth: Coded, prediction: Coded, *, most: Most = 1200) -> Contributions:
-    """Found boxes, points that found none, and boxes that no point found, of each row; ``verify`` saw to ``most``."""
+    """For each row the boxes with a point, points without a box, and boxes without a point; ``most`` is checked by
+    ``verify``."""
     return each_pair(truth.map(items_of, 4), prediction.map(items_of, 2), found_in)
 
 
@@ -67,20 +68,20 @@ def total(sums: np.ndarray) -> float:
 
 
 def verify(columns: Sequence[Cells], prediction: Coded, *, most: Most = 1200) -> None:
-    """Complain about cells with too many points."""
+    """Refuse cells with too many points."""
     many = np.array([len(items or ()) > most for items in prediction.map(items_of, 2).values], bool)
     if len(places := np.flatnonzero(many[prediction.codes]) if len(many) else many):
         columns[0].refuse("too_many_points", _TOO_MANY, places, {"most": most}, quote=False)
 
 
 def unscorable(truth: Coded) -> str:
-    """There is nothing to be found."""
+    """The reason why a truth without boxes cannot be scored, or ``""``."""
     counts = np.array([len(items) for items in truth.map(items_of, 4).values])
     return "" if counts[truth.codes].any() else Message("it has no box to be found.")
 
 
 def perfect(truth: Coded) -> list[list[str]]:
-    """The middle of each box."""
+    """The centre of each box."""
     cells = [
         " ".join(f"{label} {x + width / 2!r} {y + height / 2!r}" for label, (x, y, width, height) in items)
         for items in truth.map(items_of, 4).values

@@ -36,24 +36,25 @@ Error = Annotated[float | None, Range(0, 1e9), "A larger error counts as this on
 def loss(
     truth: np.ndarray, prediction: np.ndarray, *, sigma_minimum: Sigma = 70.0, error_maximum: Error = 1000.0
 ) -> np.ndarray:
-    """What each row loses against the best value, at least 0."""
+    """The loss of each row against the best value, at least 0."""
     sigma = np.maximum(prediction[:, 1], sigma_minimum)
     error = np.minimum(np.abs(prediction[:, 0] - truth), np.inf if error_maximum is None else error_maximum)
     return math.sqrt(2) * error / sigma + np.log(sigma / sigma_minimum)
 
 
 def total(sums: np.ndarray, *, sigma_minimum: Sigma = 70.0) -> float:
-    """The best value less the mean loss."""
+    """The best value minus the mean loss."""
     return best_for(sigma_minimum=sigma_minimum) - quotient(sums)
 
 
 def best_for(*, sigma_minimum: Sigma = 70.0) -> float:
-    """Without any error and with the smallest sigma."""
+    """The value without any error and with the smallest sigma."""
     return -math.log(math.sqrt(2) * sigma_minimum)
 
 
 def names(truth: np.ndarray, targets: tuple[str, ...]) -> tuple[str, ...]:
-    """The value under the truth's name, and sigma, unless this is the truth's name."""
+    """The submission's columns: the value under the truth's name, and ``sigma`` (``Confidence`` if the truth's name is
+    sigma)."""
     return (*targets, "Confidence" if "sigma" in targets else "sigma")
 
 

@@ -25,7 +25,7 @@ from .reading.column_kinds import Binary, Probability
 
 
 def surprise(truth: np.ndarray, prediction: np.ndarray, *, clip: Clip = 1e-15) -> np.ndarray:
-    """Minus the logarithm of the probability given to the true answer of each row."""
+    """Minus the logarithm of the probability predicted for the true answer of each row."""
     return surprise_of_answer(truth, prediction, clip)
 
 

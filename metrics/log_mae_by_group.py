@@ -30,13 +30,14 @@ Floor = Annotated[float, Range(0, 1e9, exclusive_minimum=True), "A smaller MAE o
 
 
 def distinct(groups: Coded) -> tuple[np.ndarray, list[str]]:
-    """Which group each distinct text names, and the names: where groups are numbers, ``1`` and ``1.0`` are one."""
+    """The group number of each distinct text, and the groups' names; ``1`` and ``1.0`` are one group if groups are
+    numbers."""
     names = {value: place for place, value in enumerate(dict.fromkeys(groups.values))}
     return np.array([names[value] for value in groups.values]), [str(value) for value in names]
 
 
 def groups_of(truth: Answers, prediction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The group of each row as a number, and for each group of these rows its number of rows and its MAE."""
+    """The group number of each row; and for each group of these rows the number of rows and the MAE."""
     places, _ = truth["group"].once(distinct)
     used, group = np.unique(places[truth["group"].codes], return_inverse=True)
     counts = np.bincount(group, minlength=len(used))
@@ -49,14 +50,14 @@ def best_for(*, floor: Floor = 1e-9) -> float:
 
 
 def score(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> float:
-    """The mean of the logarithms."""
+    """The mean of the groups' logarithms."""
     *_, maes = groups_of(truth, prediction)
     logs = np.log(np.maximum(maes, floor))
     return float(exact_sum(logs) / len(logs)) if np.isfinite(logs).all() else np.inf
 
 
 def influence(truth: Answers, prediction: np.ndarray, *, floor: Floor = 1e-9) -> np.ndarray:
-    """The derivative by the weight of each row; a group at the floor does not move."""
+    """The derivative by the weight of each row; 0 in a group at the floor."""
     group, counts, maes = groups_of(truth, prediction)
     errors, means = np.abs(prediction - truth.answer), np.maximum(maes, floor)[group]
     return (errors / means - 1) / counts[group] * (maes > floor)[group] / len(counts)

@@ -25,7 +25,7 @@ from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 5, separator: Separator = None) -> Contributions:
-    """Hits, labels to be found and average precision of each row, and 1 for the row."""
+    """Hits, relevant labels and average precision of each row, and 1 for the row."""
     return mean_over_lists(
         truth, prediction, k, separator, lambda hits: hits.sum(hits.nth / hits.rank) / hits.reachable(k)
     )

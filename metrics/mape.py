@@ -36,7 +36,7 @@ def total(sums: np.ndarray, *, percent: Percent = False) -> float:
 
 
 def last_line(*, percent: Percent = False) -> str:
-    """How the sums become the score."""
+    """The formula of the last line of a worked example."""
     return "100 · {relative_error} / {rows}" if percent else "{relative_error} / {rows}"
 
 

@@ -29,7 +29,8 @@ from .reading.column_kinds import Label
 
 
 def covariances(found: Crossing) -> tuple[int, int, int]:
-    """Of truth and prediction, of truth, and of prediction, all times the squared number of rows."""
+    """The covariance of truth and prediction, the variance of the truth and that of the prediction, all times the
+    squared number of rows."""
     square = found.rows**2
     right = int(found.counts[found.is_right].sum())
     both = right * found.rows - int((found.truly * found.predicted).sum())
@@ -37,7 +38,7 @@ def covariances(found: Crossing) -> tuple[int, int, int]:
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """What each row adds to the covariance and to the two variances."""
+    """The contribution of each row to the covariance and to the two variances."""
     found = cross(truth, prediction)
     true, said = found.truly / found.rows, found.predicted / found.rows
     table = [found.is_right - said[found.true], 1 - true[found.true], 1 - said[found.said]]
@@ -52,7 +53,7 @@ def total(sums: np.ndarray) -> float:
 
 
 def score(truth: Coded, prediction: Coded) -> float:
-    """The correlation, from whole numbers."""
+    """The correlation, computed from whole numbers."""
     both, true, said = covariances(cross(truth, prediction))
     if not true or not said:
         return 0.0
@@ -60,7 +61,7 @@ def score(truth: Coded, prediction: Coded) -> float:
 
 
 def influence(truth: Coded, prediction: Coded) -> np.ndarray:
-    """The derivative by the row's weight, which depends on its cell only."""
+    """The derivative by the weight of each row; it depends only on the row's cell of the confusion matrix."""
     found = cross(truth, prediction)
     _, true, said = covariances(found)
     if not true or not said:

@@ -39,7 +39,7 @@ def score(truth: np.ndarray, prediction: np.ndarray) -> float:
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Without its worst row a file scores its second largest error; no other row matters."""
+    """The change without the worst row, which leaves the second largest error; 0 for all other rows."""
     errors = np.abs(prediction - truth)
     effects = np.zeros(len(errors))
     if len(errors) > 1:

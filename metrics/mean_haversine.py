@@ -47,12 +47,12 @@ def distance(truth: np.ndarray, prediction: np.ndarray, *, radius: Radius = 6371
 
 
 def _width(latitude: np.ndarray) -> np.ndarray:
-    """The cosine of a latitude, as exact near the poles as elsewhere."""
+    """The cosine of a latitude, computed so that it is also exact near the poles."""
     return np.sin(np.radians(90 - np.abs(latitude)))
 
 
 def _turn(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The difference of longitudes in degrees, the short way round."""
+    """The difference of longitudes in degrees, at most 180."""
     first, second = (np.where(one > 180, one - 360, one) for one in (first, second))
     direct = np.abs(first - second)
     across = (180 - np.abs(first)) + (180 - np.abs(second))

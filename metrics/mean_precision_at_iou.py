@@ -57,7 +57,7 @@ def rows(
     beta: Beta = None,
     pixels: Pixels = None,
 ) -> Contributions:
-    """What ``table_of`` says; ``verify`` has seen to ``pixels``."""
+    """The row's counts and values as in ``table_of``; ``pixels`` is checked by ``verify``."""
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     true = np.diff(truth.once(masks_of, True).objects)[true_cells]
     said = np.diff(prediction.once(masks_of, True).objects)[said_cells]

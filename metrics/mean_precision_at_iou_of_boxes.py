@@ -64,7 +64,7 @@ def rows(
     beta: Beta = None,
     empty: Empty = "one",
 ) -> Contributions:
-    """What ``table_of`` says; a picture that is left out has no value and does not count."""
+    """The row's counts and values as in ``table_of``; all 0 for a picture that is left out."""
     true_boxes, said_boxes = truth.once(boxes_of, boxes, False, False), prediction.once(boxes_of, boxes, False, True)
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     true, said = true_boxes.counts[true_cells], said_boxes.counts[said_cells]

@@ -49,7 +49,7 @@ def rows(
 
 
 def total(sums: np.ndarray, *, average: Average = "rows") -> float | None:
-    """The mean over rows."""
+    """The mean over rows; ``None`` for a mean over classes."""
     return ratio(*sums) if average == "rows" else None
 
 
@@ -74,18 +74,18 @@ def influence(
     normalise: Normalise = True,
     class_weights: Weights = None,
 ) -> np.ndarray:
-    """What each row does to the mean of its class, and so to the mean over classes."""
+    """The influence of each row on the mean over classes, through the mean of its class."""
     lost = surprise_of_class(truth, prediction, clip, normalise)
     return by_class(truth, lost, class_weights).influence(truth, lost)
 
 
 def last_line(*, average: Average = "rows") -> str:
-    """A mean over classes is made class by class."""
+    """The formula of the last line; ``""`` for a mean over classes, which has no formula of sums."""
     return "{surprise} / {weight}" if average == "rows" else ""
 
 
 def unscorable(truth: Classes, *, class_weights: Weights = None) -> str:
-    """Weights must fit the classes, and some row must count."""
+    """The reason why the weights do not fit the classes, or no row counts; or ``""``."""
     weights = np.array(weights_for(class_weights, len(truth.names)))[truth.codes]
     unfit = wrong_weights(class_weights, len(truth.names), Plural("{count} class", "{count} classes"))
     return unfit or ("" if weights.any() else Message("all its rows are of classes with weight 0."))

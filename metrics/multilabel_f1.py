@@ -45,21 +45,21 @@ def rows(truth: Coded, prediction: Coded, *, separator: Separator = None, beta: 
 def score(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples", beta: Beta = 1.0
 ) -> float:
-    """Averages over labels."""
+    """The average over labels."""
     return LabelSetPairs(truth, prediction, separator).mean(f_share(beta), average)
 
 
 def influence(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples", beta: Beta = 1.0
 ) -> np.ndarray:
-    """What each row changes in the F-beta of its labels."""
+    """The influence of each row through the F-beta of its labels."""
     return LabelSetPairs(truth, prediction, separator).influence(f_share(beta), average)
 
 
 def figures(
     truth: Coded, prediction: Coded, *, separator: Separator = None, average: Average = "samples", beta: Beta = 1.0
 ) -> list[Figure]:
-    """The labels one by one, where they make the score."""
+    """A table of the labels, if the score is an average over labels."""
     if average in ("samples", "micro"):
         return []
     return LabelSetPairs(truth, prediction, separator).table(f_share(beta), f"F{beta:g}")

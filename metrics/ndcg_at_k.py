@@ -52,7 +52,7 @@ Gain = Annotated[
 def rows(
     truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None, gain: Gain = "binary"
 ) -> Contributions:
-    """Hits, labels to be found and relative gain of each row, and 1 for the row."""
+    """Hits, relevant labels and relative gain of each row, and 1 for the row."""
     discount = 1 / np.log2(np.arange(k) + 2)
     if gain == "binary":
         most = np.cumsum(discount)
@@ -75,7 +75,7 @@ def rows(
 
 
 def unscorable(truth: Coded, *, separator: Separator = None, gain: Gain = "binary") -> str:
-    """Grades that cannot be read."""
+    """The reason why grades cannot be read, or ``""``."""
     if gain == "binary":
         return ""
     wrong = truth.once(graded_labels, separator).wrong
@@ -83,7 +83,7 @@ def unscorable(truth: Coded, *, separator: Separator = None, gain: Gain = "binar
 
 
 def perfect(truth: Coded, *, separator: Separator = None, gain: Gain = "binary") -> list[list[str]]:
-    """The relevant labels, each once, the highest grade first."""
+    """The relevant labels, each once, highest grade first."""
     if gain == "binary":
         return named_once(truth, separator=separator)
     cells = truth.map(best_first, separator)

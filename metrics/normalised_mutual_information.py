@@ -31,7 +31,7 @@ Average = Annotated[Literal["arithmetic", "geometric", "min", "max"], "The mean 
 
 
 def mean(truth: float, prediction: float, average: Average) -> float:
-    """Of two entropies."""
+    """The chosen mean of two entropies."""
     if average == "geometric":
         return math.sqrt(truth * prediction)
     if average == "arithmetic":
@@ -40,19 +40,20 @@ def mean(truth: float, prediction: float, average: Average) -> float:
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """What each row says, in nats: in common, by its true cluster, by its predicted cluster."""
+    """For each row, in nats: pointwise mutual information, and the self-information of its true and its predicted
+    cluster."""
     found = cross(truth, prediction)
     return Contributions(information(found), found.of_row)
 
 
 def total(sums: np.ndarray, *, average: Average = "arithmetic") -> float:
-    """The ratio; 1.0 where both put all rows together."""
+    """The ratio; 1.0 if both columns put all rows together."""
     shared, truth, prediction = map(float, sums)
     return ratio(max(shared, 0.0), mean(truth, prediction, average), empty=float(truth == prediction))
 
 
 def influence(truth: Coded, prediction: Coded, *, average: Average = "arithmetic") -> np.ndarray:
-    """The derivative of a ratio of means."""
+    """The derivative of a ratio of means by the weight of each row."""
     found = rows(truth, prediction)
     shared, true, said = found.table.T
     sums = np.bincount(found.of_row) @ found.table
@@ -69,7 +70,7 @@ def influence(truth: Coded, prediction: Coded, *, average: Average = "arithmetic
 
 
 def last_line(*, average: Average = "arithmetic") -> str:
-    """How the sums become the score."""
+    """The formula of the last line of a worked example."""
     under = {"arithmetic": "(({truth} + {prediction}) / 2)", "geometric": "√({truth} · {prediction})"}
     return "{shared} / " + under.get(average, f"{average}({{truth}}, {{prediction}})")
 

@@ -21,7 +21,7 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The product of the distances of answer and prediction from their means, and the square of each."""
+    """The product of the deviations of answer and prediction from their means, and the square of each."""
     return correlation_rows(truth, prediction)
 
 

@@ -35,13 +35,13 @@ _EVERY = 1 << 62
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """Reversed pairs of each list, and all its pairs."""
+    """The number of reversed pairs of each list, and of all its pairs."""
     true, predicted = (column.once(ranked_labels, None, _EVERY) for column in (truth, prediction))
     true_cells, predicted_cells, of_row = distinct_pairs(truth, prediction)
     lengths = _lengths(true)[true_cells]
     ranks, owner = _ranks(true, predicted, true_cells, predicted_cells)
     found = np.bincount(owner, minlength=len(true_cells))
-    # Later lists have higher numbers, so a list's items are behind all items of earlier lists and in order with them.
+    # Later lists have higher numbers, so pairs of items from different lists are always in order.
     before = np.arange(len(ranks)) - smaller_before(_numbers(owner, ranks))
     pairs = lengths * (lengths - 1) // 2
     wrong = np.bincount(owner, before, minlength=len(true_cells)) + pairs - found * (found - 1) // 2
@@ -49,7 +49,7 @@ def rows(truth: Coded, prediction: Coded) -> Contributions:
 
 
 def _lengths(lists: Lists) -> np.ndarray:
-    """The items of each cell, repeated ones once."""
+    """The number of distinct items of each cell."""
     cells = np.repeat(np.arange(len(lists.starts) - 1), np.diff(lists.starts))
     return np.bincount(cells[lists.codes >= 0], minlength=len(lists.starts) - 1)
 
@@ -57,7 +57,8 @@ def _lengths(lists: Lists) -> np.ndarray:
 def _ranks(
     true: Lists, predicted: Lists, true_cells: np.ndarray, predicted_cells: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The true place of each predicted item that its true list has, in predicted order, and the pair of cells."""
+    """The true place of each predicted item that its true list has, in predicted order, and the index of its pair of
+    cells."""
     cells = np.repeat(np.arange(len(true.starts) - 1), np.diff(true.starts))
     labelled = np.flatnonzero(true.codes >= 0)
     width = len(true.vocabulary) + 1
@@ -72,20 +73,20 @@ def _ranks(
 
 
 def _numbers(owner: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """0, 1, 2 …: list after list, and within a list by the true place."""
+    """0, 1, 2 … over all lists, ordered by list and within a list by true place."""
     numbers = np.empty(len(ranks), np.int64)
     numbers[np.lexsort((ranks, owner))] = np.arange(len(ranks))
     return numbers
 
 
 def total(sums: np.ndarray) -> float:
-    """1 where no pair is reversed, -1 where all are."""
+    """1 if no pair is reversed, -1 if all are."""
     reversed_pairs, pairs = sums
     return 1.0 - 2.0 * ratio(reversed_pairs, pairs)
 
 
 def unscorable(truth: Coded) -> str:
-    """Without a pair there is no order."""
+    """The reason why lists without a pair cannot be scored, or ``""``."""
     lengths = _lengths(truth.once(ranked_labels, None, _EVERY))[truth.codes]
     return "" if (lengths > 1).any() else Message("no list has two items.")
 

@@ -19,7 +19,7 @@ from .reading.column_kinds import Binary
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, positive: Positive = 1) -> Contributions:
-    """The cell of the two by two table that each row falls into."""
+    """The cell of the two-by-two table of each row."""
     return confusion(truth, prediction, positive)
 
 

@@ -35,7 +35,7 @@ Divisor = Annotated[
 def rows(
     truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None, divisor: Divisor = "reachable"
 ) -> Contributions:
-    """Hits, labels to be found and precision of each row, and 1 for the row."""
+    """Hits, relevant labels and precision of each row, and 1 for the row."""
     return mean_over_lists(
         truth,
         prediction,
@@ -46,7 +46,7 @@ def rows(
 
 
 def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None, divisor: Divisor = "reachable") -> str:
-    """Divided by k, a row with fewer labels can never reach 1."""
+    """The reason why a row has too few labels to reach 1 when divided by k, or ``""``."""
     least = shortest(truth, separator)
     if divisor == "reachable" or least is None or least >= k:
         return ""

@@ -24,12 +24,12 @@ from .reading.column_kinds import Binary, Probability
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The parts of a true positive, a false positive and a false negative that each row is."""
+    """The fractions of a true positive, a false positive and a false negative for each row."""
     return np.column_stack([truth * prediction, (1 - truth) * prediction, truth * (1 - prediction)])
 
 
 def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
-    """F-beta of the added parts."""
+    """F-beta of the summed fractions."""
     tp, fp, fn = sums
     return f_beta(tp, fp, fn, beta)
 

@@ -25,12 +25,12 @@ def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray) -> float:
-    """1 less the share that is left."""
+    """1 minus the share of variance that is left."""
     return 1 - ratio(*sums)
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """What a heavier row does to the share."""
+    """The derivative by the weight of each row."""
     return share_left(rows(truth, prediction))
 
 

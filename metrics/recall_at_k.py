@@ -27,12 +27,12 @@ from .reading.column_kinds import LabelSet
 
 
 def rows(truth: Coded, prediction: Coded, *, k: K = 10, separator: Separator = None) -> Contributions:
-    """Hits, labels to be found and recall of each row, and 1 for the row."""
+    """Hits, relevant labels and recall of each row, and 1 for the row."""
     return mean_over_lists(truth, prediction, k, separator, lambda hits: hits.sum() / np.maximum(hits.relevant, 1))
 
 
 def unscorable(truth: Coded, *, k: K = 10, separator: Separator = None) -> str:
-    """Nobody can say more than k labels."""
+    """The reason why a row has more than k labels, so that no list could find them all; or ``""``."""
     most = longest(truth, separator)
     if most <= k:
         return ""

@@ -19,7 +19,7 @@ from .reading.column_kinds import Binary, RankedScore
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray | Ranks) -> np.ndarray:
-    """For each 1 the 0s it stands above, ties counting half, and all its pairs."""
+    """For each 1 the number of 0s below it, ties counting half, and of all its pairs."""
     return wins(truth, prediction)
 
 

@@ -23,7 +23,7 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The product of the distances of both ranks from the middle rank, and the square of each."""
+    """The product of the deviations of both ranks from the middle rank, and the square of each."""
     return correlation_rows(mid_ranks(truth), mid_ranks(prediction))
 
 

@@ -24,20 +24,20 @@ from .reading.column_kinds import RankedScore, TimeAndEvent
 
 
 def moments(truth: np.ndarray) -> np.ndarray:
-    """The order of the rows in time as whole numbers; at one time events come before ends of observation."""
+    """The order of the rows in time as whole numbers; at equal times events come before ends of observation."""
     _, times = np.unique(truth[:, 0], return_inverse=True)
     return 2 * times.astype(np.int64) + (truth[:, 1] == 0)
 
 
 def later(truth: np.ndarray) -> np.ndarray:
-    """For each row with the event how many rows it can be compared with as the earlier one; 0 for the others."""
+    """For each event the number of rows with which it forms a pair as the earlier one; 0 for rows without an event."""
     keys = moments(truth)
     after = len(keys) - np.cumsum(np.bincount(keys))
     return after[keys] * (truth[:, 1] == 1)
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """For each event how many later rows have a lower risk (ties count half), and how many later rows there are."""
+    """For each event the number of later rows with a lower risk (ties count half), and of all later rows."""
     _, ranks = np.unique(prediction, return_inverse=True)
     keys = moments(truth)
     below, equal, _, _ = crossings(keys.max() - keys, ranks)
@@ -51,12 +51,12 @@ def total(sums: np.ndarray) -> float:
 
 
 def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """What each row does as the earlier and as the later one of its pairs: the derivative of a ratio of two counts of
-    pairs by the weight of the row."""
+    """The derivative of the ratio of pairs by the weight of each row, as the earlier and as the later one of its
+    pairs."""
     seen = truth[:, 1] == 1
     _, risks = np.unique(-prediction, return_inverse=True)
     keys = moments(truth)
-    # Rows counted among all rows and the events once more, less those among all rows: leaves those among the events.
+    # Counts among all rows plus the events, minus counts among all rows, are counts among the events.
     twice = crossings(np.concatenate([keys, keys[seen]]), np.concatenate([risks, risks[seen]]))
     above, equal, _, _ = twice[:, : len(keys)] - crossings(keys, risks)
     events = np.cumsum(np.bincount(keys, seen, minlength=keys.max() + 1))
@@ -68,12 +68,12 @@ def influence(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def unscorable(truth: np.ndarray) -> str:
-    """Without a comparable pair there is nothing to count."""
+    """The reason why a truth without comparable pairs cannot be scored, or ``""``."""
     return "" if later(truth).any() else Message("it has no comparable pair (an event before another time).")
 
 
 def perfect(truth: np.ndarray) -> list[list[str]]:
-    """The earlier, the riskier."""
+    """Higher risks for earlier times."""
     return [[str(-moment) for moment in moments(truth)]]
 
 

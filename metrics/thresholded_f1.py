@@ -29,7 +29,7 @@ Count = Annotated[int | None, Range(0), "At most so many classes per row; empty 
 
 
 def predicted(scores: np.ndarray, threshold: float, count: int | None) -> np.ndarray:
-    """Which classes a row of scores predicts, shape (n, classes), bool."""
+    """A mask of the classes that each row of scores predicts, shape (n, classes), bool."""
     above = scores > threshold
     if count is None or count >= scores.shape[1]:
         return above
@@ -60,7 +60,7 @@ def score(
     count: Count = None,
     average: Average = "samples",
 ) -> float:
-    """Averages over classes."""
+    """The average over classes."""
     return mean_over_labels(_outcomes(truth == 1, predicted(prediction, threshold, count)), F1, average)
 
 
@@ -72,7 +72,7 @@ def influence(
     count: Count = None,
     average: Average = "samples",
 ) -> np.ndarray:
-    """What each row changes in the F1 of the classes."""
+    """The influence of each row through the F1 of the classes."""
     true, said = truth == 1, predicted(prediction, threshold, count)
     changes = effects(_outcomes(true, said), F1, average)
     of_rows = np.zeros(len(true))
@@ -89,7 +89,7 @@ def _outcomes(true: np.ndarray, said: np.ndarray) -> np.ndarray:
 
 
 def perfect(truth: np.ndarray, *, threshold: Threshold = 0.5) -> list[list[str]]:
-    """Scores above the threshold for the true classes, at it for the others."""
+    """Scores above the threshold for the true classes, and equal to it for the others."""
     above, below = repr(threshold + max(1.0, abs(threshold))), repr(threshold)
     return [[above if value else below for value in column] for column in truth.T]
 

@@ -41,7 +41,7 @@ def right(truth: Classes, prediction: np.ndarray, *, k: K = 2) -> np.ndarray:
 
 
 def unscorable(truth: Classes, *, k: K = 2) -> str:
-    """Something must be able to be wrong."""
+    """The reason why every file would score 1, or ``""``."""
     if k < len(truth.names):
         return ""
     return Message.counted(

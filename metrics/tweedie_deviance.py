@@ -38,13 +38,13 @@ def deviance(truth: np.ndarray, prediction: np.ndarray, *, power: Power = 1.5) -
 
 
 def verify(columns: Sequence[Cells], prediction: np.ndarray, *, power: Power = 1.5) -> None:
-    """From 2 on nothing can be 0."""
+    """Refuse predictions of 0 for a power of 2 or more."""
     if power >= 2 and len(places := np.flatnonzero(prediction == 0)):
         columns[0].refuse("too_small", NOT_ABOVE, places, {"bound": "0"})
 
 
 def unscorable(truth: np.ndarray, *, power: Power = 1.5) -> str:
-    """The same of the truth."""
+    """The reason why a truth with answers of 0 cannot be scored with a power of 2 or more, or ``""``."""
     if power >= 2 and (truth == 0).any():
         return Message("it holds an answer of 0, which needs a power below 2.")
     return ""

@@ -31,13 +31,14 @@ Beta = Annotated[float, Range(0, 1000, exclusive_minimum=True), "Weight of compl
 
 
 def rows(truth: Coded, prediction: Coded) -> Contributions:
-    """What each row says, in nats: in common, by its true cluster, by its predicted cluster."""
+    """For each row, in nats: pointwise mutual information, and the self-information of its true and its predicted
+    cluster."""
     found = cross(truth, prediction)
     return Contributions(information(found), found.of_row)
 
 
 def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
-    """The weighted mean; exact, so that clusters that are the same give 1.0 with any weight."""
+    """The weighted harmonic mean; exact, so that identical clusterings get 1.0 with any weight."""
     shared, truth, prediction = map(Fraction, sums.tolist())
     weight = Fraction(beta)
     under = truth + weight * prediction
@@ -45,7 +46,7 @@ def total(sums: np.ndarray, *, beta: Beta = 1.0) -> float:
 
 
 def influence(truth: Coded, prediction: Coded, *, beta: Beta = 1.0) -> np.ndarray:
-    """The derivative of a ratio of means."""
+    """The derivative of a ratio of means by the weight of each row."""
     found = rows(truth, prediction)
     shared, true, said = found.table.T
     counts = np.bincount(found.of_row)

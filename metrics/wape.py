@@ -24,12 +24,12 @@ from .reading.column_kinds import Number
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """The absolute error of each row and the size of its answer."""
+    """The absolute error of each row, and the absolute value of its answer."""
     return np.column_stack([np.abs(prediction - truth), np.abs(truth)])
 
 
 def unscorable(truth: np.ndarray) -> str:
-    """There is nothing to divide by."""
+    """The reason why a truth with only 0s cannot be scored, or ``""``."""
     return "" if truth.any() else Message("all its answers are 0.")
 
 

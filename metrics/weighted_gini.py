@@ -1,4 +1,4 @@
-"""Normalised Gini coefficient of answers 0 and 1 in which the zeros have a weight of their own.
+"""Normalised Gini coefficient of answers 0 and 1 in which the zeros have a separate weight.
 
 From the highest score down, the share of the ones found so far is compared with the share of all weight gone through.
 With $w_i$ = 1 for a one and `zero_weight` for a zero, $W$ the sum of all weights, $n$ the number of ones, and over the
@@ -34,15 +34,15 @@ ZeroWeight = Annotated[float, Range(0, 1e6, exclusive_minimum=True), "Weight of 
 
 
 def rows(truth: np.ndarray, prediction: np.ndarray, *, zero_weight: ZeroWeight = 1.0) -> np.ndarray:
-    """What each one adds to the area by its rank, and by the best one."""
+    """The contribution of each row to the area by its rank, and to the best possible area."""
     weights = np.where(truth > 0, 1.0, zero_weight)
     return np.column_stack([truth * _lead(weights, scores) for scores in (prediction, truth)])
 
 
 def _lead(weights: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The weight of a row and of those below it, equal scores halved, less that of a guess."""
+    """The weight of a row and of all rows below it, equal scores counting half, minus the mean for random scores."""
     _, places = np.unique(scores, return_inverse=True)
-    # Rows of one score have one of two weights each: sorted, their sums know no order of rows.
+    # Sorted by weight, so that the sums of equal scores do not depend on the order of the rows.
     order = np.lexsort((weights, places))
     grouped = np.bincount(places[order], weights[order])
     below = (np.cumsum(grouped) - grouped)[places] + (grouped[places] - weights) / 2
@@ -51,7 +51,7 @@ def _lead(weights: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 
 def total(sums: np.ndarray) -> float:
-    """The share of the best area."""
+    """The area divided by the best possible area."""
     return min(ratio(*sums), 1.0)
 
 

@@ -1,4 +1,4 @@
-"""Mean absolute error in which each row has a weight of its own.
+"""Mean absolute error in which each row has its own weight.
 
 $$\\mathrm{WMAE} = \\frac{\\sum_i w_i\\,|\\hat y_i - y_i|}{\\sum_i w_i}$$
 
@@ -28,7 +28,7 @@ def rows(truth: Answers, prediction: np.ndarray) -> np.ndarray:
 
 
 def unscorable(truth: Answers) -> str:
-    """Without any weight there is nothing to divide by."""
+    """The reason why a truth whose weights are all 0 cannot be scored, or ``""``."""
     return "" if truth["weight"].any() else Message("all its weights are 0.")
 
 

@@ -40,7 +40,7 @@ def rows(truth: Answers, prediction: np.ndarray, *, clip: Clip = 1e-15, label_we
 
 
 def unscorable(truth: Answers, *, label_weights: Weights = None) -> str:
-    """Without weight there is nothing to divide by."""
+    """The reason why weights are all 0 or do not fit the columns, or ``""``."""
     if not truth["weight"].any():
         return Message("all its weights are 0.")
     columns = Plural("{count} column of answers", "{count} columns of answers")

@@ -37,7 +37,7 @@ RegionWeights = Annotated[str, weights_in, "The weight of each region, from the 
 def rows(
     truth: np.ndarray, prediction: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weights: RegionWeights = "2, 1"
 ) -> np.ndarray:
-    """For each 1 the weighted height that is its own, and how much of the area there lies left of the curve."""
+    """For each 1 its part of the weighted height, and the weighted area to the left of the curve in that part."""
     found = slices_of(truth, prediction)
     shares = np.column_stack(Regions(edges_in(thresholds), weights_in(weights)).areas(found))
     own = shares / np.maximum(found.ups, 1)[:, None]
@@ -45,7 +45,7 @@ def rows(
 
 
 def total(sums: np.ndarray) -> float:
-    """What is not lost."""
+    """1 minus the share of the area to the left of the curve."""
     height, lost = sums
     return max(0.0, 1.0 - ratio(lost, height))
 
@@ -53,12 +53,12 @@ def total(sums: np.ndarray) -> float:
 def influence(
     truth: np.ndarray, prediction: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weights: RegionWeights = "2, 1"
 ) -> np.ndarray:
-    """What each row does to the weighted area."""
+    """The influence of each row on the weighted area."""
     return influence_of_regions(truth, prediction, Regions(edges_in(thresholds), weights_in(weights)))
 
 
 def unscorable(truth: np.ndarray, *, thresholds: Thresholds = "0, 0.4, 1", weights: RegionWeights = "2, 1") -> str:
-    """Both classes are needed, and a weight for each region."""
+    """The reason why weights do not fit the regions, or a class is missing; or ``""``."""
     regions, given = len(edges_in(thresholds)) - 1, len(weights_in(weights))
     if regions != given:
         return Message(

@@ -25,13 +25,13 @@ from .reading.column_kinds import Words
 
 
 def rows(truth: Coded, prediction: Coded, *, lowercase: Lowercase = False) -> Contributions:
-    """The changes of each row, and its true words."""
+    """The number of edits of each row, and of its true words."""
     said = spelled_like(prediction, truth.once(words, lowercase), lowercase)
     return pooled(truth, prediction, truth.once(spelled, lowercase), said)
 
 
 def unscorable(truth: Coded, *, lowercase: Lowercase = False) -> str:
-    """Without words there is nothing to divide by."""
+    """The reason why a truth without words cannot be scored, or ``""``."""
     return nothing_true(truth, truth.once(words, lowercase).counts)
 
 

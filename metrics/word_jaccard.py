@@ -43,7 +43,7 @@ def similarity(truth: Coded, prediction: Coded, *, lowercase: Lowercase = True) 
     true_cells, said_cells, of_row = distinct_pairs(truth, prediction)
     found = np.ones(len(true_cells))
     for start in range(0, len(true_cells), BLOCK):
-        # The words of a whole column would need more memory than anything else.
+        # In blocks, because the words of a whole column would need very much memory.
         block = slice(start, start + BLOCK)
         said = words_of(pick(prediction.array, said_cells[block]), lowercase)
         found[block] = jaccard(true, said, true_cells[block], np.arange(len(said.counts)))
